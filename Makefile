@@ -6,7 +6,7 @@
 PYTHON ?= python3
 VENV := .venv
 OLDEST := $(VENV)/oldest
-SPARK_TESTS := tests/spark tests/test_cli.py tests/test_merge_command.py tests/test_case.py
+SPARK_TESTS := tests/spark tests/forensics/commands/test_cli.py tests/forensics/commands/test_merge.py tests/forensics/case/test_case.py
 BUNDLE := fixtures/bundles/unclean-election-2.8.2-zk.tar.gz
 
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check

@@ -49,7 +49,7 @@ def machine() -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    from spark.engine.java import find_java
+    from spark.java import find_java
 
     found = {"python": platform.python_version(), "java": find_java().version}
     for package in PACKAGES:

@@ -19,8 +19,8 @@ from pathlib import Path
 from benchmarks import corpora
 from benchmarks.corpora import BUNDLES, LOGS, RECORDED
 from benchmarks.measuring import Result, Spent, paired, run
-from spark.engine.class_archive import SWITCH, archive_for
-from spark.engine.java import find_java
+from spark.class_archive import SWITCH, archive_for
+from spark.java import find_java
 
 MB = 10**6
 SPARKS = "Spark's own read.text"
@@ -72,7 +72,7 @@ def make_archive() -> None:
     java = find_java()
     archive = archive_for(java)
     if archive is not None and not archive.path.exists():
-        subprocess.run(_python("spark.engine.training", java.home), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(_python("spark.training", java.home), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 # one core

@@ -119,7 +119,7 @@ def spark_submit(paths: list[str]) -> None:
     """Spark's own way: a shell, its launcher, the JVM."""
     from pyspark.sql import SparkSession
 
-    from spark.engine.session import _allow_arrow_alone
+    from spark.session import _allow_arrow_alone
 
     _allow_arrow_alone()
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -127,21 +127,21 @@ def spark_submit(paths: list[str]) -> None:
 
 
 def ours(paths: list[str]) -> None:
-    from spark.engine.session import start
+    from spark.session import start
 
     _job(start())
 
 
 def ours_for_long(paths: list[str]) -> None:
     """With all of Java's compilers."""
-    from spark.engine.session import start
+    from spark.session import start
 
     _job(start(small=False))
 
 
 def _job(session: SparkSession) -> None:
     """A data source, a map, a shuffle by key with a function for each group, a sort: what the smallest analysis needs."""
-    from spark.engine.training import SCHEMA, Rows
+    from spark.training import SCHEMA, Rows
 
     session.dataSource.register(Rows)
     mapped = session.read.format(Rows.name()).load().mapInArrow(_same, SCHEMA)

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import click
 
-from forensics.views.version import version
+from forensics.output.version import version
 
 COMMANDS = {
     "analyze": "Say what was lost, when and why.",
@@ -87,9 +87,9 @@ def cli() -> None:
 
 def ended(number: int, *_: object) -> NoReturn:
     """Ends the process at once on a signal. A normal unwind would let Python, Spark's workers and the JVM each print a traceback about the
-    others' end. The JVM and its files go when this process does (spark.engine.java)."""
-    if "forensics.unfinished" in sys.modules:
-        sys.modules["forensics.unfinished"].forget()
+    others' end. The JVM and its files go when this process does (spark.java)."""
+    if "forensics.output.files" in sys.modules:
+        sys.modules["forensics.output.files"].forget()
     if number != signal.SIGHUP:  # SIGHUP: the terminal is gone
         shown = "\x1b[?25h\n" if os.isatty(2) else ""  # the progress line hides the cursor
         os.write(2, f"{shown}{ENDS[number]}.\n".encode())  # sys.stderr may be in the middle of a write, and would refuse another one
@@ -107,7 +107,7 @@ def main() -> None:
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
-        from forensics.views.unseen import clean
+        from forensics.output.sanitise import clean
 
         said = io.StringIO()
         error.show(said)
@@ -128,5 +128,5 @@ def main() -> None:
 
 
 def _spark_has_fallen() -> bool:
-    java = sys.modules.get("spark.engine.java")
+    java = sys.modules.get("spark.java")
     return java is not None and java.has_fallen()

@@ -1,6 +1,6 @@
 """The exemplars of the rules: small incidents as text files next to the rules, rules/exemplars/KIND/NAME.txt.
 
-Here: the format and its reader. Not here: what a rule makes of an exemplar (tests/forensics/test_rules.py).
+Here: the format and its reader. Not here: what a rule makes of an exemplar (tests/forensics/rules/test_rules.py).
 
     # expects: found                    or: not found
     # story: what happened, in a sentence
@@ -23,7 +23,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from forensics.model import Exemplar, Range
+from forensics.model.findings import Exemplar, Range
 
 _SECTION = "--- "
 _ABOUT = ("expects", "story", "from")

@@ -2,7 +2,7 @@
 
 Here: decompression within a limit, the records of one batch, the type of a control record. Not here: batch frames and checksums
 (parsers.batches), or which bodies may be read: only those of topics whose records Kafka defines, and those that `kafka-forensics salvage`
-was asked to recover (forensics.salvage).
+was asked to recover (forensics.tools.salvage).
 
 Source: DefaultRecord, DefaultRecordBatch, AbstractLegacyRecordBatch.DeepRecordsIterator, SnappyCompression, Lz4BlockInputStream and
 ControlRecordType of Apache Kafka. Malformed input raises Malformed or Unreadable, after the records before it.

@@ -236,7 +236,7 @@ UNGATHERED: Mapping[str, str] = {
     "log-dir-told": "of one moment; the broker itself tells when a directory fails",
     "quorum-role": "the metadata quorum's own elections: who led it, its records tell",
     "quorum-replica": "of one moment, and no partition's replica",
-    "load-metric": "summed up where it is read, by forensics.cluster.balance: a file holds millions",
+    "load-metric": "summed up where it is read, by forensics.model.cluster.balance: a file holds millions",
 }
 """Kinds without a partition that are not gathered on the driver, and why."""
 GATHERED = frozenset(k.name for k in KINDS.values() if k.scope is not Scope.PARTITION) - named(*UNGATHERED)

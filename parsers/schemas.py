@@ -1,7 +1,7 @@
 """The one table that every parser fills: an event is one fact stated in a file, with the place where it was read.
 
 Here: the Arrow schema with a doc for each field, and the builder of batches. Not here: the kinds of events (kinds), how a fact is read (the
-parser modules) or interpreted (spark.partition.timeline, forensics.rules).
+parser modules) or interpreted (forensics.model.partition.timeline, forensics.rules).
 
 One wide schema, with most columns null in any row, because every kind of evidence goes through one Spark source: Arrow keeps an all-null
 column at almost no cost, and one pass over an archive is enough for all commands.

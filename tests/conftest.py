@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from spark.engine.class_archive import SWITCH
+from spark.class_archive import SWITCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +27,8 @@ os.environ[SWITCH] = "off"
 @pytest.fixture(scope="session")
 def session() -> Iterator[SparkSession]:
     """An embedded session as the commands have it, with two tasks at a time."""
-    from spark.engine.java import stop_all
-    from spark.engine.session import start
+    from spark.java import stop_all
+    from spark.session import start
 
     running = start("local[2]")
     yield running
@@ -55,7 +55,7 @@ class Done:
 @pytest.fixture
 def called(session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
     """A command in this process, on the Spark that is there: what a user sees of it, without another JVM. What is a process's own (signals,
-    pipes, how it ends) is tests/test_cli.py's, which starts real ones."""
+    pipes, how it ends) is tests/forensics/commands/test_cli.py's, which starts real ones."""
     from forensics.cli import cli
 
     class Started:
@@ -72,5 +72,5 @@ def called(session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[.
             raise done.exception
         return Done(done.exit_code, done.stdout, done.stderr)
 
-    monkeypatch.setattr("spark.engine.session.Starting", Started)
+    monkeypatch.setattr("spark.session.Starting", Started)
     return call

@@ -13,19 +13,19 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.cluster.balance import measures, sums
-from forensics.judge import VERDICTS, conclude, judge_partition
-from forensics.model import Finding, Place
+from forensics.incidents.judging import VERDICTS, conclude, judge_partition
+from forensics.model.cluster.balance import measures, sums
+from forensics.model.cluster.build import EventResolver, Options, build_cluster, is_gathered
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Finding, Place
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.containers.units import units
 from parsers.schemas import EVENTS, Member
-from spark.cluster.facts import Cluster
-from spark.cluster.gather import Identifier, Options, gather, is_gathered
-from spark.engine.pipeline import by_partition, judged
-from spark.engine.pipeline import identified_here as identified
-from spark.engine.pipeline import timelines as built
-from spark.partition.timeline import PartitionTimeline
+from spark.pipeline import by_partition, judged
+from spark.pipeline import identified_here as identified
+from spark.pipeline import timelines as built
 
 
 def events_of(*paths: str | Path, log_patterns: Sequence[str] = ()) -> pa.Table:
@@ -42,8 +42,8 @@ def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
     return pa.Table.from_batches(list(schemas.batches(told)), schema=EVENTS)
 
 
-def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
-    return gather(of_cluster(table), options)
+def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, EventResolver]:
+    return build_cluster(of_cluster(table), options)
 
 
 def of_cluster(table: pa.Table) -> pa.Table:
@@ -51,17 +51,17 @@ def of_cluster(table: pa.Table) -> pa.Table:
 
 
 def timelines(table: pa.Table) -> Iterable[tuple[PartitionTimeline, Cluster]]:
-    cluster, identifier = gathered(table)
-    for topic, partition, events in by_partition(identified(table, identifier, cluster)):
+    cluster, resolver = gathered(table)
+    for topic, partition, events in by_partition(identified(table, resolver, cluster)):
         yield from built(topic, partition, events, cluster)
 
 
 def report(table: pa.Table, options: Options | None = None) -> Report:
-    cluster, identifier = gathered(table, options)
-    named = (identifier.apply(b) for b in table.filter(pc.equal(table["event"], "load-metric")).to_batches())
+    cluster, resolver = gathered(table, options)
+    named = (resolver.apply(b) for b in table.filter(pc.equal(table["event"], "load-metric")).to_batches())
     cluster.measures = measures(r for b in sums(named) for r in b.to_pylist())
     told = conclude(
-        pa.Table.from_batches(judged(identified(table, identifier, cluster), cluster, judge_partition, VERDICTS), VERDICTS), cluster
+        pa.Table.from_batches(judged(identified(table, resolver, cluster), cluster, judge_partition, VERDICTS), VERDICTS), cluster
     )
     return Report(cluster, told.findings, told.partitions, told.incidents)
 

@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"
+from tests.paths import BUNDLES
 
 
 class File(NamedTuple):

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from forensics.cluster.folding import places
-from forensics.model import CONFIDENCES, LEVELS, Finding
+from forensics.incidents.folding import places
+from forensics.model.findings import CONFIDENCES, LEVELS, Finding
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
 from forensics.views.headline import EXCLUDED, loss_of, summary

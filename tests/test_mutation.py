@@ -12,8 +12,8 @@ import pytest
 
 from tests.mutation import Result, dependents, table
 from tests.mutation_rules import Mutation, mutations, plain
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 SAMPLE = """\
 def larger(a, b):
     return a if a > b else b

@@ -1,7 +1,7 @@
 """Rows of a case for one partition: findings and verdict, final state, comparison of files, all timeline steps, and its replicas' offsets,
 judged once.
 
-Here: the schema of a row (ROW) and the judge for spark.engine.pipeline.verdicts. Not here: the computation of any of these.
+Here: the schema of a row (ROW) and the judge for spark.pipeline.verdicts. Not here: the computation of any of these.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.cluster import standing
-from forensics.judge import VERDICTS, found_in, verdicts_of
-from forensics.partition import offsets, side_by_side
-from forensics.story.assembly import steps
-from forensics.story.step import STEPS, rows_of
-from spark.cluster.facts import Cluster
-from spark.engine.pipeline import Judge
-from spark.partition.timeline import PartitionTimeline
+from forensics.incidents.judging import VERDICTS, found_in, verdicts_of
+from forensics.model.cluster import final_state
+from forensics.model.cluster.facts import Cluster
+from forensics.model.partition import offsets
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.tools import checkpoint_diff as checkpoint_diff
+from forensics.views.story.assembly import steps
+from forensics.views.story.step import STEPS, rows_of
+from spark.pipeline import Judge
 
 ROW = pa.schema(
     [
         ("topic", pa.string()),
         ("partition", pa.int32()),
         *VERDICTS,
-        ("standing", pa.struct(list(standing.SCHEMA))),
-        ("checkpoints", pa.struct(list(side_by_side.SCHEMA))),
+        ("standing", pa.struct(list(final_state.SCHEMA))),
+        ("checkpoints", pa.struct(list(checkpoint_diff.SCHEMA))),
         ("step", pa.struct(list(STEPS))),
         ("offset", pa.struct(list(offsets.SCHEMA))),
     ]
@@ -37,7 +38,7 @@ ROW = pa.schema(
 
 def judge(cluster: Cluster) -> Judge:
     """Rows of ROW for each timeline."""
-    return partial(_kept, compare=side_by_side.comparison(cluster, everything=True))
+    return partial(_kept, compare=checkpoint_diff.comparison(cluster, everything=True))
 
 
 def _kept(timeline: PartitionTimeline, cluster: Cluster, *, compare: Judge) -> Iterator[Mapping[str, Any]]:
@@ -45,7 +46,7 @@ def _kept(timeline: PartitionTimeline, cluster: Cluster, *, compare: Judge) -> I
     found = list(found_in(timeline, cluster))
     for row in verdicts_of(timeline, cluster, found):
         yield {**name, **row}
-    for standing_row in standing.standing(timeline, cluster):
+    for standing_row in final_state.standing(timeline, cluster):
         yield {**name, "standing": standing_row}
     for compared in compare(timeline, cluster):
         yield {**name, "checkpoints": compared}

@@ -22,18 +22,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, PROOF, SCHEMA, TABLES, Table
-from forensics.cluster import standing
-from forensics.cluster.incidents import Incident
-from forensics.judge import NAME, OF_REPORT, OF_VERDICT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
-from forensics.model import FINDING, Client, Evidence, Finding, Place, Range, Salvageable
-from forensics.partition import side_by_side
+from forensics.incidents.incidents import Incident
+from forensics.incidents.judging import NAME, OF_REPORT, OF_VERDICT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
+from forensics.model.cluster import final_state
+from forensics.model.cluster.build import EventResolver, Options, build_cluster
+from forensics.model.cluster.facts import Cluster, Measure
+from forensics.model.findings import FINDING, Client, Evidence, Finding, Place, Range, Salvageable
+from forensics.model.rows import Rows
 from forensics.proof.records import HANDOVER
-from forensics.rows import Rows
+from forensics.tools import checkpoint_diff as checkpoint_diff
 from parsers.cached import cached_property
 from parsers.schemas import EVENTS, Row
-from spark.cluster.facts import Cluster, Measure
-from spark.cluster.gather import Identifier, Options, gather
-from spark.engine.merge import KEPT, Wanted
+from spark.merge import KEPT, Wanted
 
 FAMILY = SCHEMA.rpartition("/")[0]
 
@@ -138,7 +138,7 @@ class Case:
         return tuple(self.manifest["evidence"]["paths"])
 
     @cached_property
-    def _gathered(self) -> tuple[Cluster, Identifier]:
+    def _gathered(self) -> tuple[Cluster, EventResolver]:
         with self._readable(MANIFEST):
             given = self.manifest["options"]
             offsets = {int(broker): error for broker, error in given["clock_offsets_ms"].items()}
@@ -146,15 +146,15 @@ class Case:
             root = self.manifest["evidence"]["root"]
         told = self.table("facts", EVENTS.names)
         paths = pc.binary_join_element_wise(pa.scalar(root), told["source"], "")
-        cluster, identifier = gather(told.set_column(EVENTS.get_field_index("source"), EVENTS.field("source"), paths), options)
-        return cluster, identifier
+        cluster, resolver = build_cluster(told.set_column(EVENTS.get_field_index("source"), EVENTS.field("source"), paths), options)
+        return cluster, resolver
 
     @property
     def cluster(self) -> Cluster:
         return self._gathered[0]
 
     @property
-    def identifier(self) -> Identifier:
+    def resolver(self) -> EventResolver:
         return self._gathered[1]
 
     def measures(self) -> list[Measure]:
@@ -255,10 +255,10 @@ class Case:
         return {**verdict, PROOF: [{n: r[n] for n in HANDOVER.names} for r in rows] if rows is not None else None}
 
     def standing(self) -> list[dict[str, Any]]:
-        return self.table("standing", standing.SCHEMA.names).to_pylist()  # type: ignore[no-any-return]
+        return self.table("standing", final_state.SCHEMA.names).to_pylist()  # type: ignore[no-any-return]
 
     def checkpoints(self) -> list[dict[str, Any]]:
-        return self.table("checkpoints", side_by_side.SCHEMA.names).to_pylist()  # type: ignore[no-any-return]
+        return self.table("checkpoints", checkpoint_diff.SCHEMA.names).to_pylist()  # type: ignore[no-any-return]
 
 
 def listed(names: pa.Table, handovers: pa.Table) -> pa.ListArray:

@@ -73,7 +73,7 @@ from this table alone ([recheck the verdicts](custody.md#recheck-the-verdicts)).
 What is called `incarnation` tells clusters apart that followed each other on the same brokers.
 
 Times are UTC, without a zone in the type, after correction of zone and skew, unless a column says otherwise. This page is printed by
-`python -m forensics.case.reference`, and `tests/test_case.py` holds it to the schemas.
+`python -m forensics.case.reference`, and `tests/forensics/case/test_case.py` holds it to the schemas.
 
 ## With other tools
 

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from forensics.views.version import version
+from forensics.output.version import version
 from parsers.containers.storage import without_secrets
 
 RUN = "run.json"

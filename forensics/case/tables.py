@@ -12,15 +12,16 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from forensics.cluster import broker_states, standing
-from forensics.judge import FACTS, STANDING
-from forensics.model import CLIENTS, FINDING, SALVAGEABLE
-from forensics.partition import offsets, side_by_side
+from forensics.incidents.judging import FACTS, STANDING
+from forensics.model.cluster import broker_states, final_state
+from forensics.model.events import IDENTIFIED
+from forensics.model.findings import CLIENTS, FINDING, SALVAGEABLE
+from forensics.model.partition import offsets
 from forensics.proof.records import HANDOVER
-from forensics.story.step import STEPS
+from forensics.tools import checkpoint_diff as checkpoint_diff
+from forensics.views.story.step import STEPS
 from parsers.schemas import EVENTS, documented
-from spark.engine.merge import KEPT
-from spark.events import IDENTIFIED
+from spark.merge import KEPT
 
 SCHEMA = "kafka-forensics/case/1"
 MANIFEST = "case.json"
@@ -279,12 +280,12 @@ TABLES = (
     Table(
         "standing",
         "What a plan starts from: assignment, leader and ISR of each partition that still exists.",
-        pa.schema([*_PARTITION_KEY, *_told(standing.SCHEMA, "topic", "partition")]),
+        pa.schema([*_PARTITION_KEY, *_told(final_state.SCHEMA, "topic", "partition")]),
     ),
     Table(
         "checkpoints",
         "Checkpoint and epoch files of all replicas side by side.",
-        pa.schema([*_PARTITION_KEY, *_told(side_by_side.SCHEMA, "topic", "partition")]),
+        pa.schema([*_PARTITION_KEY, *_told(checkpoint_diff.SCHEMA, "topic", "partition")]),
     ),
     Table("steps", "Every partition's story, nothing folded or left out.", pa.schema([*_PARTITION_KEY, *STEPS]), day="time"),
     Table(

@@ -1,7 +1,7 @@
 """A case on its way to disk.
 
 Here: the tables written row by row as they come from Spark, in an order that does not depend on how many tasks there were. Not here: the
-results (forensics.judge, judge), the schemas (tables), or the atomic creation of the directory (forensics.unfinished).
+results (forensics.incidents.judging, judge), the schemas (tables), or the atomic creation of the directory (forensics.output.files).
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ import pyarrow.parquet as pq
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
 from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, PROOF, SCHEMA, TABLES, Table
-from forensics.cluster.broker_states import spans
-from forensics.cluster.incidents import Incident
-from forensics.judge import Conclusion, conclude
-from forensics.model import Finding
+from forensics.incidents.incidents import Incident
+from forensics.incidents.judging import Conclusion, conclude
+from forensics.model.cluster.broker_states import spans
+from forensics.model.cluster.build import EventResolver, Options
+from forensics.model.cluster.facts import Archive, Cluster, Measure, Source
+from forensics.model.events import IDENTIFIED
+from forensics.model.findings import Finding
+from forensics.output.version import version
 from forensics.views.document import rules_digest
 from forensics.views.headline import counts, loss_of, summary
-from forensics.views.version import version
 from parsers.limits import DEFAULTS, Limits, changed
 from parsers.schemas import EVENTS
-from spark.cluster.facts import Archive, Cluster, Measure, Source
-from spark.cluster.gather import Identifier, Options
-from spark.events import IDENTIFIED
 
 ROWS = 20_000
 """Bytes of a row group: the least that is decoded to read one partition."""
@@ -83,12 +83,12 @@ def write(
     origin: Origin,
     told: pa.Table,
     cluster: Cluster,
-    identifier: Identifier,
+    resolver: EventResolver,
     partitions: Iterable[pa.RecordBatch],
     records: Iterable[pa.RecordBatch],
 ) -> Conclusion:
     """Writes all tables into a directory and returns the results. `told`: the events that were gathered; `partitions`: rows of judge.ROW,
-    those of a partition together; `records`: rows of spark.engine.merge.KEPT in their order."""
+    those of a partition together; `records`: rows of spark.merge.KEPT in their order."""
     tables: dict[str, int] = {}
 
     def put(name: str, rows: Iterable[pa.Table | pa.RecordBatch]) -> None:
@@ -98,7 +98,7 @@ def write(
         tables[name] = writer.rows
 
     put("records", records)
-    put("facts", [facts(told, identifier)])
+    put("facts", [facts(told, resolver)])
     put("measures", [_table("measures", (_measure(m) for m in cluster.measures))])
     with _sorted(partitions, to / "rows") as slices:
         put("partitions", slices("partition_state"))
@@ -111,7 +111,7 @@ def write(
     put("broker_states", [_table("broker_states", map(asdict, spans(cluster, found.partitions)))])
     for name, table in of_report(cluster, found.findings, found.incidents).items():
         put(name, [table])
-    (to / MANIFEST).write_text(json.dumps(_manifest(origin, identifier, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (to / MANIFEST).write_text(json.dumps(_manifest(origin, resolver, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")
     return found
 
 
@@ -137,12 +137,12 @@ def told_options(given: Options, log_patterns: Sequence[str], limits: Limits) ->
     }
 
 
-def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
+def _manifest(origin: Origin, resolver: EventResolver, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
     judged = (found.findings, found.partitions)
     return {
         "schema": SCHEMA,
         "tool": {"version": version(), "command": list(origin.command), "rules": rules_digest()},
-        "evidence": {"paths": list(origin.paths), "root": identifier.root},
+        "evidence": {"paths": list(origin.paths), "root": resolver.root},
         "options": told_options(origin.options, origin.log_patterns, origin.limits),
         "verdict": {"loss": loss_of(*judged), "summary": summary(*judged), "partitions": counts(found.partitions)},
         "tables": {t.name: {"rows": tables[t.name]} for t in TABLES},
@@ -190,10 +190,10 @@ def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(told, schema=BY_NAME[name].schema)
 
 
-def facts(told: pa.Table, identifier: Identifier) -> pa.Table:
+def facts(told: pa.Table, resolver: EventResolver) -> pa.Table:
     """Events as they were gathered, with broker and time; in file order."""
     told = told.cast(EVENTS)
-    known = pa.Table.from_batches([identifier.apply(b) for b in told.to_batches()], schema=IDENTIFIED)
+    known = pa.Table.from_batches([resolver.apply(b) for b in told.to_batches()], schema=IDENTIFIED)
     whole = known.set_column(EVENTS.get_field_index("topic"), EVENTS.field("topic"), told["topic"])
     return whole.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
 

@@ -15,14 +15,14 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.exports import Exports, export_options
-from forensics.commands.found import Found, InEvidence, in_case, open_case, open_found
 from forensics.commands.help import Told
+from forensics.commands.inputs import EvidenceInput, Input, in_case, open_case, open_found
 from forensics.commands.output import TIMES, console
 
 if TYPE_CHECKING:
-    from forensics.judge import Asked
+    from forensics.incidents.judging import Asked
+    from forensics.model.cluster.facts import Cluster
     from forensics.views.document import Report
-    from spark.cluster.facts import Cluster
 
 F = TypeVar("F", bound=Callable[..., Any])
 LEVELS = ("info", "low", "medium", "high", "critical")
@@ -116,7 +116,7 @@ def command(
     progress = Progress()
     found = open_found(paths, timezone, clock_offsets, master, progress)
     if case is not None:
-        if not isinstance(found, InEvidence):
+        if not isinstance(found, EvidenceInput):
             raise Unusable(f"{paths[0]}: it is a case already")
         found.keep(case, progress)
         found = open_case(str(case))
@@ -124,7 +124,7 @@ def command(
 
 
 def report(
-    found: Found,
+    found: Input,
     progress: Progress,
     exports: Exports,
     topics: tuple[str, ...],
@@ -138,7 +138,7 @@ def report(
     """Shows the results; arguments are those of report_options."""
     with in_case(found, progress) if exports.of_case else nullcontext(found) as asked:
         asked.cluster.weights = weights
-        with progress.stage("Judging partitions" if isinstance(asked, InEvidence) else "Bringing findings together"):
+        with progress.stage("Judging partitions" if isinstance(asked, EvidenceInput) else "Bringing findings together"):
             wish = _words(topics, partitions, brokers, since, until, weights)
             whole = report_of(asked, _asked(topics, partitions) if topics or partitions else None, wish)
         told = _narrowed(whole, topics, partitions, brokers, since, until)
@@ -169,9 +169,9 @@ def _words(
     return tuple(word for pair in told for word in pair)
 
 
-def report_of(found: Found, asked: Asked | None, wish: Sequence[str] = ()) -> Report:
+def report_of(found: Input, asked: Asked | None, wish: Sequence[str] = ()) -> Report:
     """All results; of the results in partitions, only the requested ones. `wish`: the command-line words of the request."""
-    from forensics.judge import OF_REPORT, with_facts
+    from forensics.incidents.judging import OF_REPORT, with_facts
     from forensics.views.document import Report
 
     found.measure()
@@ -192,7 +192,7 @@ def weight(text: str) -> tuple[str, float]:
 
 
 def _check_weights(cluster: Cluster) -> None:
-    from forensics.cluster.balance import COUNTED, MEASURED
+    from forensics.model.cluster.balance import COUNTED, MEASURED
 
     known = COUNTED | MEASURED | {m.metric for m in cluster.measures}
     for metric in cluster.weights:
@@ -207,7 +207,7 @@ def _narrowed(
     complete."""
     from dataclasses import replace
 
-    from forensics.cluster.folding import places
+    from forensics.incidents.folding import places
 
     asked = _asked(topics, partitions)
     there = list(report.findings)

@@ -1,7 +1,7 @@
 """`kafka-forensics audit`: an archive of many clusters, many days, many incidents.
 
 Here: the options, and the run: new files are read once, their clusters are judged, the tables are committed, the summary is shown. Not
-here: the manifest (forensics.case.archive), the jobs (spark.engine.audit), one cluster's tables (forensics.case.whole).
+here: the manifest (forensics.audit.archive), the jobs (spark.audit), one cluster's tables (forensics.audit.whole).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from forensics.commands.evidence import (
     start,
     started,
 )
-from forensics.commands.found import InEvidence
 from forensics.commands.help import Told
+from forensics.commands.inputs import EvidenceInput
 from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from pyarrow import RecordBatch
     from pyspark.sql import SparkSession
 
-    from forensics.case.archive import Archive, Group, Sources
-    from forensics.case.audited import Audit
-    from forensics.case.whole import Judged, Work
+    from forensics.audit.archive import Archive, Group, Sources
+    from forensics.audit.audited import Audit
+    from forensics.audit.whole import Judged, Work
+    from forensics.model.cluster.build import Options
     from forensics.views.clusters import Clusters
     from parsers.containers.storage import Leaf
-    from spark.cluster.gather import Options
 
 WHOLE = 400_000
 """Largest number of events and records of a cluster that one task judges alone: some hundred MB of memory. All tasks together judge a
@@ -55,7 +55,7 @@ WAVE_BYTES, WAVE_FILES = 32 << 30, 100_000
 
 
 def _layout(context: click.Context, option: click.Parameter, pattern: str | None) -> str | None:
-    from forensics.case.layout import Layout
+    from forensics.audit.layout import Layout
 
     try:
         Layout(pattern)
@@ -112,7 +112,7 @@ def command(
     a case holds, as Parquet by cluster and date, and every command takes it with --cluster NAME. What a run that was killed had not
     committed does not count, and the next run does it again. `report TABLES` shows all clusters again, `report TABLES --cluster NAME` one.
     """
-    from forensics.case.archive import Archive, Settings
+    from forensics.audit.archive import Archive, Settings
     from parsers.containers.storage import absolute, without_secrets
 
     options = clocks(timezone, clock_offsets)
@@ -131,7 +131,7 @@ def command(
             failed, remarks = _run(archive, paths, options, master, progress)
     except OSError as error:
         raise click.FileError(str(error.filename or out), error.strerror or str(error)) from None
-    from forensics.case.audited import Audit
+    from forensics.audit.audited import Audit
 
     told(Audit(out), json_file, fail_on, failed, remarks)
 
@@ -162,10 +162,10 @@ def told(
 def _pages(audit: Audit, found: Clusters, file: str) -> bool:
     """Writes the page of all clusters, and a page of each cluster into a directory of the same name; stdout gets only the first page.
     Returns whether stdout was used."""
-    from forensics.case.audited import escaped
+    from forensics.audit.audited import escaped
     from forensics.commands.analyze import report_of
     from forensics.commands.exports import Exports
-    from forensics.commands.found import InCase
+    from forensics.commands.inputs import CaseInput
     from forensics.views.html.overview import overview
 
     if file == "-":
@@ -178,7 +178,7 @@ def _pages(audit: Audit, found: Clusters, file: str) -> bool:
             beside.mkdir(exist_ok=True)
         except OSError as error:
             raise click.FileError(str(beside), error.strerror or str(error)) from None
-        case = InCase(audit.case(name))
+        case = CaseInput(audit.case(name))
         Exports({"html": str(own)}).write(report_of(case, None), case)
         links[name] = f"{quote(beside.name)}/{quote(own.name)}"
     return write_text(overview(found, links), file)
@@ -230,10 +230,10 @@ def _waves(candidates: Mapping[str, Group]) -> Iterator[dict[str, Group]]:
 
 def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Group], progress: Progress) -> list[Leaf]:
     """Reads new files, commits them, and returns them."""
-    from forensics.case.archive import KEPT
+    from forensics.audit.archive import KEPT
     from parsers.containers.names import clean, join
     from parsers.containers.units import divided
-    from spark.engine.audit import digests, keep_events, keep_records
+    from spark.audit import digests, keep_events, keep_records
 
     with progress.stage(f"Digesting {len(candidates)} files"):
         files = {path: group.files() for path, group in candidates.items()}
@@ -260,7 +260,7 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
 
 def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources], options: Options, progress: Progress) -> dict[str, str]:
     """Judges clusters and commits them: small ones in parallel, a large one with all tasks."""
-    from forensics.case.whole import Work
+    from forensics.audit.whole import Work
     from forensics.case.write import Origin, told_options
 
     settings = archive.settings
@@ -291,9 +291,9 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
 
 def _side_by_side(session: SparkSession, works: Sequence[Work]) -> list[Judged]:
     """Clusters judged in one task each; one by one if a task crashed its worker, to find the cluster that caused it."""
-    from forensics.case.whole import failed, judged_whole
-    from spark.engine.audit import each
-    from spark.engine.java import has_fallen
+    from forensics.audit.whole import failed, judged_whole
+    from spark.audit import each
+    from spark.java import has_fallen
 
     try:
         return each(session, works, judged_whole)
@@ -306,23 +306,23 @@ def _side_by_side(session: SparkSession, works: Sequence[Work]) -> list[Judged]:
 
 
 def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Judged:
-    from forensics.case.archive import KEPT
-    from forensics.case.whole import Judged, case_directory, entry, failed
-    from spark.cluster.gather import gather
-    from spark.engine.audit import kept_events, kept_records
-    from spark.engine.java import has_fallen
-    from spark.engine.merge import merger
+    from forensics.audit.archive import KEPT
+    from forensics.audit.whole import Judged, case_directory, entry, failed
+    from forensics.model.cluster.build import build_cluster
+    from spark.audit import kept_events, kept_records
+    from spark.java import has_fallen
+    from spark.merge import merger
 
     kept = str(work.directory / KEPT)
     events = kept_events(session, work.sources.events, kept)
     try:
         with case_directory(work) as to:
             told_of_it = events.of_cluster.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
-            cluster, identifier = gather(told_of_it, work.origin.options)
-            found = InEvidence(Opened(work.origin.paths, work.origin.options, told_of_it, cluster, identifier, session, events, []))
+            cluster, resolver = build_cluster(told_of_it, work.origin.options)
+            found = EvidenceInput(Opened(work.origin.paths, work.origin.options, told_of_it, cluster, resolver, session, events, []))
             records: Iterator[RecordBatch] = iter(())
             if work.sources.records:
-                reading = merger(cluster, identifier, None, work.origin.log_patterns)
+                reading = merger(cluster, resolver, None, work.origin.log_patterns)
                 records = kept_records(session, work.sources.records, kept, reading, session.sparkContext.defaultParallelism)
             conclusion = found.write(to, work.origin, records, progress)
             return Judged(work.sources.name, entry(work, to, conclusion, cluster))
@@ -333,7 +333,7 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
 
 
 def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources]) -> list[str]:
-    from forensics.case.layout import UNNAMED
+    from forensics.audit.layout import UNNAMED
     from forensics.views.text import sized
 
     told = [

@@ -1,6 +1,6 @@
 """`kafka-forensics checkpoints`: comparison of the checkpoint and epoch files of all brokers.
 
-Here: the options. Not here: the comparison (forensics.partition.side_by_side) or its output (forensics.views.checkpoints).
+Here: the options. Not here: the comparison (forensics.tools.checkpoint_diff) or its output (forensics.views.checkpoints).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options, open_evidence
-from forensics.commands.found import Found, InEvidence, open_found
 from forensics.commands.help import Told
+from forensics.commands.inputs import EvidenceInput, Input, open_found
 from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def command(
     if against:
         from forensics.case.read import is_case
 
-        if not isinstance(found, InEvidence) or any(is_case(Path(path)) for path in against):
+        if not isinstance(found, EvidenceInput) or any(is_case(Path(path)) for path in against):
             raise Unusable("--against compares the files themselves: give it, and PATH, the evidence that the cases were made of")
-        before = InEvidence(open_evidence(against, timezone, clock_offsets, master, progress, beside=found.opened))
+        before = EvidenceInput(open_evidence(against, timezone, clock_offsets, master, progress, beside=found.opened))
     with progress.stage("Comparing replicas"):
         compared = _compared(found, before, topics, partitions, everything)
     if json_file is not None and write_text(compared.json(), json_file):
@@ -71,8 +71,8 @@ def command(
     show(compared, console())
 
 
-def _compared(found: Found, before: Found | None, topics: Sequence[str], partitions: Sequence[int], everything: bool) -> Comparison:
-    from forensics.partition.side_by_side import BEFORE
+def _compared(found: Input, before: Input | None, topics: Sequence[str], partitions: Sequence[int], everything: bool) -> Comparison:
+    from forensics.tools.checkpoint_diff import BEFORE
     from forensics.views.checkpoints import Comparison
 
     rows = found.compared(topics, partitions, before, everything=everything)
@@ -80,7 +80,7 @@ def _compared(found: Found, before: Found | None, topics: Sequence[str], partiti
 
     def shown(place: str) -> str:
         if place.startswith(BEFORE) and before is not None:
-            return BEFORE + (before.identifier.shown(place.removeprefix(BEFORE)) or ", ".join(against))
-        return found.identifier.shown(place)
+            return BEFORE + (before.resolver.shown(place.removeprefix(BEFORE)) or ", ".join(against))
+        return found.resolver.shown(place)
 
     return Comparison(found.cluster, rows, shown, ("checkpoints", *found.paths, *(f"--against={path}" for path in against)), everything)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from forensics.model.cluster.build import EventResolver, Options
+    from forensics.model.cluster.facts import Cluster
     from parsers.containers.units import Unit
     from parsers.limits import Limits
-    from spark.cluster.facts import Cluster
-    from spark.cluster.gather import Identifier, Options
-    from spark.engine.pipeline import Events
-    from spark.engine.progress import Seen
-    from spark.engine.session import Starting
+    from spark.pipeline import Events
+    from spark.progress import Seen
+    from spark.session import Starting
 
 F = TypeVar("F", bound=Callable[..., Any])
 LOG_PATTERNS = "forensics.log_patterns"
@@ -208,8 +208,8 @@ class Progress:
 def _seen_of(session: Any) -> Callable[[], Seen | None]:
     if session is None:
         return lambda: None
-    from spark.engine.progress import Watch
-    from spark.engine.session import directory
+    from spark.progress import Watch
+    from spark.session import directory
 
     watch = Watch(session, directory(session))
 
@@ -241,7 +241,7 @@ class Opened:
     told: pa.Table
     """The gathered events, from which the cluster and the identifier are made."""
     cluster: Cluster
-    identifier: Identifier
+    resolver: EventResolver
     session: SparkSession
     events: Events
     units: list[Unit]
@@ -274,8 +274,8 @@ def open_evidence(
 
 
 def _read(session: SparkSession, paths: Sequence[str], planned: list[Unit], options: Options, progress: Progress, keep: bool) -> Opened:
-    from spark.cluster.gather import gather
-    from spark.engine.pipeline import read
+    from forensics.model.cluster.build import build_cluster
+    from spark.pipeline import read
 
     progress.watch(session)
     with progress.stage("Reading evidence"):
@@ -283,16 +283,16 @@ def _read(session: SparkSession, paths: Sequence[str], planned: list[Unit], opti
         if not keep:
             events.unpersist()
         told = events.of_cluster
-        cluster, identifier = gather(told, options)
+        cluster, resolver = build_cluster(told, options)
     if not cluster.usable:
         told = next((s.problem for s in cluster.sources if s.problem), None)
         raise Unusable(f"Nothing of Kafka's was found in it{f': {told}' if told else ''}.")
-    return Opened(paths, options, told, cluster, identifier, session, events, planned)
+    return Opened(paths, options, told, cluster, resolver, session, events, planned)
 
 
 def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:
     """The values of --timezone and --clock-offset."""
-    from spark.cluster.gather import Options
+    from forensics.model.cluster.build import Options
 
     offset, name = zone(timezone)
     return Options(zone_offset_ms=offset, zone_name=name, clock_offsets_ms=dict(map(clock_offset, clock_offsets)))
@@ -313,7 +313,7 @@ def reading_words(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 def start(master: str | None) -> Starting:
     """Starts Spark in the background."""
-    from spark.engine.session import Starting
+    from spark.session import Starting
 
     context = click.get_current_context(silent=True)
     memory = context.meta.get(MEMORY) if context is not None else None
@@ -345,8 +345,8 @@ def limits() -> Limits:
 
 def started(starting: Any) -> Any:
     """The session, once it has started. Raises Unusable if it does not start."""
-    from spark.engine.java import JavaFailed, NoJava
-    from spark.engine.session import Refused
+    from spark.java import JavaFailed, NoJava
+    from spark.session import Refused
 
     try:
         return starting.session()

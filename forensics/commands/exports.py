@@ -18,7 +18,7 @@ import click
 from forensics.commands.output import opened_file, to_stdout
 
 if TYPE_CHECKING:
-    from forensics.commands.found import Found
+    from forensics.commands.inputs import Input
     from forensics.views.document import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,7 +50,7 @@ class Exports:
         if len(to_stdout := [name for name, file in self.files.items() if file == "-"]) > 1:
             raise click.UsageError(f"only one of {' and '.join(f'--{name}' for name in to_stdout)} can go to stdout")
         if self.parquet is not None:
-            from forensics.views.parquet import check
+            from forensics.case.parquet import check
 
             check(self.parquet, evidence)
 
@@ -59,7 +59,7 @@ class Exports:
         """Whether any of them needs a case."""
         return not OF_CASE.isdisjoint(self.files)
 
-    def write(self, report: Report, found: Found) -> bool:
+    def write(self, report: Report, found: Input) -> bool:
         """Writes the formats; returns whether stdout was used by one of them. Raises click.FileError."""
         for name, file in self.files.items():
             given = (report, found) if name in OF_CASE else (report,)
@@ -70,7 +70,7 @@ class Exports:
             with opened_file(file) as out:
                 out.writelines(pieces)
         if self.parquet is not None:
-            from forensics.views.parquet import write
+            from forensics.case.parquet import write
 
             try:
                 write(report, self.parquet)

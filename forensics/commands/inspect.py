@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import Progress, evidence_options
-from forensics.commands.found import open_found
 from forensics.commands.help import Told
+from forensics.commands.inputs import open_found
 from forensics.commands.output import console, json_option, write_text
-from forensics.views.json_text import encoded
+from forensics.output.json_text import encoded
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from forensics.model.cluster.facts import Source
     from forensics.views.document import Report
-    from spark.cluster.facts import Source
 
 
 FEW = 4
@@ -44,7 +44,7 @@ def command(
     paths: tuple[str, ...], timezone: str | None, clock_offsets: tuple[str, ...], master: str | None, json_file: str | None
 ) -> None:
     """Say what was collected: sources, brokers, versions, times covered, clocks, what was not understood, what to collect next."""
-    from forensics.judge import VERDICTS, conclude
+    from forensics.incidents.judging import VERDICTS, conclude
     from forensics.views.document import Report
 
     found = open_found(paths, timezone, clock_offsets, master, Progress())
@@ -81,10 +81,10 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    from forensics.model import counted
+    from forensics.model.cluster.clocks import UNSURE
+    from forensics.model.findings import counted
+    from forensics.output.sanitise import clean
     from forensics.views.text import sized
-    from forensics.views.unseen import clean
-    from spark.cluster.clocks import UNSURE
 
     cluster = report.cluster
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")

@@ -1,6 +1,6 @@
 """`kafka-forensics merge`: the log lines of all brokers as one stream, in order of time.
 
-Here: the options, the display of a record, and the output to stdout or a file. Not here: order and choice of records (spark.engine.merge)
+Here: the options, the display of a record, and the output to stdout or a file. Not here: order and choice of records (spark.merge)
 or the definition of a record (parsers.records).
 """
 
@@ -21,14 +21,14 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from forensics.commands.evidence import Progress, evidence_options
-from forensics.commands.found import Found, open_found
 from forensics.commands.help import Told
+from forensics.commands.inputs import Input, open_found
 from forensics.commands.output import TIME_FORMATS, json_option, opened_file
-from forensics.model import timestamp
+from forensics.model.findings import timestamp
 
 if TYPE_CHECKING:
-    from spark.cluster.facts import Cluster
-    from spark.engine.merge import Show, Wanted
+    from forensics.model.cluster.facts import Cluster
+    from spark.merge import Show, Wanted
 
 TIMES = click.DateTime(["%Y-%m-%dT%H:%M:%S.%fZ", *TIME_FORMATS])
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
@@ -119,7 +119,7 @@ def command(
 
 
 def _wanted(
-    found: Found,
+    found: Input,
     topics: tuple[str, ...],
     partitions: tuple[int, ...],
     brokers: tuple[int, ...],
@@ -130,7 +130,7 @@ def _wanted(
     loggers: tuple[str, ...],
     text: str | None,
 ) -> Wanted:
-    from spark.engine.merge import Wanted
+    from spark.merge import Wanted
 
     return Wanted(
         topics=frozenset(topics),
@@ -142,11 +142,11 @@ def _wanted(
         level=level,
         loggers=loggers,
         text=text,
-        topic_ids=found.identifier.topics,
+        topic_ids=found.resolver.topics,
     )
 
 
-def _blocks(found: Found, wanted: Wanted, as_json: bool) -> Iterator[str]:
+def _blocks(found: Input, wanted: Wanted, as_json: bool) -> Iterator[str]:
     show: Show = json_line if as_json else lines_of(found.cluster, coloured=sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
     return found.merged(wanted, show, stated=as_json)
 
@@ -208,7 +208,7 @@ def _shown(text: str) -> str:
     """Text without characters that control a terminal."""
     if text.isprintable() or text.replace("\t", "").isprintable():
         return text
-    from forensics.views.unseen import clean
+    from forensics.output.sanitise import clean
 
     return clean(text)
 

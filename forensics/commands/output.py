@@ -56,7 +56,7 @@ def to_stdout(pieces: Iterable[str]) -> None:
 @contextmanager
 def opened_file(path: str) -> Iterator[IO[str]]:
     """A file for a result; if it cannot be written, the user gets one line (click.FileError)."""
-    from forensics.unfinished import whole_file
+    from forensics.output.files import whole_file
 
     try:
         with whole_file(path) as file:

@@ -24,7 +24,7 @@ from forensics.commands.help import Told
 @click.option("--samples/--no-samples", default=True, help="Show sample lines.")
 def command(names: tuple[str, ...], event: str | None, as_json: bool, samples: bool) -> None:
     """List the log lines that are understood, with Kafka versions, the event they make and sample lines."""
-    from forensics.views.unseen import clean
+    from forensics.output.sanitise import clean
     from parsers.patterns import PATTERNS
 
     unknown = set(names) - {p.name for p in PATTERNS}

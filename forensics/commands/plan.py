@@ -1,7 +1,7 @@
 """`kafka-forensics plan`: election and reassignment files that would repair what was found. It never executes anything.
 
-Here: the options, the output of files, and the basis of the plan. Not here: planning (forensics.cluster.repair), the cluster's final state
-(forensics.cluster.standing), the files and the text (forensics.views.plan).
+Here: the options, the output of files, and the basis of the plan. Not here: planning (forensics.tools.repair), the cluster's final state
+(forensics.model.cluster.final_state), the files and the text (forensics.views.plan).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
-from forensics.commands.found import open_found
 from forensics.commands.help import Told
+from forensics.commands.inputs import open_found
 from forensics.commands.output import console
 
 if TYPE_CHECKING:
-    from forensics.cluster.kafka_tools import Tools
-    from forensics.cluster.repair import Broker, Partition
+    from forensics.model.cluster.facts import Cluster
+    from forensics.tools.kafka_tools import Tools
+    from forensics.tools.repair import Broker, Partition
     from forensics.views.plan import Overview
-    from spark.cluster.facts import Cluster
 
 
 @click.command(
@@ -69,7 +69,7 @@ def command(
     progress = Progress()
     found = open_found(paths, timezone, clock_offsets, master, progress)
     with progress.stage("Planning"):
-        from forensics.cluster.standing import partitions
+        from forensics.model.cluster.final_state import partitions
 
         stands, concluded = found.judged() if _tells_of_groups(found.cluster) else (found.standing(), None)
         planned = overview(found.cluster, partitions(stands), gone, live, kafka_version, batch, ("plan", *found.paths))
@@ -97,7 +97,7 @@ def _tells_of_groups(cluster: Cluster) -> bool:
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
     """Checks that need no evidence."""
-    from spark.cluster.versions import parsed
+    from forensics.model.cluster.versions import parsed
 
     if kafka_version is not None and parsed(kafka_version) is None:
         raise click.BadParameter(f"{kafka_version!r} is no version, as 2.8 or 3.9.1", param_hint="--kafka-version")
@@ -111,7 +111,7 @@ def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_ve
 
 
 def _write(found: Overview, directory: Path) -> None:
-    from forensics.unfinished import whole_directory
+    from forensics.output.files import whole_directory
 
     try:
         with whole_directory(directory) as to:
@@ -131,8 +131,8 @@ def overview(
     command: Sequence[str] = (),
 ) -> Overview:
     """The plan for a cluster in this state, for the tools of `kafka_version` or else of the oldest broker."""
-    from forensics.cluster.repair import plan
-    from forensics.cluster.standing import brokers
+    from forensics.model.cluster.final_state import brokers
+    from forensics.tools.repair import plan
     from forensics.views.plan import Overview
 
     found = brokers(cluster, known, live, gone)
@@ -142,8 +142,8 @@ def overview(
 
 
 def tools_of(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
-    from forensics.cluster.kafka_tools import NEWEST, Tools
-    from spark.cluster.versions import parsed, versions
+    from forensics.model.cluster.versions import parsed, versions
+    from forensics.tools.kafka_tools import NEWEST, Tools
 
     kraft = cluster.mode == "kraft"
     if (given := parsed(asked)) is not None:
@@ -161,7 +161,7 @@ def tools_of(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
 
 
 def _rests_on(cluster: Cluster, found: Sequence[Broker], tools: Tools) -> list[str]:
-    from forensics.model import moment
+    from forensics.model.findings import moment
 
     lines = [
         f"the cluster still stands as the evidence says, which ends at {moment(cluster.until)}"

@@ -1,6 +1,6 @@
 """`kafka-forensics redact`: a copy of evidence that may be shared.
 
-Here: the options and the output. Not here: what is replaced and how (forensics.redaction).
+Here: the options and the output. Not here: what is replaced and how (forensics.tools.redaction).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from forensics.commands.help import Told
 from forensics.commands.output import console
 
 if TYPE_CHECKING:
-    from forensics.redaction.bundle import Redacted
+    from forensics.tools.redaction.bundle import Redacted
 
 SHOWN = 20
 """Omitted files that are listed."""
@@ -47,8 +47,8 @@ def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
     for every name that was replaced, and there is none where one is found. Both files are readable by their owner alone.
     """
     from forensics.case.write import outside
-    from forensics.redaction.bundle import Leak, redact
-    from forensics.views.unseen import clean
+    from forensics.output.sanitise import clean
+    from forensics.tools.redaction.bundle import Leak, redact
 
     mapping = mapping or out.with_name(f"{out.name}.mapping.json")
     check(paths)
@@ -68,7 +68,7 @@ def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
 
 
 def _words(done: Redacted, out: Path, mapping: Path) -> Iterator[str]:
-    from forensics.redaction.bundle import NOT_NEEDED
+    from forensics.tools.redaction.bundle import NOT_NEEDED
 
     counts = ", ".join(
         f"{len(own)} {kind}{'' if len(own) == 1 else 's' if kind != 'address' else 'es'}" for kind, own in done.names.mapping().items()

@@ -13,8 +13,8 @@ import click
 from forensics.commands.analyze import report, report_options
 from forensics.commands.evidence import Progress, chosen_cluster, cluster_option
 from forensics.commands.exports import Exports
-from forensics.commands.found import open_case
 from forensics.commands.help import Told
+from forensics.commands.inputs import open_case
 
 
 @click.command(
@@ -37,7 +37,7 @@ def command(case: str, exports: Exports, **asked: Any) -> None:
     summary of all. It takes about a second: Spark is not started, and the evidence is not needed. In FILE's place - is stdout, and nothing
     else is printed.
     """
-    from forensics.case.audited import Audit, is_audit
+    from forensics.audit.audited import Audit, is_audit
 
     if is_audit(Path(case)) and chosen_cluster() is None:
         from forensics.commands.audit import told

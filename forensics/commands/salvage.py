@@ -1,7 +1,7 @@
 """`kafka-forensics salvage`: writes out the lost records that a collected disk still has. The only command that reads bodies.
 
-Here: the options and the order of work. Not here: which copies are the valid ones (forensics.partition.salvageable), how they are read and
-written (forensics.salvage), the output (forensics.views.salvage).
+Here: the options and the order of work. Not here: which copies are the valid ones (forensics.model.partition.salvageable), how they are read and
+written (forensics.tools.salvage), the output (forensics.views.salvage).
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
-from forensics.commands.found import InEvidence, open_found
 from forensics.commands.help import Told
+from forensics.commands.inputs import EvidenceInput, open_found
 from forensics.commands.output import console
 from forensics.commands.plan import tools_of
 
 if TYPE_CHECKING:
-    from forensics.cluster.kafka_tools import Tools
-    from forensics.salvage.rows import Markers
-    from forensics.salvage.segments import Lot
+    from forensics.tools.kafka_tools import Tools
+    from forensics.tools.salvage.rows import Markers
+    from forensics.tools.salvage.segments import Lot
     from forensics.views.salvage import Partition
 
 FORMATS = ("jsonl", "parquet", "segment", "send")
@@ -75,9 +75,9 @@ def command(
     read there is exactly what was lost, by leader epoch and offset, checksums checked. The only command that reads records'
     bodies; the files are readable by their owner alone. It prints how to send the records again, and sends nothing.
     """
-    from forensics.salvage.places import DIRECTORY_OF_OWNER, trouble
-    from forensics.unfinished import whole_directory
-    from spark.cluster.versions import parsed
+    from forensics.model.cluster.versions import parsed
+    from forensics.output.files import whole_directory
+    from forensics.tools.salvage.places import DIRECTORY_OF_OWNER, trouble
 
     directory = Path(out)
     try:
@@ -91,17 +91,17 @@ def command(
         raise click.BadParameter(f"{kafka_version!r} is no version, as 2.8 or 3.9.1", param_hint="--kafka-version")
     progress = Progress()
     found = open_found(paths, timezone, clock_offsets, master, progress)
-    if not isinstance(found, InEvidence):
+    if not isinstance(found, EvidenceInput):
         raise Unusable(f"{paths[0]}: a case holds no records; give the evidence it was made of")
     with progress.stage("Judging partitions"):
-        from forensics.salvage.segments import copy, lots
+        from forensics.tools.salvage.segments import copy, lots
 
         asked = (lambda t, p: (not topics or t in topics) and (not partitions or p in partitions)) if topics or partitions else None
         wanted = [x for x in lots(found.conclusion(asked).findings) if asked is None or asked(x.topic, x.partition)]
     try:
         with whole_directory(directory, DIRECTORY_OF_OWNER) as to:
             with progress.stage("Reading what the disks still hold"):
-                problems = copy(found.opened.units, wanted, found.identifier.shown, to)
+                problems = copy(found.opened.units, wanted, found.resolver.shown, to)
             with progress.stage("Writing records"):
                 kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
                 tools, _ = tools_of(found.cluster, kafka_version)
@@ -123,7 +123,7 @@ def _written(
     wanted: Sequence[Lot], to: Path, directory: Path, kinds: set[str], tools: Tools, problems: list[str], *, values: bool
 ) -> Iterator[Partition]:
     """Writes into `to`, which is later renamed to `directory`."""
-    from forensics.salvage.rows import markers
+    from forensics.tools.salvage.rows import markers
 
     ends: dict[str, Markers] = {}
     for _, own in groupby(wanted, key=lambda x: (x.topic, x.partition, x.cluster, x.leader_epoch)):
@@ -150,9 +150,9 @@ def _partition(
     *,
     values: bool,
 ) -> Partition:
-    from forensics.salvage.places import named
-    from forensics.salvage.rows import Row, rows
-    from forensics.salvage.written import JsonLines, Parquet, Sending, write_lines
+    from forensics.tools.salvage.places import named
+    from forensics.tools.salvage.rows import Row, rows
+    from forensics.tools.salvage.written import JsonLines, Parquet, Sending, write_lines
     from forensics.views.salvage import Partition
 
     found = Partition(topic, partition, own)

@@ -1,6 +1,6 @@
 """`kafka-forensics timeline`: one partition's timeline in the terminal, with a lane for each broker.
 
-Here: the options and the output. Not here: the steps (forensics.story) or their display (forensics.views.lanes).
+Here: the options and the output. Not here: the steps (forensics.views.story) or their display (forensics.views.lanes).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
-from forensics.commands.found import open_found
 from forensics.commands.help import Told
+from forensics.commands.inputs import open_found
 from forensics.commands.output import TIMES, console, json_option, write_text
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def command(
     Below the story is the proof of the verdict: a row for each hand-over to a new leader, with the offsets and states that the evidence leaves
     possible, the lines behind them, and what leaves the verdict open.
     """
-    from forensics.story.step import Wanted
+    from forensics.views.story.step import Wanted
 
     progress = Progress()
     found = open_found(paths, timezone, clock_offsets, master, progress)
@@ -76,7 +76,7 @@ def command(
 
 def _unknown(known: set[tuple[str, int]], topic: str, partition: int) -> str:
     """A line with the existing names in place of the unknown one."""
-    from forensics.views.unseen import clean
+    from forensics.output.sanitise import clean
 
     if partitions := sorted(number for name, number in known if name == topic):
         shown = ", ".join(map(str, partitions[:20])) + (" ..." if len(partitions) > 20 else "")

@@ -1,6 +1,6 @@
 """`kafka-forensics verify`: whether a case was made of this evidence, and whether its verdicts follow from its proof, for a third party.
 
-Here: the options and the output. Not here: the comparison of files (forensics.custody) or of verdicts (forensics.case.recheck).
+Here: the options and the output. Not here: the comparison of files (forensics.tools.custody) or of verdicts (forensics.case.recheck).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import click
 from forensics.commands.evidence import Progress, Unusable, check, cluster_option, limit_option, limits
 from forensics.commands.help import Told
 from forensics.commands.output import console, json_option, write_text
-from forensics.model import counted
+from forensics.model.findings import counted
 
 if TYPE_CHECKING:
     from forensics.case.read import Case
     from forensics.case.recheck import Rechecked
-    from forensics.custody import Compared
+    from forensics.tools.custody import Compared
 
 SHOWN = 50
 """Files of a state, or partitions, that are listed; --json lists all."""
@@ -54,8 +54,8 @@ def command(case: Path, paths: tuple[str, ...], proof: bool, json_file: str | No
     states. PATH is not needed for that; exit code 1: a verdict differs.
     """
     from forensics.case.run import read_run
-    from forensics.commands.found import kept_case
-    from forensics.views.json_text import encoded
+    from forensics.commands.inputs import kept_case
+    from forensics.output.json_text import encoded
 
     if not paths and not proof:
         raise click.UsageError("give the evidence (PATH...) to compare it with the case, or --proof to recompute the verdicts")
@@ -81,7 +81,7 @@ def _recheck(case: Case) -> list[Rechecked]:
 
 
 def _compare(case: Case, paths: Sequence[str]) -> list[Compared]:
-    from forensics.custody import compare, of_case, sealed
+    from forensics.tools.custody import compare, of_case, sealed
 
     check(paths)
     then = of_case(case.table("sources", ["path", "kind", "sha256"]).to_pylist(), case.manifest["evidence"]["root"])
@@ -92,7 +92,7 @@ def _compare(case: Case, paths: Sequence[str]) -> list[Compared]:
 
 
 def _good(files: Sequence[Compared] | None, rechecked: Sequence[Rechecked] | None) -> bool:
-    from forensics.custody import GOOD
+    from forensics.tools.custody import GOOD
 
     return all(c.state in GOOD for c in files or () if not c.archive) and all(r.same for r in rechecked or ())
 
@@ -124,7 +124,7 @@ def _row(c: Compared) -> dict[str, Any]:
 def _words(
     case: Path, tool: dict[str, Any], run: dict[str, Any], files: Sequence[Compared] | None, rechecked: Sequence[Rechecked] | None
 ) -> Iterator[str]:
-    from forensics.views.unseen import clean
+    from forensics.output.sanitise import clean
 
     when = f" on {run['at']}" if "at" in run else ""
     yield f"{clean(str(case))}: made{clean(when)} by kafka-forensics {clean(tool['version'])}, rules {clean(tool['rules'])}"
@@ -155,7 +155,7 @@ def _of_proof(rechecked: Sequence[Rechecked]) -> Iterator[str]:
 
 
 def _of_files(found: Sequence[Compared]) -> Iterator[str]:
-    from forensics.custody import GOOD, STATES
+    from forensics.tools.custody import GOOD, STATES
 
     files = [c for c in found if not c.archive]
     if _good(found, None):

@@ -15,16 +15,24 @@ from functools import cache
 from itertools import pairwise
 from operator import attrgetter
 
-from forensics.model import Range, brokers_named
-from forensics.partition.acknowledged import excuse
-from forensics.partition.before_epochs import reached_by_isr, told_high_watermark
-from forensics.partition.inheritance import inherited
-from forensics.partition.log_ends import exact_end
-from forensics.partition.remembered import last_kept
-from forensics.partition.removed import Piece, likely_start, nothing_written_since, seen_high_watermark, written_earlier
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Range, brokers_named
+from forensics.model.partition.continuity import Gap, between, epochs_without_state
+from forensics.model.partition.floods import LEFT_OUT
+from forensics.model.partition.folding import MADE
+from forensics.model.partition.log_coverage import CLOCK, LOG, ORDER, PROCESS, covers_logs, lines_missing, log_coverage, observable
+from forensics.model.partition.remembered import cached_on_timeline
+from forensics.model.partition.replicas import Removal
+from forensics.model.partition.states import State, not_after
+from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
-from forensics.proof.coverage import CLOCK, LOG, ORDER, PROCESS, covers_logs, lines_missing, log_coverage, observable
+from forensics.proof.foreign_logs import inherited
+from forensics.proof.log_ends import exact_end
 from forensics.proof.old_log import end_of_old_log, log_kept, truncation_unobserved, untraced_removals
+from forensics.proof.pre_kip101 import reached_by_isr, told_high_watermark
+from forensics.proof.removed import Piece, likely_start, nothing_written_since, seen_high_watermark, written_earlier
 from forensics.proof.transition import LeaderTransition, ended_cleanly, knew_epoch
 from forensics.proof.verdict import (
     BEGIN,
@@ -56,14 +64,6 @@ from forensics.proof.verdict import (
     losses,
     removed_range,
 )
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.continuity import Gap, between, epochs_without_state
-from spark.partition.floods import LEFT_OUT
-from spark.partition.folding import MADE
-from spark.partition.replicas import Removal
-from spark.partition.states import State, not_after
-from spark.partition.timeline import PartitionTimeline, Term
 
 
 def handovers(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Handover, ...]:
@@ -76,7 +76,7 @@ def transitions(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[tuple
     yield from zip(*_table(timeline, cluster), strict=False)
 
 
-@last_kept
+@cached_on_timeline
 def _table(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Handover, ...], tuple[LeaderTransition, ...]]:
     terms = timeline.terms
     hops = tuple(LeaderTransition(term, before, timeline, cluster) for before, term in zip([None, *terms], terms, strict=False))
@@ -144,8 +144,8 @@ def _premises(t: LeaderTransition) -> dict[str, str]:
 
 
 def _contradictions(timeline: PartitionTimeline) -> Iterator[str]:
-    if timeline.mixed is not None:
-        yield f"leader epoch {timeline.mixed} has two leaders"
+    if timeline.conflicting_epoch is not None:
+        yield f"leader epoch {timeline.conflicting_epoch} has two leaders"
 
 
 # between two rows
@@ -172,7 +172,7 @@ def _missing(gap: Gap) -> int:
     return len(gap.epochs) or abs(gap.changes if gap.changes is not None else 1)
 
 
-@last_kept
+@cached_on_timeline
 def _gaps(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Gap, tuple[int, int] | None], ...]:
     """The gaps between states, each with the order of the term in whose row it counts; None: the row of the end."""
     known = [s for s in timeline.states if s.known_epoch is not None]
@@ -184,7 +184,7 @@ def _gaps(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Gap, tup
     )
 
 
-@last_kept
+@cached_on_timeline
 def _places(timeline: PartitionTimeline, _: Cluster) -> Mapping[int, int]:
     return {id(s): number for number, s in enumerate(timeline.states)}
 
@@ -197,7 +197,7 @@ def _order_of(state: State, timeline: PartitionTimeline, cluster: Cluster) -> tu
 
 
 def _left_out(one: State, other: State, timeline: PartitionTimeline) -> bool:
-    """The missing states were seen and not kept: ISR changes by one leader in one leader epoch (spark.partition.floods)."""
+    """The missing states were seen and not kept: ISR changes by one leader in one leader epoch (forensics.model.partition.floods)."""
     if (one.leader, one.leader_epoch) != (other.leader, other.leader_epoch):
         return False
     return any(not_after(e.at, other.at) and not_after(one.at, e.last_at) for e in timeline.of(LEFT_OUT))
@@ -301,7 +301,7 @@ def _hidden_restart(t: LeaderTransition) -> bool:
     start = t.start.event if t.start is not None else None
     assert t.before is not None
     since, until = t.before.at, t.term.at
-    begun = since is not None and until is not None and t.cluster.presence(t.leader).begun(since, until)
+    begun = since is not None and until is not None and t.cluster.availability(t.leader).begun(since, until)
     if begun or (start is not None and (t.leader_recovered or start.previous_leader_epoch == -1)):
         return True
     if start is not None and knew_epoch(start):
@@ -343,7 +343,7 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
     settled = removal.settled and not t.end_unobserved
     maybe_brought = t.foreign and not t.prints_start and not _elected_outside(t)
     ordered = log_coverage(removal.broker, t.cluster).holds(ORDER, CLOCK)
-    sure = written_earlier(removal, t.term, t.timeline) and t.timeline.mixed is None and ordered and not maybe_brought
+    sure = written_earlier(removal, t.term, t.timeline) and t.timeline.conflicting_epoch is None and ordered and not maybe_brought
     likely, low, marks = _lowest_start(piece, t)
     return Removed(
         removal.broker,
@@ -389,12 +389,12 @@ def _untraced_cuts(row: _Draft, t: LeaderTransition) -> _Draft:
     return row.narrowed(untraced_cuts=_only(NO))
 
 
-@last_kept
+@cached_on_timeline
 def _untraced(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Removal, Term], ...]:
     return tuple(untraced_removals(timeline, cluster))
 
 
-@last_kept
+@cached_on_timeline
 def _leader_changes(timeline: PartitionTimeline, _: Cluster) -> Mapping[int, Sequence[tuple[State, State]]]:
     """By leader epoch, the states in which a leader of a known term was replaced."""
     led = {t.leader for t in timeline.terms}
@@ -437,7 +437,7 @@ def _sole_restart(row: _Draft, t: LeaderTransition) -> _Draft:
     return _restarts(row, _lone_states(t.timeline, t.cluster).get(t.term.order, ()), t.timeline, t.cluster)
 
 
-@last_kept
+@cached_on_timeline
 def _lone_states(timeline: PartitionTimeline, _: Cluster) -> Mapping[tuple[int, int] | None, Sequence[State]]:
     """The states with one in-sync replica, by the order of the term that follows them; None: the evidence ends."""
     orders = [t.order for t in timeline.terms]
@@ -480,9 +480,9 @@ def _recovers(state: State, timeline: PartitionTimeline) -> bool:
 
 def _restarted_unclean(state: State, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """The only in-sync replica is started again before another one joins, and no line shows that it had been stopped cleanly."""
-    presence, joined = cluster.presence(state.isr[0]), _joined_at(state, timeline)
-    starts = presence.begun(state.at, joined or datetime.max) if state.at is not None else ()
-    unclean = any(len(pair := presence.latest(at)) < 2 or not ended_cleanly(*pair) for at in starts)
+    availability, joined = cluster.availability(state.isr[0]), _joined_at(state, timeline)
+    starts = availability.begun(state.at, joined or datetime.max) if state.at is not None else ()
+    unclean = any(len(pair := availability.latest(at)) < 2 or not ended_cleanly(*pair) for at in starts)
     return unclean or (not starts and (_new_process(state, joined, timeline) or _back_unseen(state, joined, timeline, cluster)))
 
 
@@ -496,10 +496,10 @@ def _new_process(state: State, joined: datetime | None, timeline: PartitionTimel
 def _back_unseen(state: State, joined: datetime | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """A replica could not follow the only in-sync replica because the controller did not count its broker as alive, and that broker printed
     lines later: it came back, and its start is not in the evidence."""
-    last, presence = cluster.last_line(state.isr[0]), cluster.presence(state.isr[0])
+    last, availability = cluster.last_line(state.isr[0]), cluster.availability(state.isr[0])
     refused = (e.at for e in timeline.of("become-refused") if e.reason == "leader-unavailable" and e.leader == state.isr[0])
     after = [at for at in refused if at is not None and state.at is not None and at > state.at and (joined is None or at < joined)]
-    return last is not None and any(at < last and not presence.begun(at, last) for at in after)
+    return last is not None and any(at < last and not availability.begun(at, last) for at in after)
 
 
 def _joined_at(state: State, timeline: PartitionTimeline) -> datetime | None:
@@ -546,7 +546,7 @@ def _had_all(row: _Draft, t: LeaderTransition) -> bool:
         return True
     assert found[0].start.at_most is not None
     dated = t.longest is not None and t.longest.epoch is not None  # else the records may have been gone before this hand-over
-    return dated and t.in_sync and not t.foreign and not t.once_had(found[0].start.at_most)
+    return dated and t.in_sync and not t.foreign and not t.log_had_reached(found[0].start.at_most)
 
 
 def _bounded_by_followers(row: _Draft, t: LeaderTransition) -> _Draft:
@@ -617,7 +617,7 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
         row = row.narrowed(untraced_cuts=_only(NO))
     else:
         row = row.noted("untraced_cuts", _uncovered(last.leader, cluster))
-    disk = timeline.disks.get(timeline.standing.leader if timeline.standing.leader is not None else -1)
+    disk = timeline.collected_logs.get(timeline.standing.leader if timeline.standing.leader is not None else -1)
     if disk is not None and (log_end := exact_end(disk, timeline)) is not None:
         end = (disk.end_event(),)
         row = row.narrowed(new_log_end=Interval(0, log_end, (), end), high_watermark=_highest_mark(timeline))
@@ -625,7 +625,7 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
 
 
 def _highest_mark(timeline: PartitionTimeline) -> Interval:
-    on_disk = [(d.high_watermark.offset, d.high_watermark) for d in timeline.disks.values() if d.high_watermark is not None]
+    on_disk = [(d.high_watermark.offset, d.high_watermark) for d in timeline.collected_logs.values() if d.high_watermark is not None]
     printed = [(o.offset, o.event) for r in timeline.replicas.values() for o in r.observations if o.quantity == "high-watermark"]
     offset, event = max(((o, e) for o, e in (*on_disk, *printed) if o is not None), key=lambda seen: seen[0], default=(0, None))
     return Interval(offset, None, (event,) if event is not None else ())
@@ -637,7 +637,7 @@ def end_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     if not known:
         yield "no leader epoch is in the evidence"
         return
-    disks = () if inherited(timeline, cluster) else timeline.disks.values()  # a foreign log has its own epochs
+    disks = () if inherited(timeline, cluster) else timeline.collected_logs.values()  # a foreign log has its own epochs
     heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in disks], default=0)
     if heard > known[-1].leader_epoch:
         yield f"leader epoch {heard} is mentioned, and nothing else is known of it"

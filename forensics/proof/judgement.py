@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from forensics.model import Finding, Range
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Finding, Range
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.causes import cause
 from forensics.proof.handovers import handovers
 from forensics.proof.verdict import (
@@ -23,8 +25,6 @@ from forensics.proof.verdict import (
     conflicts,
     verdict,
 )
-from spark.cluster.facts import Cluster
-from spark.partition.timeline import PartitionTimeline
 
 CASTS_DOUBT = frozenset(
     {"log-divergence", "log-wiped-at-load", "missed-epoch-change", "empty-replica-joins", "truncate-to-start", "checkpoint-inconsistent"}

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forensics.model import Range
-from forensics.partition.before_epochs import cut_after
-from forensics.partition.remembered import last_kept
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Range
+from forensics.model.partition.remembered import cached_on_timeline
+from forensics.model.partition.replicas import Removal
+from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, cause, suspected_outside
 from forensics.proof.handovers import transitions
+from forensics.proof.pre_kip101 import cut_after
 from forensics.proof.transition import LeaderTransition
 from forensics.proof.verdict import (
     ELIGIBLE,
@@ -29,10 +33,6 @@ from forensics.proof.verdict import (
 from forensics.proof.verdict import (
     losses as lost_in,
 )
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.replicas import Removal
-from spark.partition.timeline import PartitionTimeline, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Loss:
         return tuple(dict.fromkeys((*self.removals[0].evidence, *self.term.evidence, *self.row.high_watermark.low, *others, *seen)))
 
 
-@last_kept
+@cached_on_timeline
 def losses(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Loss, ...]:
     """All losses of a partition, in the order of the rows."""
     return tuple(loss for row, hop in transitions(timeline, cluster) for loss in losses_of(row, hop))

@@ -1,6 +1,6 @@
 """The log of a leader that was replaced: where it ended, and whether everything that was cut off logs is accounted for.
 
-Here: facts about logs of earlier leaders. Not here: records that were removed and that no later leader had (forensics.partition.removed),
+Here: facts about logs of earlier leaders. Not here: records that were removed and that no later leader had (forensics.proof.removed),
 or the row that these facts narrow (handovers).
 """
 
@@ -10,16 +10,16 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from forensics.partition.before_epochs import cut_after
-from forensics.partition.log_ends import exact_end
-from forensics.partition.removed import later_terms, removed
+from forensics.model.cluster.availability import DETECTION
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.partition.replicas import EXACT, Observation, Removal, Replica
+from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.proof.log_ends import exact_end
+from forensics.proof.pre_kip101 import cut_after
+from forensics.proof.removed import later_terms, removed
 from forensics.proof.stepping_down import became_follower
 from parsers.kinds import named
-from spark.cluster.facts import Cluster
-from spark.cluster.presence import DETECTION
-from spark.events import Event
-from spark.partition.replicas import EXACT, Observation, Removal, Replica
-from spark.partition.timeline import PartitionTimeline, Term
 
 _AFTER_FOLLOWING = named("become-refused", "fetcher-added", "log-load", "leader-start")
 
@@ -58,9 +58,9 @@ def _is_after(observed: Observation, term: Term) -> bool:
 
 
 def _end_on_disk(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> LogEnd | None:
-    disk = timeline.disks.get(before.leader)
+    disk = timeline.collected_logs.get(before.leader)
     now = disk if timeline.has_epochs or not _copied_since(before.leader, term, timeline, cluster) else None
-    disks = [d for d in (now, *timeline.aside.get(before.leader, ())) if d is not None]
+    disks = [d for d in (now, *timeline.stray_logs.get(before.leader, ())) if d is not None]
     found = next((d for d in disks if d.reach is not None and (d.last_epoch or 0) <= before.epoch), None)
     end = exact_end(found, timeline) if found is not None else None
     last = found.end_event() if found is not None else None
@@ -81,7 +81,7 @@ def _ran_until_it_followed(before: Term, term: Term, timeline: PartitionTimeline
     if follows is None or follows.at is None or term.at is None:
         return False
     since = max(before.at or datetime.min, term.at - DETECTION)
-    return not cluster.presence(before.leader).moved(since, follows.at)
+    return not cluster.availability(before.leader).moved(since, follows.at)
 
 
 def log_kept(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -90,7 +90,7 @@ def log_kept(before: Term, term: Term, timeline: PartitionTimeline, cluster: Clu
         return True
     if before.at is None or term.at is None:
         return False
-    runs = [r for r in cluster.presence(before.leader).living(before.at, term.at) if r.begin_at is None or r.begin_at <= term.at]
+    runs = [r for r in cluster.availability(before.leader).living(before.at, term.at) if r.begin_at is None or r.begin_at <= term.at]
     return bool(runs) and all(r.outcome == "stopped" for r in runs)
 
 
@@ -128,7 +128,7 @@ def _undated(removal: Removal, later: Sequence[Term], timeline: PartitionTimelin
 
 def _not_had(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> bool:
     """A later leader may not have had it."""
-    recorded = any(d.segments for d in timeline.disks.values())
+    recorded = any(d.segments for d in timeline.collected_logs.values())
     own = not recorded and any((t.leader, t.epoch) == (removal.broker, removal.epoch) for t in timeline.terms)
     return bool(later) and (timeline.has_epochs or own) and not all(t.at_least >= removal.end for t in later)
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.model import Evidence
+from forensics.model.events import Event
+from forensics.model.findings import Evidence
 from forensics.proof.judgement import Judgement, note_of
 from forensics.proof.verdict import CELLS, INTACT, Handover, Interval, Open, Possible, Removed
-from spark.events import Event
 
 QUOTED = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
 """The place that a bound is from. `text` only for partitions that are not intact, because those are looked at."""

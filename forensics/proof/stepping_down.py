@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from forensics.proof.coverage import LOG, PROCESS, observable
-from spark.cluster.facts import Cluster
-from spark.partition.replicas import FollowerStart, Replica
-from spark.partition.timeline import PartitionTimeline, Term
+from forensics.model.cluster.facts import Cluster
+from forensics.model.partition.log_coverage import LOG, PROCESS, observable
+from forensics.model.partition.replicas import FollowerStart, Replica
+from forensics.model.partition.timeline import PartitionTimeline, Term
 
 GRACE = timedelta(seconds=1)
 """A LeaderAndIsr request, or a metadata record, takes a moment; a hand-over within this time is ordinary."""
@@ -36,7 +36,7 @@ def stepped_down(before: Term, term: Term, timeline: PartitionTimeline, cluster:
     follows = became_follower(before, term, timeline, cluster) if before.leader != term.leader else None
     if follows is None or follows.at is None or term.at is None:
         return None
-    stops = (run.stopping or run.controlled for run in cluster.presence(follows.broker).living(term.at, follows.at))
+    stops = (run.stopping or run.controlled for run in cluster.availability(follows.broker).living(term.at, follows.at))
     stopping = any(s is not None and s.at is not None and s.at <= follows.at for s in stops)
     in_sync = term.state is not None and follows.broker in term.state.isr
     at = _in_effect(follows, follows.at, timeline)
@@ -66,7 +66,7 @@ def _restarted(replica: Replica, before: Term, follows: FollowerStart, timeline:
     known = follows.event.previous_leader_epoch
     if known is not None:
         return known < 0
-    if not observable(replica.broker, timeline, cluster, LOG, PROCESS) or cluster.presence(replica.broker).unbegun:
+    if not observable(replica.broker, timeline, cluster, LOG, PROCESS) or cluster.availability(replica.broker).unbegun:
         return True  # its start may be among the lines that are missing
     return any(
         at is None or (before.at or at) < at <= (follows.at or datetime.max) for at in _signs_of_a_start(replica, before, follows, cluster)
@@ -78,7 +78,7 @@ def _signs_of_a_start(replica: Replica, before: Term, follows: FollowerStart, cl
     yield from (load.at for load in replica.loads if load.offset or (load.epoch is not None and load.epoch >= before.epoch))
     if before.at is None:
         return
-    presence, until = cluster.presence(replica.broker), follows.at or datetime.max
-    yield from presence.begun(before.at, until)
-    registered = presence.between("registered", before.at, until)
+    availability, until = cluster.availability(replica.broker), follows.at or datetime.max
+    yield from availability.begun(before.at, until)
+    registered = availability.between("registered", before.at, until)
     yield from (e.at for e in registered if e.event == "metadata-broker" and e.at != before.at)

@@ -11,22 +11,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
-from forensics.partition.before_epochs import cut_before_leading
-from forensics.partition.durability import required
-from forensics.partition.elections import Election, elections, right_before
-from forensics.partition.inheritance import inherited
-from forensics.partition.removed import Piece, removed
-from forensics.proof.coverage import LOG, ORDER, PROCESS, LogCoverage, log_coverage, observable
+from forensics.model.cluster.availability import BrokerRun
+from forensics.model.cluster.effective import strict
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.partition.continuity import Contiguous, Gap, between
+from forensics.model.partition.durability import required
+from forensics.model.partition.log_coverage import LOG, ORDER, PROCESS, LogCoverage, log_coverage, observable
+from forensics.model.partition.replicas import LeaderStart, Load, Removal, Replica
+from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.proof.elections import Election, elections, right_before
+from forensics.proof.foreign_logs import inherited
+from forensics.proof.pre_kip101 import cut_before_leading
+from forensics.proof.removed import Piece, removed
 from forensics.proof.stepping_down import SteppedDown, stepped_down
 from parsers.cached import cached_property
 from parsers.kinds import ON_DISK, TAKES_PART, Role, named, of
-from spark.cluster.effective import strict
-from spark.cluster.facts import Cluster
-from spark.cluster.presence import Incarnation
-from spark.events import Event
-from spark.partition.continuity import Contiguous, Gap, between
-from spark.partition.replicas import LeaderStart, Load, Removal, Replica
-from spark.partition.timeline import PartitionTimeline, Term
 
 _OF_A_RUN = (TAKES_PART - named("partition-state")) | of(role=Role.CUT) | ON_DISK
 """Events of a broker's log after the broker has loaded it."""
@@ -192,7 +192,7 @@ class LeaderTransition:
         cut = (load for load in self.replica.loads if load.cut and self._between_terms(load.epoch))
         return any(load.event.log_end_offset is not None and load.event.log_end_offset < flushed for load in cut)
 
-    def once_had(self, offset: int) -> bool:
+    def log_had_reached(self, offset: int) -> bool:
         """The leader's own log had gone further than where it began, and the cause of the cut is unknown: it may have had these records."""
         if self.replica is None or self.term.restart:
             return False
@@ -231,7 +231,7 @@ class LeaderTransition:
         before = self.term.before
         if before is None or len(before.isr) != 1 or before.at is None:
             return None
-        return before.isr[0] if self.cluster.presence(before.isr[0]).away(before.at) is None else None
+        return before.isr[0] if self.cluster.availability(before.isr[0]).outage(before.at) is None else None
 
     def _leads_alone(self, event: Event, broker: int) -> bool:
         own = event.leader in (None, broker) and event.reason in (None, "received")
@@ -324,7 +324,7 @@ class LeaderTransition:
     def _starts(self, broker: int) -> Sequence[datetime]:
         """Starts of its process since the term before."""
         since, until = (self.before.at if self.before is not None else None), self.term.at
-        return self.cluster.presence(broker).begun(since, until) if since is not None and until is not None else ()
+        return self.cluster.availability(broker).begun(since, until) if since is not None and until is not None else ()
 
     @cached_property
     def _ran_on(self) -> bool:
@@ -333,7 +333,7 @@ class LeaderTransition:
         last = self._last_part
         if last is None or not self._observable():
             return False
-        runs = self.cluster.presence(self.leader).latest(self.start.event.at)
+        runs = self.cluster.availability(self.leader).latest(self.start.event.at)
         if runs and not _within(runs[-1], last):
             return False
         assert self.replica is not None
@@ -347,7 +347,7 @@ class LeaderTransition:
         """The leader's process was stopped cleanly and started again since it last had all committed records."""
         if self.start is None or (last := self._last_part) is None or not self._observable():
             return False
-        runs = self.cluster.presence(self.leader).latest(self.start.event.at)
+        runs = self.cluster.availability(self.leader).latest(self.start.event.at)
         if len(runs) < 2 or not ended_cleanly(runs[-2], runs[-1]):
             return False
         return len(self._starts(self.leader)) == 1 if _within(runs[-1], last) else _within(runs[-2], last)
@@ -370,7 +370,7 @@ class LeaderTransition:
     def crashed(self) -> bool:
         """The leader's process was started after another process that had the log and is not known to have stopped cleanly; no leader has
         taken it into the ISR since."""
-        runs = self.cluster.presence(self.leader).latest(self.term.at)
+        runs = self.cluster.availability(self.leader).latest(self.term.at)
         if self.replica is None or len(runs) < 2 or ended_cleanly(runs[-2], runs[-1]):
             return False
         begin = runs[-1].begin_at
@@ -421,11 +421,11 @@ def _has_role(event: Event) -> bool:
     return event.event in TAKES_PART and (event.event != "partition-state" or event.reason == "received")
 
 
-def _within(run: Incarnation, event: Event) -> bool:
+def _within(run: BrokerRun, event: Event) -> bool:
     begun = run.begin_at is None or event.at is None or run.begin_at <= event.at
     return begun and (run.end_at is None or event.at is None or event.at <= run.end_at)
 
 
-def ended_cleanly(run: Incarnation, after: Incarnation) -> bool:
+def ended_cleanly(run: BrokerRun, after: BrokerRun) -> bool:
     """A run is known to have ended with a clean stop, by its own lines or those of the run that came after it."""
     return run.outcome == "stopped" or any(e.event == "clean-start" for e in after.evidence)

@@ -121,7 +121,7 @@ class Removed:
 
     broker: int
     how: str = ""
-    """How they left the log: the cause of a spark.partition.replicas.Removal."""
+    """How they left the log: the cause of a forensics.model.partition.replicas.Removal."""
     start: Interval = Interval()
     """Where the two logs diverge."""
     end: Interval = Interval()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 from importlib import import_module
 
-from forensics.model import Rule
+from forensics.model.findings import Rule
 
 RULES: tuple[Rule, ...] = tuple(
     sorted((import_module(f"{__name__}.{module.name}").RULE for module in pkgutil.iter_modules(__path__)), key=lambda rule: rule.rank)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
-from forensics.partition.absences import absences
-from forensics.partition.durability import as_settled, at_min_isr, min_isr, required
-from forensics.partition.windows import Window, condensed, lasted, missing, until, up_to, windows
-from forensics.proof.coverage import silence_words, silent_leaders
-from spark.cluster.facts import Cluster
-from spark.partition.states import State
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.partition.absences import absences
+from forensics.model.partition.durability import as_settled, at_min_isr, min_isr, required
+from forensics.model.partition.log_coverage import silence_words, silent_leaders
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.windows import Window, condensed, lasted, missing, until, up_to, windows
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     def at(state: State) -> bool:
         return at_min_isr(state, required(state, timeline, cluster))
 
@@ -73,6 +73,6 @@ RULE = Rule(
     meaning="The ISR was exactly as large as min.insync.replicas: one more failure blocks acks=all writes, or loses records if min.insync.replicas=1.",
     benign=("min.insync.replicas equals the replication factor: then this is always so (see risky-setting).",),
     references=("KIP-351",),
-    partition=judge,
-    many=Many(words=_many, key=lambda f: f.end is None),
+    partition=detect,
+    many=Aggregation(words=_many, key=lambda f: f.end is None),
 )

@@ -10,30 +10,30 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from forensics.model import Evidence, Finding, Many, Rule, Statement, counted, moment, quote, some
-from forensics.partition.absences import ABSENCES
-from forensics.partition.placement import STEPS
+from forensics.model.cluster.availability import DETECTION, KILLED, MISSED, SLACK, BrokerRun, Outage
+from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, counted, moment, quote, some
+from forensics.model.partition.absences import ABSENCES
+from forensics.model.partition.placement import STEPS
 from parsers.cached import cached_property
-from spark.cluster.facts import Cluster, Node
-from spark.cluster.presence import DETECTION, KILLED, MISSED, SLACK, Away, Incarnation
-from spark.events import Event
 
 T = TypeVar("T")
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     told = _Told(partitions)
     for node in cluster.nodes.values():
-        for away in cluster.presence(node.id).aways:
-            if away.life is not None and (node.broker or not _left(away, cluster)) and away.how in (KILLED, MISSED):
+        for outage in cluster.availability(node.id).outages:
+            if outage.life is not None and (node.broker or not _left(outage, cluster)) and outage.how in (KILLED, MISSED):
                 sure = (
-                    _sure(node, away, cluster)
-                    if away.how == MISSED
+                    _sure(node, outage, cluster)
+                    if outage.how == MISSED
                     else "probable"
-                    if _begun(away.life) and not _unclean(away.life)
+                    if _begun(outage.life) and not _unclean(outage.life)
                     else "certain"
                 )
-                yield _finding(node, away.life, cluster, told, sure, _seen(away) if away.how == MISSED else None, quote(away.event))
+                yield _finding(node, outage.life, cluster, told, sure, _seen(outage) if outage.how == MISSED else None, quote(outage.event))
 
 
 def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
@@ -41,32 +41,32 @@ def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], finding
     told = _Told(partitions)
     headless = [(f.start, f) for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
     for node in cluster.nodes.values():
-        presence = cluster.presence(node.id)
+        availability = cluster.availability(node.id)
         left = dict(reversed([(at, f) for at, f in headless if node.id in f.brokers]))
-        if node.broker and presence.running is not None and (since := presence.unmissed(left)) is not None:
+        if node.broker and availability.running is not None and (since := availability.unmissed(left)) is not None:
             words = f"{left[since].name}, whose last in-sync replica was on it, had no leader from {moment(since)} on"
-            yield _finding(node, presence.running, cluster, told, "possible", words, left[since].evidence[:2])
+            yield _finding(node, availability.running, cluster, told, "possible", words, left[since].evidence[:2])
 
 
-def _sure(node: Node, away: Away, cluster: Cluster) -> str:
+def _sure(node: Node, outage: Outage, cluster: Cluster) -> str:
     """How sure the crash is. A controller that loses a broker it knew proves more than a later controller that does not find it, unless the
     files of the broker's log directories were collected: they would include the marker of a clean shutdown."""
     files = any(s.kind in _BESIDE_THE_MARKER for s in cluster.sources_of(node.id))
-    return "probable" if away.event.reason != "live" or files else "possible"
+    return "probable" if outage.event.reason != "live" or files else "possible"
 
 
-def _begun(life: Incarnation) -> Event | None:
+def _begun(life: BrokerRun) -> Event | None:
     """The first line of a shutdown whose end is not in the log: the shutdown may be complete, and its last lines lost."""
     return life.stopping or life.controlled if life.halted is None else None
 
 
-def _unclean(life: Incarnation) -> list[Event]:
+def _unclean(life: BrokerRun) -> list[Event]:
     return [e for e in life.evidence if e.event == "unclean-start"]
 
 
-def _left(away: Away, cluster: Cluster) -> bool:
+def _left(outage: Outage, cluster: Cluster) -> bool:
     """The next event is of another cluster. A node that is only a controller prints nothing when it is stopped, so this shows no crash."""
-    return away.event.cluster != cluster.number
+    return outage.event.cluster != cluster.number
 
 
 class _Told:
@@ -134,20 +134,20 @@ def _missed(broker: int, last: datetime | None, end: datetime | None, cluster: C
     """A sentence with the time at which the controller noticed the crash, which is closer to it than the restart."""
     if last is None or end is None:
         return ""
-    lost = next((e for e in cluster.presence(broker).between("lost", last, end) if e.writer != broker), None)
+    lost = next((e for e in cluster.availability(broker).between("lost", last, end) if e.writer != broker), None)
     return f" The controller noticed its absence at {moment(lost.at)}." if lost is not None else ""
 
 
-def _seen(away: Away) -> str:
+def _seen(outage: Outage) -> str:
     found = (
-        "did not find it among the live brokers when the controller was elected" if away.event.reason == "live" else "noticed its absence"
+        "did not find it among the live brokers when the controller was elected" if outage.event.reason == "live" else "noticed its absence"
     )
-    return f"the controller {found} at {moment(away.event.at)}"
+    return f"the controller {found} at {moment(outage.event.at)}"
 
 
 def _finding(
     node: Node,
-    life: Incarnation,
+    life: BrokerRun,
     cluster: Cluster,
     partitions: _Told,
     confidence: str,
@@ -200,7 +200,7 @@ def _finding(
     )
 
 
-def _ended(life: Incarnation) -> str:
+def _ended(life: BrokerRun) -> str:
     if life.halted is not None:
         return "halted because its log directories failed"
     return "crashed" if _begun(life) is None else "began to shut down and did not finish"
@@ -214,9 +214,9 @@ RULE = Rule(
     level="medium",
     meaning="A broker crashed: it ended without a shutdown. The cause decides whether its unflushed records are lost.",
     benign=("A clean stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
-    cluster=judge,
+    cluster=detect,
     facts=(ABSENCES, STEPS),
-    hindsight=died_last,
-    many=Many(),
+    post_rule=died_last,
+    many=Aggregation(),
     root="crashed",
 )

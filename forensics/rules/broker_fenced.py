@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster.facts import Cluster
-from spark.cluster.presence import Presence
-from spark.events import Event
+from forensics.model.cluster.availability import Availability
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 
 TOGETHER = timedelta(seconds=10)
 """The metadata record, the controller's line and the broker's own session loss within this time are one fencing."""
@@ -18,11 +18,11 @@ ONE_EXPIRY = timedelta(seconds=1)
 """A broker prints several lines about one expiry within this time."""
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     runs: dict[int, list[list[Event]]] = {}
     for event in cluster.events:
         broker = _fenced(event)
-        if broker is None or event.at is None or _down(cluster.presence(broker), event, event.at):
+        if broker is None or event.at is None or _down(cluster.availability(broker), event, event.at):
             continue
         own = runs.setdefault(broker, [])
         if own and own[-1][-1].at is not None and event.at - own[-1][-1].at <= TOGETHER:
@@ -44,20 +44,20 @@ def _fenced(event: Event) -> int | None:
     return None
 
 
-def _down(presence: Presence, event: Event, at: datetime) -> bool:
+def _down(availability: Availability, event: Event, at: datetime) -> bool:
     """The broker was down, stopping or starting, so the fencing is a consequence; broker-crash or controlled-shutdown report it."""
-    if not presence.lives:
+    if not availability.lives:
         return event.event != "broker-fenced"
-    return presence.away(at, TOGETHER) is not None or bool(presence.begun(at - TOGETHER, at))
+    return availability.outage(at, TOGETHER) is not None or bool(availability.begun(at - TOGETHER, at))
 
 
 def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     first = group[0]
     if first.event == "session-expired":
         return _expired(broker, group, cluster)
-    presence = cluster.presence(broker)
-    back = next(iter(presence.between("back", first.at, datetime.max)), None) if first.at is not None else None
-    if not any(presence.went_on(e) for e in group):
+    availability = cluster.availability(broker)
+    back = next(iter(availability.between("back", first.at, datetime.max)), None) if first.at is not None else None
+    if not any(availability.went_on(e) for e in group):
         return _unheard(broker, group, back)
     return Finding(
         kind="broker-fenced",
@@ -81,10 +81,10 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     """ZooKeeper: the broker detects the expiry only when it reaches ZooKeeper again; the controller sees the znode vanish earlier."""
     first, last = group[0], group[-1]
     learnt = first.at or datetime.min
-    presence = cluster.presence(broker)
-    seen_go = [e for e in presence.between("lost", datetime.min, learnt) if e.writer != broker][-1:]
-    gone = seen_go[0] if seen_go and not presence.between("back", seen_go[0].at or learnt, learnt) else None
-    back = presence.returned(last.at or learnt)
+    availability = cluster.availability(broker)
+    seen_go = [e for e in availability.between("lost", datetime.min, learnt) if e.writer != broker][-1:]
+    gone = seen_go[0] if seen_go and not availability.between("back", seen_go[0].at or learnt, learnt) else None
+    back = availability.returned(last.at or learnt)
     begin = gone.at if gone is not None else first.at
     times = 1 + sum(b.at is not None and a.at is not None and b.at - a.at > ONE_EXPIRY for a, b in pairwise(group))
     often = f", {times} times until {moment(last.at)}" if times > 1 else ""
@@ -138,7 +138,7 @@ RULE = Rule(
         "A broker that registers: it is fenced until it has caught up.",
     ),
     references=("KIP-631", "KIP-841"),
-    cluster=judge,
+    cluster=detect,
     root="lost its session while it was running",
-    many=Many(),
+    many=Aggregation(),
 )

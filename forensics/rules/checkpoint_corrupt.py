@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Finding, Rule, moment, quote
 from parsers.sniff import partition_of
-from spark.cluster.facts import Cluster
-from spark.events import Event
 
 _REASONS = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     by_source: dict[str, list[Event]] = {}
     for event in cluster.of("problem"):
         if event.reason in _REASONS:
@@ -53,5 +53,5 @@ RULE = Rule(
     level="high",
     meaning="A checkpoint file is damaged: wrong version, wrong count, or invalid rows.",
     references=("KAFKA-16541", "KIP-112"),
-    cluster=judge,
+    cluster=detect,
 )

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.partition.states_of_files import cut_since, taken_alive
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.replicas import Disk
+from forensics.model.partition.states_of_files import cut_since, taken_alive
+from forensics.model.partition.timeline import PartitionTimeline
 from parsers.kinds import STARTS
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.replicas import Disk
-from spark.partition.timeline import PartitionTimeline
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for broker, disk in sorted(timeline.disks.items()):
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for broker, disk in sorted(timeline.collected_logs.items()):
         yield from _against_the_log(broker, disk, timeline, cluster)
         yield from _start_above_hw(broker, disk, timeline)
     yield from _in_one_line(timeline)
@@ -88,6 +88,6 @@ RULE = Rule(
         "Files of a running broker that were copied one after the other: the checkpoint is newer than the copy of the log.",
     ),
     references=("KIP-101",),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

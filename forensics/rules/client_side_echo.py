@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Many, Rule, moment, quote
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.timeline import PartitionTimeline
 
 NAMED = 20
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     seen = [e for e in timeline.of("client-reset") if e.previous_offset is not None]
     lost = losses(timeline, cluster) if seen else []
     explained: dict[int, list[Event]] = {}
@@ -73,6 +73,6 @@ RULE = Rule(
     meaning="Consumers detected a loss: they were at offsets that the partition no longer had.",
     benign=("A consumer behind retention: its position is below the log, and nothing was lost.",),
     references=("KIP-320", "KAFKA-6880", "KAFKA-7747"),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

@@ -1,6 +1,6 @@
 """clock-skew: the clock of a node was wrong.
 
-Here: the text for a clock error that exceeds its uncertainty. Not here: the estimate (spark.cluster.clocks). A time zone other than UTC
+Here: the text for a clock error that exceeds its uncertainty. Not here: the estimate (forensics.model.cluster.clocks). A time zone other than UTC
 is not an error.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Evidence, Finding, Rule, brokers_named, quote
-from spark.cluster.clocks import Clock
-from spark.cluster.comparisons import BUSY_MS
-from spark.cluster.facts import Cluster, Node, Source
+from forensics.model.cluster.clocks import Clock
+from forensics.model.cluster.comparisons import BUSY_MS
+from forensics.model.cluster.facts import Cluster, Node, Source
+from forensics.model.findings import Evidence, Finding, Rule, brokers_named, quote
 
 LEAST_MS = 1_000
 """Smaller errors cannot be distinguished from the delays with which brokers print lines."""
@@ -29,7 +29,7 @@ _BASIS = {
 }
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
         clock = node.clock
         if clock.basis != "given" and abs(clock.skew_ms) >= max(LEAST_MS, _bound(clock)):
@@ -95,6 +95,6 @@ RULE = Rule(
     level="info",
     meaning="A clock was wrong by more than the uncertainty of its estimate; times are corrected, raw lines are not.",
     benign=("A time zone other than UTC is not an error: zones differ by whole quarters of an hour.",),
-    cluster=judge,
+    cluster=detect,
     of_evidence=True,
 )

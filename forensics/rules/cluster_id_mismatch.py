@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Finding, Rule, moment, quote
-from spark.cluster.facts import Cluster
-from spark.events import Event
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Finding, Rule, moment, quote
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     refused: dict[tuple[str, int], list[Event]] = defaultdict(list)
     for e in cluster.of("cluster-id-mismatch", "broker-id-mismatch"):
         if e.writer is not None:
@@ -74,5 +74,5 @@ RULE = Rule(
     meaning="A broker was refused because meta.properties on its disks names another cluster or another broker.",
     next_steps=("Find out which side is wrong before anything is deleted.",),
     references=("KIP-78", "KAFKA-7335", "KAFKA-15514"),
-    cluster=judge,
+    cluster=detect,
 )

@@ -1,7 +1,7 @@
 """cluster-recreated: the brokers joined another cluster, with other topics under the old names and epochs that restart.
 
 Here: the cause, if the evidence shows it, and the logs of the old cluster that the brokers still had. Not here: which lines belong to which
-cluster (spark.cluster.incarnations), or the losses of the old logs (data_loss).
+cluster (forensics.model.cluster.cluster_history), or the losses of the old logs (data_loss).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from forensics.model import NAMED, Evidence, Finding, Rule, brokers_named, moment, quote, some
-from forensics.partition.inheritance import INHERITED
-from spark.cluster.facts import Beginning, Cluster
+from forensics.model.cluster.facts import Cluster, ClusterJoin
+from forensics.model.findings import NAMED, Evidence, Finding, Rule, brokers_named, moment, quote, some
+from forensics.proof.foreign_logs import INHERITED
 
 THROUGH_IT = timedelta(minutes=5)
 """Maximum time between the end of a session and the first election in the empty store."""
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     came = [b for b in cluster.begun if b.how != "first"]
     if not cluster.ended or not came:
         return
@@ -47,7 +47,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
     )
 
 
-def _before(cluster: Cluster, came: Sequence[Beginning]) -> Cluster:
+def _before(cluster: Cluster, came: Sequence[ClusterJoin]) -> Cluster:
     """The cluster in which most of the brokers were before."""
     numbers = Counter(b.before for b in came)
     number = max(numbers, key=lambda n: (numbers[n], n or 0))
@@ -58,7 +58,7 @@ def _named(cluster: Cluster) -> str:
     return cluster.id if cluster.id is not None else "a cluster with an unknown id"
 
 
-def _how(cluster: Cluster, before: Cluster, came: Sequence[Beginning]) -> tuple[str, str]:
+def _how(cluster: Cluster, before: Cluster, came: Sequence[ClusterJoin]) -> tuple[str, str]:
     under_way = [b for b in came if b.how == "under-way"]
     if under_way:
         store = "The metadata quorum" if cluster.mode == "kraft" else "ZooKeeper"
@@ -82,7 +82,7 @@ def _how(cluster: Cluster, before: Cluster, came: Sequence[Beginning]) -> tuple[
     )
 
 
-def _expired(before: Cluster, cluster: Cluster, came: Sequence[Beginning]) -> bool:
+def _expired(before: Cluster, cluster: Cluster, came: Sequence[ClusterJoin]) -> bool:
     """Sessions that expired right before: their processes were running when the state was lost."""
     told = [e for c in (before, cluster) for e in c.of("session-expired") if e.at is not None]
     return any(e.writer == b.node and timedelta(0) <= b.at - e.at <= THROUGH_IT for b in came for e in told if e.at is not None)
@@ -127,6 +127,6 @@ RULE = Rule(
     benign=("A cluster that was recreated on purpose, for example on a test machine.",),
     next_steps=("Copy the log directories before topics are created again under the old names.",),
     references=("KIP-78", "KAFKA-7335"),
-    cluster=judge,
+    cluster=detect,
     facts=(INHERITED,),
 )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from forensics.cluster.failed_replicas import Degradation, Episode, degradations
-from forensics.cluster.under_replication import series
-from forensics.model import Finding, Rule, brokers_named, counted, moment
-from forensics.partition.absences import ABSENCES, NOT_TOLD, SHORTS, SLOW, STUCK
-from forensics.rows import Rows
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.failed_replicas import Degradation, Episode, degradations
+from forensics.model.cluster.under_replication import series
+from forensics.model.findings import Finding, Rule, brokers_named, counted, moment
+from forensics.model.partition.absences import ABSENCES, NOT_TOLD, SHORTS, SLOW, STUCK
+from forensics.model.rows import Rows
 from forensics.thresholds import WIDE
-from spark.cluster.facts import Cluster
 
 
-def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     for found in degradations(partitions):
         leaders = {o.leader for o in found.episode.outs if o.leader >= 0}
         wide = len(found.episode.names) >= WIDE * len(partitions)
@@ -23,8 +23,8 @@ def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
 
 def _changed(episode: Episode, leaders: Iterable[int], cluster: Cluster) -> bool:
     """One of the brokers was down during the episode."""
-    aways = (a for b in {*leaders, *(o.broker for o in episode.outs)} for a in cluster.presence(b).aways)
-    return episode.start is not None and any(a.overlaps(episode.start, episode.end) for a in aways)
+    outages = (a for b in {*leaders, *(o.broker for o in episode.outs)} for a in cluster.availability(b).outages)
+    return episode.start is not None and any(a.overlaps(episode.start, episode.end) for a in outages)
 
 
 def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, cluster: Cluster) -> Finding:
@@ -76,6 +76,6 @@ RULE = Rule(
         "A machine that was suspended with all its brokers: their sessions expire together afterwards.",
     ),
     references=("KIP-16",),
-    cluster=judge,
+    cluster=detect,
     facts=(ABSENCES, SHORTS),
 )

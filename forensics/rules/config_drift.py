@@ -1,7 +1,7 @@
 """config-drift: a durability setting was made less safe while the cluster was running.
 
 Here: changes of unclean.leader.election.enable and min.insync.replicas in the history of settings, and their consequences. Not here:
-settings that were always unsafe (risky_setting), or the value of a setting at some time (spark.cluster.effective).
+settings that were always unsafe (risky_setting), or the value of a setting at some time (forensics.model.cluster.effective).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.partition.elections import elections
+from forensics.model.cluster.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
+from forensics.model.cluster.facts import Cluster, cached_on_cluster
+from forensics.model.cluster.settings import BROKER, CLUSTER, Change
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.proof.elections import elections
 from forensics.proof.losses import losses
 from parsers.kinds import TOPIC_GONE
-from spark.cluster.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
-from spark.cluster.facts import Cluster, once
-from spark.cluster.settings import BROKER, CLUSTER, Change
-from spark.events import Event
-from spark.partition.timeline import PartitionTimeline, Term
 
 GUARDS = (UNCLEAN, MIN_ISR)
 REPLAYED = "kraft-config-record"
@@ -43,7 +43,7 @@ class Drift:
     event: Event
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     """Changes of the topic's own settings, and of other settings that harmed this partition."""
     for key in GUARDS:
         own = _of_topic(cluster, key, timeline.topic)
@@ -62,7 +62,7 @@ def of_brokers(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
             yield replace(_finding(drift, None, None, None), cause=None)
 
 
-@once
+@cached_on_cluster
 def _of_brokers(cluster: Cluster) -> Mapping[str, Sequence[Drift]]:
     """Changes of the brokers' settings, by setting."""
     brokers: list[int | None] = [*cluster.settings.brokers()] or [None]
@@ -73,7 +73,7 @@ def _of_brokers(cluster: Cluster) -> Mapping[str, Sequence[Drift]]:
     return {key: tuple(known.values()) for key, known in found.items()}
 
 
-@once
+@cached_on_cluster
 def _of_topic(cluster: Cluster, key: str, topic: str) -> Sequence[Drift]:
     """Changes of the topic's own setting, the same for all its partitions."""
     return tuple(_drifts(key, cluster, topic=topic))
@@ -208,7 +208,7 @@ RULE = Rule(
         "A controller that reads its metadata log again and prints every setting with the current time.",
     ),
     references=("KAFKA-9254", "KIP-226"),
-    partition=judge,
+    partition=detect,
     cluster=of_brokers,
-    many=Many(key=lambda f: f.topic, whenever=True, worst=True),
+    many=Aggregation(key=lambda f: f.topic, whenever=True, worst=True),
 )

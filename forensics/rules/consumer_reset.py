@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.cluster.kafka_tools import reset_group
-from forensics.model import Client, Finding, Many, Rule, Statement, lower, moment, quote
-from forensics.partition.readers import NAMES_GROUPS, RESET, RETURNS, WENT_BACK, log_end, readers
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Client, Finding, Rule, Statement, lower, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
-from spark.cluster.facts import Cluster
-from spark.partition.timeline import PartitionTimeline
+from forensics.proof.readers import NAMES_GROUPS, RESET, RETURNS, WENT_BACK, log_end, readers
+from forensics.tools.kafka_tools import reset_group
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if not timeline.commits:
         return
     for loss in losses(timeline, cluster):
@@ -78,6 +78,6 @@ RULE = Rule(
     meaning="A consumer group's committed offset is above the truncation of the log: auto.offset.reset resets it, or it returns to the truncation if its clients check leader epochs.",
     benign=("A group that keeps its offsets elsewhere, or that is no longer used.",),
     references=("KIP-320", "KAFKA-7747"),
-    partition=judge,
-    many=Many(words=_many, key=lambda f: tuple(f.groups), recurs=False),
+    partition=detect,
+    many=Aggregation(words=_many, key=lambda f: tuple(f.groups), recurs=False),
 )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.cluster.kafka_tools import reset_group
-from forensics.model import Client, Finding, Many, Rule, Statement, counted, lower, moment, quote
-from forensics.partition.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, log_end, readers
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Client, Finding, Rule, Statement, counted, lower, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import losses
-from spark.cluster.facts import Cluster
-from spark.partition.timeline import PartitionTimeline
+from forensics.proof.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, log_end, readers
+from forensics.tools.kafka_tools import reset_group
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if not timeline.commits:
         return
     for loss in losses(timeline, cluster):
@@ -87,6 +87,6 @@ RULE = Rule(
         "Consumers that check leader epochs (Java clients from 2.3 on, with commits that name one) return to the truncation: consumer-reset.",
     ),
     references=("KIP-320", "KIP-932", "KAFKA-7747"),
-    partition=judge,
-    many=Many(words=_many, key=lambda f: tuple(f.groups), recurs=False),
+    partition=detect,
+    many=Aggregation(words=_many, key=lambda f: tuple(f.groups), recurs=False),
 )

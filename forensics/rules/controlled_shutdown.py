@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster.facts import Cluster
-from spark.cluster.presence import Incarnation
+from forensics.model.cluster.availability import BrokerRun
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
-        for away in cluster.presence(node.id).aways:
-            if node.broker and away.life is not None and away.life.outcome == "stopped":
-                yield _finding(node.id, away.life)
+        for outage in cluster.availability(node.id).outages:
+            if node.broker and outage.life is not None and outage.life.outcome == "stopped":
+                yield _finding(node.id, outage.life)
 
 
-def _finding(broker: int, life: Incarnation) -> Finding:
+def _finding(broker: int, life: BrokerRun) -> Finding:
     begin = life.stopping or life.controlled or life.end
     failed = life.controlled is not None and life.controlled.reason == "failed"
     how = (
@@ -50,7 +50,7 @@ RULE = Rule(
     level="info",
     meaning="A broker was shut down cleanly: leader changes and a smaller ISR at that time are expected.",
     references=("KAFKA-340",),
-    cluster=judge,
-    many=Many(words=lambda first, group: "were shut down cleanly"),
+    cluster=detect,
+    many=Aggregation(words=lambda first, group: "were shut down cleanly"),
     root="shut down cleanly",
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster.facts import Cluster
-from spark.events import Event
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     by_epoch: dict[int, list[Event]] = {}
     for event in cluster.of("controller-elected", "metadata-leader"):
         if event.controller_epoch is not None and event.controller is not None:
@@ -74,6 +74,6 @@ RULE = Rule(
     rank=320,
     level="info",
     meaning="The active controller changed.",
-    cluster=judge,
-    many=Many(),
+    cluster=detect,
+    many=Aggregation(),
 )

@@ -6,18 +6,18 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from forensics.cluster.failed_replicas import Degradation, Episode, degradations, episodes, outs, shared
-from forensics.cluster.under_replication import series
-from forensics.model import Finding, Many, Rule, counted, moment
-from forensics.partition.absences import ABSENCES, CRASHED, GONE, SHORTS, TOLD_FROM
-from forensics.partition.windows import ending
-from forensics.rows import Rows
-from spark.cluster.facts import Cluster
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.failed_replicas import Degradation, Episode, degradations, episodes, outs, shared
+from forensics.model.cluster.under_replication import series
+from forensics.model.findings import Aggregation, Finding, Rule, counted, moment
+from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, SHORTS, TOLD_FROM
+from forensics.model.partition.windows import ending
+from forensics.model.rows import Rows
 
 OFFLINE = "offline"
 
 
-def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     gone = episodes(outs(partitions, CRASHED, GONE), lambda o: o.broker)
     slack = [found for found in degradations(partitions) if found.culprit is not None]
     if not gone and not slack:
@@ -140,9 +140,9 @@ RULE = Rule(
         "A broker that was offline and came back (medium).",
     ),
     references=("KIP-16",),
-    cluster=judge,
+    cluster=detect,
     facts=(ABSENCES, SHORTS, TOLD_FROM),
-    many=Many(),
+    many=Aggregation(),
     root="was slow or cut off while it was running",
     root_causes=frozenset({"replica", "leader"}),
 )

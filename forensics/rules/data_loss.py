@@ -6,18 +6,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from forensics.cluster.aftermath import of_groups
-from forensics.cluster.folding import offsets_in
-from forensics.model import LEVELS, Finding, Many, Range, Rule, Salvageable, Statement, brokers_named, counted, moment, quote, some
-from forensics.partition.readers import readers
-from forensics.partition.salvageable import salvageable
+from forensics.incidents.aftermath import of_groups
+from forensics.incidents.folding import offsets_in
+from forensics.model.cluster.availability import SLACK
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.settings import LOG_DIRECTORIES, same_directory
+from forensics.model.events import Event
+from forensics.model.findings import (
+    LEVELS,
+    Aggregation,
+    Finding,
+    Range,
+    Rule,
+    Salvageable,
+    Statement,
+    brokers_named,
+    counted,
+    moment,
+    quote,
+    some,
+)
+from forensics.model.partition.replicas import Removal
+from forensics.model.partition.salvageable import salvageable
+from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, unflushed
-from spark.cluster.facts import Cluster
-from spark.cluster.presence import SLACK
-from spark.cluster.settings import LOG_DIRECTORIES, same_directory
-from spark.events import Event
-from spark.partition.replicas import Removal
-from spark.partition.timeline import PartitionTimeline, Term
+from forensics.proof.readers import readers
 
 _BECAUSE = {
     "unclean-election": "was elected from outside the ISR and did not have the rest",
@@ -55,7 +68,7 @@ class _Moved:
     evidence: tuple[Event, ...]
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for loss in losses(timeline, cluster):
         beyond = loss.range.end is None or (loss.at_least and loss.range.end == loss.reached)
         found = salvageable(loss.range, loss.term, loss.removals, timeline, and_beyond=beyond)
@@ -114,7 +127,7 @@ def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterato
 
 def _before_its_start(removal: Removal, cluster: Cluster) -> tuple[str, ...]:
     """The log directories of the previous broker process; the next one found its log empty."""
-    start = max(cluster.presence(removal.broker).begun(datetime.min, removal.at or datetime.min), default=None)
+    start = max(cluster.availability(removal.broker).begun(datetime.min, removal.at or datetime.min), default=None)
     first = next(iter(cluster.settings.history("log.dirs", broker=removal.broker)), None)
     if start is None or first is None or first.at >= start - SLACK:
         return ()
@@ -128,7 +141,7 @@ def _told(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> F
     holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
     return Finding(
         kind="data-loss",
-        severity=_severity(loss) if timeline.mixed is None else "medium",
+        severity=_severity(loss) if timeline.conflicting_epoch is None else "medium",
         confidence=loss.confidence,
         brokers=holders,
         leader_epoch=term.epoch,
@@ -436,6 +449,6 @@ RULE = Rule(
         "A topic that was deleted and created again: offsets of different topic ids are never compared.",
     ),
     references=("KIP-101", "KIP-279", "KIP-966", "KAFKA-3919", "KAFKA-1211"),
-    partition=judge,
-    many=Many(words=_many, key=_open, recurs=False),
+    partition=detect,
+    many=Aggregation(words=_many, key=_open, recurs=False),
 )

@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import zip_longest
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster.facts import Cluster
-from spark.partition.replicas import Removal
-from spark.partition.states import State
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.replicas import Removal
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
 
 SURELY = timedelta(seconds=1)
 """Two brokers' clocks may differ by a little after correction."""
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for replica in timeline.replicas.values():
         for removal in replica.removals:
             if removal.cause == "empty" and (counted := _in_sync(removal, timeline)) is not None:
@@ -72,6 +72,6 @@ RULE = Rule(
     meaning="A replica restarted with an empty log while it was still in the ISR, so it could be elected. High if it was.",
     benign=("A broker with a new disk that had left the ISR before: it copies the log and rejoins.",),
     references=("KIP-903", "KAFKA-14139", "KAFKA-14617"),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

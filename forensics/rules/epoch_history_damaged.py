@@ -1,7 +1,7 @@
 """epoch-history-damaged: a replica's leader-epoch-checkpoint contradicts its own records.
 
 Here: the file compared with the batches next to it, and Kafka's lines about conflicts. Not here: an unreadable file (checkpoint_corrupt),
-replicas compared with each other (forensics.partition.lineage). Kafka's LeaderEpochFileCache adds every epoch in which a record is
+replicas compared with each other (forensics.proof.lineage). Kafka's LeaderEpochFileCache adds every epoch in which a record is
 appended, so an epoch that the records have and the file lacks was lost from the file.
 """
 
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.partition.lineage import Cut, cuts
-from forensics.partition.states_of_files import cut_since, taken_alive
-from spark.cluster.facts import Cluster
-from spark.cluster.versions import versions
-from spark.events import Event
-from spark.partition.lineage import Entry, of_batches
-from spark.partition.replicas import Disk
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.versions import versions
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.lineage import Entry, of_batches
+from forensics.model.partition.replicas import Disk
+from forensics.model.partition.states_of_files import cut_since, taken_alive
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.proof.lineage import Cut, cuts
 
 LISTED = "epoch-checkpoint"
 COPYING = timedelta(hours=1)
@@ -27,8 +27,8 @@ LATE_FILE = (3, 8)
 """From 3.8 on the epoch file is written some time after a truncation, and a start drops entries beyond the log."""
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for broker, disk in sorted(timeline.disks.items()):
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for broker, disk in sorted(timeline.collected_logs.items()):
         for what, evidence in (*_against_batches(disk, timeline, cluster), *_beyond_the_log(disk, timeline, cluster)):
             yield _finding(broker, what, evidence, timeline)
     by_writer: dict[int | None, list[Event]] = {}
@@ -82,7 +82,7 @@ def _between_copies(entry: Entry, disk: Disk, timeline: PartitionTimeline, clust
     """The epoch began while a running broker's files were copied."""
     if disk.epoch_file is None or not taken_alive(disk.broker, disk.epoch_file, cluster):
         return False
-    running = cluster.presence(disk.broker).running
+    running = cluster.availability(disk.broker).running
     last = running.last_seen if running is not None else None
     began = next((t.at for t in timeline.terms if t.epoch == entry.epoch), None)
     return began is None or last is None or last.at is None or last.at - began < COPYING
@@ -157,6 +157,6 @@ RULE = Rule(
         "A broker that was running while its files were copied: an epoch that began in between.",
     ),
     references=("KIP-101", "KAFKA-7897", "KAFKA-7959", "KAFKA-10432", "KAFKA-16541"),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

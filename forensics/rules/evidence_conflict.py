@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Evidence, Finding, Many, Rule, moment, quote
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Evidence, Finding, Rule, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import handovers
 from forensics.proof.verdict import Handover, Interval, conflicts
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.timeline import PartitionTimeline
 
 _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     yield from _misplaced(cluster)
     yield from _clusters(cluster)
 
@@ -117,13 +117,13 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
 
 def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
     told = "; ".join(row.contradictions)
-    mixed = [t for t in timeline.terms if t.epoch == timeline.mixed]
+    mixed = [t for t in timeline.terms if t.epoch == timeline.conflicting_epoch]
     return Finding(
         kind="evidence-conflict",
         severity="medium",
         confidence="certain",
         brokers=tuple(dict.fromkeys(t.leader for t in mixed)),
-        leader_epoch=timeline.mixed,
+        leader_epoch=timeline.conflicting_epoch,
         start=min((t.at for t in mixed if t.at is not None), default=None),
         summary=f"{timeline.name}: {told}",
         explanation=(
@@ -141,7 +141,7 @@ RULE = Rule(
     level="medium",
     meaning="Two statements contradict each other: about one hand-over of a partition, whose verdict is then unknown, or about the broker or cluster of a file.",
     partition=judge_partition,
-    cluster=judge,
-    many=Many(),
+    cluster=detect,
+    many=Aggregation(),
     of_evidence=True,
 )

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Evidence, Finding, Many, Rule, brokers_named, counted, moment, quote, some
-from forensics.proof.coverage import log_coverage
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.floods import LEFT_OUT
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Evidence, Finding, Rule, brokers_named, counted, moment, quote, some
+from forensics.model.partition.floods import LEFT_OUT
+from forensics.model.partition.log_coverage import log_coverage
+from forensics.model.partition.timeline import PartitionTimeline
 
 CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    """Events that were left out because there were too many (spark.partition.floods)."""
+    """Events that were left out because there were too many (forensics.model.partition.floods)."""
     gaps = timeline.of(LEFT_OUT)
     if gaps:
         first, last, count = gaps[0].at, gaps[-1].last_at, sum(e.count or 0 for e in gaps)
@@ -38,7 +38,7 @@ def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[F
         )
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     yield from _unreadable(cluster)
     yield from _silent(cluster, partitions)
     yield from _premises(cluster, partitions)
@@ -127,7 +127,7 @@ RULE = Rule(
     level="low",
     meaning="Files are missing or unreadable; the report cannot use their content.",
     partition=judge_partition,
-    cluster=judge,
-    many=Many(words=lambda first, group: "too many events for memory: repetitive ones were left out", whenever=True),
+    cluster=detect,
+    many=Aggregation(words=lambda first, group: "too many events for memory: repetitive ones were left out", whenever=True),
     of_evidence=True,
 )

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Finding, Range, Rule, moment, quote
-from spark.cluster.facts import Cluster
-from spark.events import Event
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Finding, Range, Rule, moment, quote
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """One finding for each broker and partition, over all restarts; up to 0.10.0 the line only names the topic."""
     halts: dict[tuple[int, str, int], list[Event]] = {}
     for event in cluster.of("truncation-refused"):
@@ -64,5 +64,5 @@ RULE = Rule(
     meaning="Before 2.0: a follower ahead of its leader halted its broker instead of truncating; its disk has records that the leader lacks.",
     benign=("An ordinary truncation: from 0.11 on by leader epoch, and the broker continues.",),
     references=("KAFKA-3410",),
-    cluster=judge,
+    cluster=detect,
 )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Many, Rule, moment, quote
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.states import not_after
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import losses
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.states import not_after
-from spark.partition.timeline import PartitionTimeline
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     yield from _said(timeline, cluster)
     yield from _between_collections(timeline, cluster)
 
@@ -59,7 +59,7 @@ def _between_collections(timeline: PartitionTimeline, cluster: Cluster) -> Itera
     """A broker's checkpoint in a later collection is below that of an earlier one, and its log is too short for the committed records."""
     if timeline.generation != 0 or timeline.topic in cluster.recreated:
         return
-    for broker, disk in sorted(timeline.disks.items()):
+    for broker, disk in sorted(timeline.collected_logs.items()):
         now, end, replica = disk.high_watermark, None if disk.end_unknown else disk.reach, timeline.replicas.get(broker)
         before = [e for e in timeline.of("hw-checkpoint") if e.writer == broker and e.reason is None and e.collection != disk.collection]
         if now is None or now.offset is None or end is None or not before:
@@ -127,6 +127,6 @@ RULE = Rule(
         "A loss: it is reported as data-loss.",
     ),
     references=("KAFKA-14704", "KIP-207"),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
-from forensics.model import Finding, Many, Range, Rule, moment, quote
-from forensics.partition.departure import lag_time
-from forensics.partition.durability import below_min_isr, min_isr, required
-from spark.cluster.effective import Effective, strict
-from spark.cluster.facts import Cluster
-from spark.partition.replicas import Disk, Replica
-from spark.partition.states import State
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.effective import Effective, strict
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Range, Rule, moment, quote
+from forensics.model.partition.durability import below_min_isr, min_isr, required
+from forensics.model.partition.isr_removal import lag_time
+from forensics.model.partition.replicas import Disk, Replica
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
 
 LATEST_MS = 250_000_000_000_000
 """The largest number of milliseconds since 1970 that a datetime supports."""
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    if not timeline.told or (now := timeline.told[-1]).leader not in timeline.disks:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    if not timeline.told or (now := timeline.told[-1]).leader not in timeline.collected_logs:
         return
-    disk = timeline.disks[now.leader]
+    disk = timeline.collected_logs[now.leader]
     hw = disk.high_watermark
     if hw is None or hw.offset is None or hw.at is None or disk.reach is None or hw.offset >= disk.reach:
         return
@@ -29,7 +29,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     waited = _waited(timeline, disk, hw.offset, hw.at, timedelta(milliseconds=node.clock.skew_ms if node is not None else 0))
     if waited is None or waited < lag_time(cluster, now.leader, hw.at):
         return
-    reached = {b: d.reach for b, d in sorted(timeline.disks.items()) if b in now.isr and d.reach is not None}
+    reached = {b: d.reach for b, d in sorted(timeline.collected_logs.items()) if b in now.isr and d.reach is not None}
     whole = set(reached) == set(now.isr)
     should = min(reached.values())
     if whole and should <= hw.offset:
@@ -102,7 +102,7 @@ def _finding(
         evidence=quote(
             disk.high_watermark,
             disk.end_event(),
-            *(d.end_event() for b, d in sorted(timeline.disks.items()) if b in reached and b != disk.broker),
+            *(d.end_event() for b, d in sorted(timeline.collected_logs.items()) if b in reached and b != disk.broker),
             now.event,
             held.event if held is not None else None,
         ),
@@ -142,6 +142,6 @@ RULE = Rule(
         "From 3.7 on, an ISR below min.insync.replicas: the high watermark advances when replicas are back.",
     ),
     references=("KAFKA-15583", "KIP-966"),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

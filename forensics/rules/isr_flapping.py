@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from forensics.model import MAX_EVIDENCE, Finding, Many, Rule, Statement, moment, quote
-from forensics.partition.absences import (
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import MAX_EVIDENCE, Aggregation, Finding, Rule, Statement, moment, quote
+from forensics.model.partition.absences import (
     CRASHED,
     EXPECTED,
     GONE,
@@ -20,13 +21,12 @@ from forensics.partition.absences import (
     Interval,
     intervals,
 )
+from forensics.model.partition.floods import LEFT_OUT
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import FLAPPING, FLAPS
-from spark.cluster.facts import Cluster
-from spark.partition.floods import LEFT_OUT
-from spark.partition.timeline import PartitionTimeline
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     left: dict[int, list[Interval]] = defaultdict(list)
     for interval in intervals(timeline, cluster):
         if interval.first > 0 and interval.cause not in EXPECTED and interval.cause not in (RESTARTED, STOPPED):
@@ -94,6 +94,6 @@ RULE = Rule(
     meaning="A replica repeatedly leaves the ISR and returns: its broker stalls.",
     benign=("Restarts of the broker: each removes it from the ISR once.",),
     references=("KIP-16", "KAFKA-1407"),
-    partition=judge,
-    many=Many(words=_many, key=lambda f: f.brokers, whenever=True),
+    partition=detect,
+    many=Aggregation(words=_many, key=lambda f: f.brokers, whenever=True),
 )

@@ -6,17 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.cluster.balance import Ratio, limit, ratios, since
-from forensics.model import MAX_EVIDENCE, Evidence, Finding, Many, Rule, brokers_named, quote, some
-from forensics.partition.placement import STEPS, TOLD
-from spark.cluster.effective import Effective, effective, enabled
-from spark.cluster.facts import Cluster
+from forensics.model.cluster.balance import Ratio, limit, ratios, since
+from forensics.model.cluster.effective import Effective, effective, enabled
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import MAX_EVIDENCE, Aggregation, Evidence, Finding, Rule, brokers_named, quote, some
+from forensics.model.partition.placement import STEPS, TOLD
 
 NAMED = 8
 """Number of partitions that a text names."""
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     bound = limit(cluster)
     series = ratios(partitions)
     found = {b: begun for b, points in series.items() if (begun := since(points, bound)) is not None}
@@ -99,7 +99,7 @@ RULE = Rule(
     benign=("A broker that is not in sync for any of them cannot lead: its absence is the problem (info).",),
     next_steps=("Run a preferred leader election, or turn auto.leader.rebalance.enable on.",),
     references=("KAFKA-1305", "KIP-460"),
-    cluster=judge,
+    cluster=detect,
     facts=(STEPS, TOLD),
-    many=Many(),
+    many=Aggregation(),
 )

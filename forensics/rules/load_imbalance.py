@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from forensics.cluster.balance import DEVIATION, DISK, LEADERS, TRAFFIC, Load, at_end, limit, load, metrics, uneven
-from forensics.model import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named
-from forensics.partition.placement import SIZES, STEPS, TOLD, WRITTEN
-from spark.cluster.facts import Cluster
+from forensics.model.cluster.balance import DEVIATION, DISK, LEADERS, TRAFFIC, Load, at_end, limit, load, metrics, uneven
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named
+from forensics.model.partition.placement import SIZES, STEPS, TOLD, WRITTEN
 
 NAMED = 5
 """Number of brokers that a text lists."""
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     known = metrics(cluster, partitions)
     found = load({m: values for m, values in known.items() if cluster.weights.get(m, 1.0) > 0}, cluster.weights)
     if len(found.shares) < 2 or found.sigma <= found.limit:
@@ -101,6 +101,6 @@ RULE = Rule(
         "Leaders that are not on their preferred replicas: reported as leader-imbalance.",
     ),
     next_steps=("Reassign replicas; give --weight METRIC=W if some metrics matter more.",),
-    cluster=judge,
+    cluster=detect,
     facts=(SIZES, STEPS, TOLD, WRITTEN),
 )

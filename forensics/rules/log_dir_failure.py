@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.model import Finding, Many, Rule, moment, quote
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from parsers.cached import cached_property
-from spark.cluster.facts import Cluster
-from spark.events import Event
 
 ONE_FAILURE = timedelta(seconds=60)
 """The exception, the lines of both managers and of the controller, and the halt of one failure are within this time."""
 DISK = ("full", "read-only", "io")
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     groups: dict[int | None, list[Event]] = defaultdict(list)
     for event in cluster.of("log-dir-offline"):
         groups[event.broker if event.broker is not None else event.writer].append(event)
@@ -194,7 +194,7 @@ RULE = Rule(
     meaning="A log directory failed; the broker continues without it, or halts if it was the last.",
     benign=("On Windows a file that is mapped or open cannot be renamed: the directory goes offline although the disk is healthy.",),
     references=("KIP-112", "KIP-858", "KAFKA-1194", "KAFKA-9458"),
-    cluster=judge,
-    many=Many(),
+    cluster=detect,
+    many=Aggregation(),
     root="lost a log directory",
 )

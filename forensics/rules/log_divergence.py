@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, takewhile
 
-from forensics.model import Finding, Many, Range, Rule, moment, quote
-from forensics.partition.elections import elections
-from forensics.partition.inheritance import inherited
-from forensics.partition.lineage import CopyConflict, Parting, copy_conflicts, partings, same_batches, same_epoch_conflicts
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.replicas import Disk
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Range, Rule, moment, quote
+from forensics.model.partition.replicas import Disk
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.proof.elections import elections
+from forensics.proof.foreign_logs import inherited
+from forensics.proof.lineage import CopyConflict, Parting, copy_conflicts, partings, same_batches, same_epoch_conflicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class _Difference:
     """The leader epoch of both logs at the first of these offsets, if it excludes an election as the cause."""
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     brought = bool(inherited(timeline, cluster))  # a log from another cluster has that cluster's epochs
     found: dict[_Difference, list[tuple[Disk, Disk]]] = {}
-    for one, other in combinations([d for _, d in sorted(timeline.disks.items()) if d.segments], 2):
+    for one, other in combinations([d for _, d in sorted(timeline.collected_logs.items()) if d.segments], 2):
         in_sync = _in_sync({one.broker, other.broker}, timeline)
         difference = _difference(one, other, in_sync, timeline.cleaned, brought)
         if difference is not None:
@@ -49,7 +49,7 @@ def _in_sync(brokers: set[int], timeline: PartitionTimeline) -> bool:
     together = list(takewhile(lambda s: brokers <= {*s.isr}, reversed(timeline.told)))
     if not brokers <= {*timeline.standing.isr} or not together or (since := together[-1].at) is None:
         return brokers <= {*timeline.standing.isr}
-    return all((saved := timeline.disks[b].as_of) is None or saved >= since for b in brokers)
+    return all((saved := timeline.collected_logs[b].as_of) is None or saved >= since for b in brokers)
 
 
 def _stays(parting: Parting, timeline: PartitionTimeline) -> bool:
@@ -58,7 +58,7 @@ def _stays(parting: Parting, timeline: PartitionTimeline) -> bool:
     pair = (parting.one, parting.other)
     if not _in_sync({x.broker for x in pair}, timeline) or all(x.source == "batches" for x in pair):
         return False
-    marks = [timeline.disks[x.broker].high_watermark for x in pair]
+    marks = [timeline.collected_logs[x.broker].high_watermark for x in pair]
     return all(m is not None and m.offset is not None and m.offset > parting.offset for m in marks)
 
 
@@ -242,6 +242,6 @@ RULE = Rule(
         "A compacted topic: the log cleaner removes records on each replica separately; a rewritten batch proves nothing.",
     ),
     references=("KIP-101", "KIP-279", "KAFKA-6361"),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

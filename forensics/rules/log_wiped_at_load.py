@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.timeline import PartitionTimeline, Term
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline, Term
 
 WIPED = "end-below-start"
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for event in timeline.of("log-corruption"):
         if event.reason == WIPED and event.writer is not None:
             yield _finding(event, _led_next(event, timeline), timeline)
@@ -61,6 +61,6 @@ RULE = Rule(
     meaning="A broker deleted a whole log when it loaded it, because the log ended below its log start offset. High if the broker led next.",
     benign=("Segments below the log start offset are deleted: retention.",),
     references=("KAFKA-10101",),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

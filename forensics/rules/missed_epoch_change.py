@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.timeline import PartitionTimeline, Term
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class _Kept:
     """The order of `before`, the order of `epoch`, and the line that it printed."""
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if not timeline.of("follower-kept"):
         return
     for replica in timeline.replicas.values():
@@ -63,7 +63,7 @@ def _left(broker: int, kept: _Kept, timeline: PartitionTimeline, cluster: Cluste
     if begin is None or end is None:
         return False
     taken = (e for e in timeline.of("partition-state") if e.broker == broker and e.value == "OfflineReplica" and e.at is not None)
-    return cluster.presence(broker).moved(begin, end) or any(begin < e.at < end for e in taken if e.at is not None)
+    return cluster.availability(broker).moved(begin, end) or any(begin < e.at < end for e in taken if e.at is not None)
 
 
 def _covered(broker: int, term: Term, kept: _Kept, cluster: Cluster) -> bool:
@@ -114,6 +114,6 @@ RULE = Rule(
         "The broker restarted in between: it receives every partition then and truncates.",
     ),
     references=("KAFKA-7164",),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
-from spark.cluster.facts import Cluster
-from spark.partition.states import State
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     known: set[int] = set()
     for index, state in enumerate(timeline.states):
         assigned = set(state.replicas or ())
@@ -67,6 +67,6 @@ RULE = Rule(
     level="info",
     meaning="A replica was outside the ISR because it is new, not because it failed.",
     references=("KIP-455",),
-    partition=judge,
-    many=Many(words=_many, key=lambda f: f.brokers),
+    partition=detect,
+    many=Aggregation(words=_many, key=lambda f: f.brokers),
 )

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
-from forensics.partition.absences import IN_ORDER, absences
-from forensics.partition.eligible import eligible_leaders, named_eligible
-from forensics.partition.leaderless import leaderless, without_leader
-from forensics.partition.windows import Window, closing, condensed, lasted, until, up_to
-from spark.cluster.facts import Cluster
-from spark.partition.standing import DESCRIBED
-from spark.partition.states import State
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.partition.absences import IN_ORDER, absences
+from forensics.model.partition.eligible import eligible_leaders, named_eligible
+from forensics.model.partition.final_state import DESCRIBED
+from forensics.model.partition.leaderless import leaderless, without_leader
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.windows import Window, closing, condensed, lasted, until, up_to
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for window in condensed(leaderless(timeline, cluster)):
         yield _finding(window, timeline, cluster)
     now = [*takewhile(without_leader, reversed(timeline.told))]
@@ -118,6 +118,6 @@ RULE = Rule(
         "All its replicas were on brokers that were shut down and started again (medium).",
         "All brokers of the cluster were shut down cleanly within minutes (medium).",
     ),
-    partition=judge,
-    many=Many(words=_many, key=lambda f: f.end is None),
+    partition=detect,
+    many=Aggregation(words=_many, key=lambda f: f.end is None),
 )

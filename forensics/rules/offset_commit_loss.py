@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Many, Rule, moment, quote
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import losses
-from spark.cluster.facts import Cluster
-from spark.partition.timeline import PartitionTimeline
 
 GROUPS, SHARES, TRANSACTIONS = "__consumer_offsets", "__share_group_state", "__transaction_state"
 _WHAT = {GROUPS: "committed offsets of consumer groups", SHARES: "states of share groups", TRANSACTIONS: "states of transactions"}
 NAMED = 20
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if timeline.topic not in _WHAT:
         return
     for loss in losses(timeline, cluster):
@@ -95,6 +95,6 @@ RULE = Rule(
     meaning="A partition of __consumer_offsets, __share_group_state or __transaction_state lost records: groups rewind or skip, transactions hang.",
     benign=("A tail that was never committed: the coordinator writes with acks=all and had not acknowledged it.",),
     references=("KAFKA-20634", "KAFKA-19902"),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

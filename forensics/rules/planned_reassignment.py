@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from forensics.model import Finding, Many, Rule, quote
-from spark.cluster.facts import Cluster
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.partition.timeline import PartitionTimeline
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     assigned = [s for s in timeline.states if s.replicas]
     changes = [
         (a, b) for a, b in itertools.pairwise(assigned) if set(a.replicas or ()) != set(b.replicas or ()) or _order(a.replicas, b.replicas)
@@ -53,6 +53,6 @@ RULE = Rule(
     level="info",
     meaning="A reassignment moved, added or removed replicas.",
     references=("KIP-455",),
-    partition=judge,
-    many=Many(words=lambda first, group: "replicas moved by a reassignment"),
+    partition=detect,
+    many=Aggregation(words=lambda first, group: "replicas moved by a reassignment"),
 )

@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
-from spark.cluster.effective import effective, enabled, number
-from spark.cluster.facts import Cluster, once
-from spark.cluster.settings import DEFAULT
-from spark.events import Event
-from spark.partition.timeline import PartitionTimeline, Term
+from forensics.model.cluster.effective import effective, enabled, number
+from forensics.model.cluster.facts import Cluster, cached_on_cluster
+from forensics.model.cluster.settings import DEFAULT
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline, Term
 
 SAME_ELECTION = timedelta(seconds=30)
 """Partitions of one election command change leaders within seconds."""
@@ -21,7 +21,7 @@ ROUND = timedelta(seconds=10)
 """A round of the automatic rebalance starts its elections within this time."""
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     asked = [e for e in timeline.of("election-requested") if (e.reason or "").upper() == "PREFERRED"]
     done = timeline.of("preferred-election")
     terms = [t for t in timeline.terms if not t.restart]
@@ -61,7 +61,7 @@ _TOOLS = {"completed": "AdminClientTriggered", "started": "ZkTriggered"}
 """The trigger by the results that kafka-leader-election and kafka-preferred-replica-election print for a partition."""
 
 
-@once
+@cached_on_cluster
 def _rounds(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[datetime, Event]]]:
     """Rounds of the automatic rebalance by controller, sorted by time."""
     found: dict[int | None, list[tuple[datetime, Event]]] = defaultdict(list)
@@ -144,6 +144,6 @@ RULE = Rule(
     level="info",
     meaning="Leaders were moved back to the first replica of the assignment, on request or by auto.leader.rebalance.enable.",
     references=("KIP-460",),
-    partition=judge,
-    many=Many(words=_many),
+    partition=detect,
+    many=Aggregation(words=_many),
 )

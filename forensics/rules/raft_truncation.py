@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from forensics.model import Finding, Range, Rule, moment, quote
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Finding, Range, Rule, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
 
 BACK = "non-monotonic"
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     by_voter: dict[int, list[Event]] = defaultdict(list)
     for event in timeline.of("fetch-offset-reset"):
         if event.reason == BACK and event.broker is not None and _back(event.previous_offset, event.offset):
@@ -114,5 +114,5 @@ RULE = Rule(
         "A broker without the controller role: it has no vote (low).",
     ),
     references=("KAFKA-12460", "KIP-595"),
-    partition=judge,
+    partition=detect,
 )

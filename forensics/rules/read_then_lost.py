@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Many, Rule, Statement, counted, moment, quote
-from forensics.partition.readers import readers
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, counted, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import losses
-from spark.cluster.facts import Cluster
-from spark.partition.timeline import PartitionTimeline
+from forensics.proof.readers import readers
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if not timeline.commits:
         return
     for loss in losses(timeline, cluster):
@@ -56,6 +56,6 @@ RULE = Rule(
     meaning="A consumer group had read records before they were lost: downstream systems may still have them.",
     benign=("Records of a topic that is repeatedly copied from another source.",),
     references=("KIP-320",),
-    partition=judge,
-    many=Many(words=_many, key=lambda f: tuple(f.groups), recurs=False),
+    partition=detect,
+    many=Aggregation(words=_many, key=lambda f: tuple(f.groups), recurs=False),
 )

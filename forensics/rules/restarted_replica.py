@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from forensics.cluster.failed_replicas import SHOWN, Episode, Out, episodes, outs
-from forensics.model import Finding, Many, Rule, counted, moment, some
-from forensics.partition.absences import ABSENCES, CRASHED, RESTARTED
-from forensics.rows import Rows
-from spark.cluster.facts import Cluster
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.failed_replicas import SHOWN, Episode, ReplicaAbsence, episodes, outs
+from forensics.model.findings import Aggregation, Finding, Rule, counted, moment, some
+from forensics.model.partition.absences import ABSENCES, CRASHED, RESTARTED
+from forensics.model.rows import Rows
 
 
-def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     back = (o for o in outs(partitions, RESTARTED, CRASHED) if o.back is not None)
     for episode in episodes(back, _life):
         yield _finding(episode)
 
 
-def _life(o: Out) -> tuple[object, ...]:
+def _life(o: ReplicaAbsence) -> tuple[object, ...]:
     return o.broker, o.cause, o.back if o.times == 1 else None
 
 
@@ -82,7 +82,7 @@ RULE = Rule(
     meaning="A replica was outside the ISR because its broker had restarted and was catching up.",
     benign=("A clean restart is maintenance; after a crash this finding only reports the catch-up, and broker-crash reports the crash.",),
     references=("KIP-16",),
-    cluster=judge,
+    cluster=detect,
     facts=(ABSENCES,),
-    many=Many(),
+    many=Aggregation(),
 )

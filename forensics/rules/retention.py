@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster.facts import Cluster
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
 
 LEGAL = {"retention-time": "retention time", "retention-size": "retention size", "log-start": "a log start offset that had moved"}
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     deleted = [e for e in timeline.of("segment-delete") if e.reason in LEGAL]
     moved = [e for e in timeline.of("log-start-move") if (e.log_start_offset or 0) > 0 or (e.offset or 0) > 0]
     if not deleted and not moved:
@@ -52,6 +52,6 @@ RULE = Rule(
     rank=420,
     level="info",
     meaning="Old records were deleted by retention or DeleteRecords: the log start offset rose, which is not a loss.",
-    partition=judge,
-    many=Many(words=lambda first, group: "the heads of their logs were deleted by retention or on request", whenever=True),
+    partition=detect,
+    many=Aggregation(words=lambda first, group: "the heads of their logs were deleted by retention or on request", whenever=True),
 )

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, brokers_named, counted, quote, some
-from forensics.partition.durability import FACTS, Topic, overridden, own_history, topics
-from spark.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
-from spark.cluster.facts import Cluster
-from spark.cluster.settings import INTERNAL_TOPICS
-from spark.cluster.versions import versions
+from forensics.model.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.settings import INTERNAL_TOPICS
+from forensics.model.cluster.versions import versions
+from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, brokers_named, counted, quote, some
+from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
 
 NAMED = 6
 """Number of topics, or of consequences, that a text names."""
@@ -44,7 +44,7 @@ class _Incident:
         return [f for f in self.findings.get(kind, ()) if f.confidence != "possible"]
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
     lost = {(f.topic, f.partition) for f in findings.get("data-loss", ())}
     alone = {(p["topic"], p["partition"]): p["exposure"]["alone_from"] for p in partitions if (p["topic"], p["partition"]) in lost}
     incident = _Incident(cluster, topics(partitions), findings, overridden(cluster), alone)
@@ -364,6 +364,6 @@ RULE = Rule(
     meaning="A durability setting has a value with which records can be lost or writes refused; the text names the consequences here, or the possible ones.",
     benign=("A cluster for records that may be lost.",),
     references=("KIP-106", "KIP-966", "KAFKA-15583"),
-    hindsight=judge,
+    post_rule=detect,
     facts=FACTS,
 )

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from forensics.model import Finding, Many, Range, Rule, Statement, brokers_named, quote
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.damaged import DamagedStretch, Overlap
-from spark.partition.replicas import Disk, disk
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Range, Rule, Statement, brokers_named, quote
+from forensics.model.partition.damaged import DamagedStretch, Overlap
+from forensics.model.partition.replicas import Disk, disk
+from forensics.model.partition.timeline import PartitionTimeline
 
 _SHOWN = 5
 """Number of damaged places that a text describes."""
@@ -57,7 +57,7 @@ class _Damage:
         return Range(self.stretch.start, end) if end is None or end > self.stretch.start else None
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for log in _logs(timeline):
         if log.disk.damaged or log.disk.extent.overlaps:
             damages = [_Damage(s, tuple(_holders(s, log, timeline))) for s in log.disk.damaged]
@@ -66,11 +66,11 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def _logs(timeline: PartitionTimeline) -> Iterator[_Log]:
     """The newest collected log of each broker, its directories that are stray or wait for deletion, then earlier collections."""
-    yield from (_Log(found, True) for _, found in sorted(timeline.disks.items()))
-    yield from (_Log(found, True) for _, aside in sorted(timeline.aside.items()) for found in aside if found.state != "future")
+    yield from (_Log(found, True) for _, found in sorted(timeline.collected_logs.items()))
+    yield from (_Log(found, True) for _, aside in sorted(timeline.stray_logs.items()) for found in aside if found.state != "future")
     earlier: dict[tuple[int, str], list[Event]] = {}
     for s in timeline.segments:
-        latest = timeline.disks.get(s.writer) if s.writer is not None else None
+        latest = timeline.collected_logs.get(s.writer) if s.writer is not None else None
         if s.writer is not None and s.reason is None and (latest is None or latest.collection != s.collection):
             earlier.setdefault((s.writer, s.collection or ""), []).append(s)
     yield from (_Log(disk(broker, collection, own), False) for (broker, collection), own in sorted(earlier.items()))
@@ -78,7 +78,7 @@ def _logs(timeline: PartitionTimeline) -> Iterator[_Log]:
 
 def _holders(stretch: DamagedStretch, log: _Log, timeline: PartitionTimeline) -> Iterator[int]:
     low, high = _epochs_around(stretch, log.disk)
-    for broker, other in sorted(timeline.disks.items()):
+    for broker, other in sorted(timeline.collected_logs.items()):
         if (broker != log.broker or not log.live) and _holds(other, stretch, low, high, timeline.cleaned):
             yield broker
 
@@ -169,8 +169,8 @@ def _steps(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: Partiti
         return
     why = ": a recovery deletes everything behind the damage" if log.disk.extent.recovery_cuts else ""
     yield f"Copy the directory {(log.disk.directory or name).rpartition('/')[2]} on broker {broker} before the broker starts again{why}."
-    common = [b for b in timeline.disks if damages and all(b in d.holders for d in damages if d.offsets is not None)]
-    if common and not any(_has_last_batch(timeline.disks[b], log.disk) for b in common):
+    common = [b for b in timeline.collected_logs if damages and all(b in d.holders for d in damages if d.offsets is not None)]
+    if common and not any(_has_last_batch(timeline.collected_logs[b], log.disk) for b in common):
         yield f"Keep that copy: the log has records that {brokers_named(common)} {'does' if len(common) == 1 else 'do'} not have."
     elif common and log.live:
         first = f"Let {brokers_named(common[:1])} lead {name}, then stop" if leads else "Stop"
@@ -213,6 +213,6 @@ RULE = Rule(
         "A file that was copied incompletely looks the same: compare its size with the original.",
     ),
     references=("KAFKA-3919",),
-    partition=judge,
-    many=Many(words=lambda first, group: f"damaged segments on {brokers_named(first.brokers)}", key=_brokers),
+    partition=detect,
+    many=Aggregation(words=lambda first, group: f"damaged segments on {brokers_named(first.brokers)}", key=_brokers),
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.cluster.failed_replicas import Episode, Telling, fell_out
-from forensics.model import Finding, Many, Rule, moment
-from forensics.partition.absences import ABSENCES, SLOW
-from forensics.rows import Rows
-from spark.cluster.facts import Cluster
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.failed_replicas import Episode, Telling, fell_out
+from forensics.model.findings import Aggregation, Finding, Rule, moment
+from forensics.model.partition.absences import ABSENCES, SLOW
+from forensics.model.rows import Rows
 
 
-def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     yield from fell_out(partitions, "slow-replica", SLOW, _told)
 
 
@@ -38,8 +38,8 @@ RULE = Rule(
     meaning="A replica was removed from the ISR because it did not catch up with its leader for replica.lag.time.max.ms although it was fetching.",
     benign=("A replica that fetched nothing: stuck-replica.", "A replica that a reassignment added: new-replica."),
     references=("KIP-16", "KIP-537"),
-    cluster=judge,
+    cluster=detect,
     facts=(ABSENCES,),
     root="could not keep up",
-    many=Many(),
+    many=Aggregation(),
 )

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from forensics.model import Finding, Rule, brokers_named, counted, moment, quote
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.replicas import LeaderStart, Replica
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Finding, Rule, brokers_named, counted, moment, quote
+from forensics.model.partition.replicas import LeaderStart, Replica
+from forensics.model.partition.timeline import PartitionTimeline
 
 _ORDERS = frozenset({"decided", "sent", "received", "stored"})
 
@@ -23,7 +23,7 @@ AT_ONCE = timedelta(seconds=30)
 """A leader that is refused because of a newer leader epoch learns that epoch within this time, if it and a controller are running."""
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if cluster.mode != "kraft":
         yield from _overtaken(timeline)
     for replica in timeline.replicas.values():
@@ -174,6 +174,6 @@ RULE = Rule(
         "A leader that is refused because of an old leader epoch just before it learns the newer one.",
     ),
     references=("KAFKA-6082", "KAFKA-14154"),
-    partition=judge,
+    partition=detect,
     cluster=refused,
 )

@@ -11,17 +11,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster.facts import Cluster, once
-from spark.events import Event
-from spark.partition.states import State
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster, cached_on_cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
 
 _STANDING = frozenset({"fenced", "unfenced", "shutdown", "unregistered"})
 _AWAY = {"fenced": "was fenced", "shutdown": "was shutting down", "unregistered": "was not registered"}
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     recorded = [s for s in timeline.states if s.source == "metadata" and s.event.metadata_offset is not None]
     for before, after in pairwise(recorded):
         for broker in sorted(set(after.isr) - set(before.isr)):
@@ -30,7 +30,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 yield _finding(broker, after, last, timeline)
 
 
-@once
+@cached_on_cluster
 def _standing(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[int, Event]]]:
     """The records of each broker in the metadata log with their offsets, sorted by offset."""
     found: dict[int | None, list[tuple[int, Event]]] = defaultdict(list)
@@ -85,6 +85,6 @@ RULE = Rule(
     meaning="A fenced or stopping broker was added to an ISR.",
     benign=("A broker that was unfenced before it joined.",),
     references=("KIP-841", "KAFKA-13916", "KAFKA-15021"),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

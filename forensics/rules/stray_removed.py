@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.states import State
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
 
 STRAY = "stray"
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for event in timeline.of("log-deleted"):
         if event.reason == STRAY and event.writer is not None:
             yield _finding(event, _assigned(event, timeline, cluster), timeline)
@@ -65,6 +65,6 @@ RULE = Rule(
     meaning="A replica's directory was renamed to -stray. Medium if the replica was assigned to the broker at that time.",
     benign=("A topic that was deleted, or a replica that moved away, while the broker was down (info).",),
     references=("KAFKA-16424", "KAFKA-21022"),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

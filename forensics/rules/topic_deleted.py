@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Finding, Rule, moment, quote
 from forensics.rules.topic_recreated import deletions, lives
-from spark.cluster.facts import Cluster
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for topic, events in sorted(deletions(cluster).items()):
         gone, again = lives(topic, events, cluster)[-1]
         if again is None:
@@ -28,5 +28,5 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 RULE = Rule(
-    kind="topic-deleted", rank=400, level="info", meaning="A topic was deleted on request.", references=("KAFKA-330",), cluster=judge
+    kind="topic-deleted", rank=400, level="info", meaning="A topic was deleted on request.", references=("KAFKA-330",), cluster=detect
 )

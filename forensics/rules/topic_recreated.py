@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Finding, Rule, moment, quote
+from forensics.model.partition.generations import LATE
 from parsers.kinds import OF_DELETION
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.generations import LATE
 
 
 def deletions(cluster: Cluster) -> dict[str, list[Event]]:
@@ -41,7 +41,7 @@ def lives(topic: str, deleted: Sequence[Event], cluster: Cluster) -> list[tuple[
     return [*found, (gone, None)] if gone else found
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for topic, events in sorted(deletions(cluster).items()):
         for gone, again in lives(topic, events, cluster):
             if again is not None:
@@ -72,5 +72,5 @@ RULE = Rule(
     level="info",
     meaning="A topic was deleted and created again: the new topic of the same name has another topic id.",
     references=("KIP-516",),
-    cluster=judge,
+    cluster=detect,
 )

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from forensics.model import Finding, Many, Rule, moment, quote
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.timeline import PartitionTimeline
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     held = list(_control(timeline))
     for loss in losses(timeline, cluster) if held else ():
         markers = [(s, b) for s, b in held if _lost(b, loss)]
@@ -26,7 +26,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def _control(timeline: PartitionTimeline) -> Iterator[tuple[Event, Mapping[str, Any]]]:
     """Control batches on any disk, including earlier collections."""
-    segments = [*timeline.of("segment"), *(s for d in timeline.disks.values() for s in d.segments)]
+    segments = [*timeline.of("segment"), *(s for d in timeline.collected_logs.values() for s in d.segments)]
     for segment in segments:
         for batch in segment.batches or ():
             if batch["control"] and batch["producer_id"] >= 0:
@@ -75,6 +75,6 @@ RULE = Rule(
     meaning="Commit or abort markers were among lost records: transactions may hang, and read_committed consumers with them.",
     benign=("A lost range without markers: its transactions are lost completely, or their markers came later.",),
     references=("KAFKA-20716", "KIP-890"),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

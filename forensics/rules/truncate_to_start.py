@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Many, Range, Rule, counted, moment, quote
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Range, Rule, counted, moment, quote
+from forensics.model.partition.replicas import Removal, Replica
+from forensics.model.partition.states import not_after
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import losses
-from spark.cluster.facts import Cluster
-from spark.partition.replicas import Removal, Replica
-from spark.partition.states import not_after
-from spark.partition.timeline import PartitionTimeline
 
 _TRUNCATED = frozenset({"leader-epoch", "high-watermark", "truncation", "latest"})
 _WHY = {
@@ -23,7 +23,7 @@ _WHY = {
 }
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     found = [(replica, r) for replica in timeline.replicas.values() for r in replica.removals if _whole(r, replica)]
     gone = [loss.range for loss in losses(timeline, cluster)] if found else []
     for _, removal in found:
@@ -71,6 +71,6 @@ RULE = Rule(
         "A leader that had restarted empty: reported as data-loss.",
     ),
     references=("KAFKA-2143", "KAFKA-7897"),
-    partition=judge,
-    many=Many(),
+    partition=detect,
+    many=Aggregation(),
 )

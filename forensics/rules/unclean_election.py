@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
-from forensics.partition.elections import Election
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.partition.log_coverage import silent_leaders
+from forensics.model.partition.replicas import EXACT
+from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.causes import suspected_outside
-from forensics.proof.coverage import silent_leaders
+from forensics.proof.elections import Election
 from forensics.proof.handovers import transitions
 from forensics.proof.losses import Loss, losses_of
 from forensics.proof.verdict import OUTSIDE, Handover
 from parsers.kinds import Role, of
-from spark.cluster.facts import Cluster
-from spark.partition.replicas import EXACT
-from spark.partition.timeline import PartitionTimeline, Term
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for row, hop in transitions(timeline, cluster):
         if hop.election is not None and suspected_outside(row):
             yield _finding(row, hop.election, list(losses_of(row, hop)), timeline, cluster)
@@ -118,6 +118,6 @@ RULE = Rule(
         "An election of an eligible leader replica (KIP-966).",
     ),
     references=("KIP-106", "KIP-704", "KIP-966", "KAFKA-5642", "KAFKA-12670"),
-    partition=judge,
-    many=Many(words=_many, recurs=False),
+    partition=detect,
+    many=Aggregation(words=_many, recurs=False),
 )

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
-from forensics.partition.absences import IN_ORDER, UNKNOWN, absences
-from forensics.partition.durability import as_settled, below_min_isr, min_isr, required
-from forensics.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
-from forensics.proof.coverage import silence_words, silent_leaders
-from spark.cluster.effective import Effective, strict
-from spark.cluster.facts import Cluster
-from spark.partition.states import State
-from spark.partition.timeline import PartitionTimeline
+from forensics.model.cluster.effective import Effective, strict
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.partition.absences import IN_ORDER, UNKNOWN, absences
+from forensics.model.partition.durability import as_settled, below_min_isr, min_isr, required
+from forensics.model.partition.log_coverage import silence_words, silent_leaders
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    if timeline.mixed is not None:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    if timeline.conflicting_epoch is not None:
         return
 
     def below(state: State) -> bool:
@@ -114,6 +114,6 @@ RULE = Rule(
     meaning="The ISR was smaller than min.insync.replicas: acks=all writes are refused, and other writes are on too few replicas.",
     benign=("Brokers that were shut down cleanly one after the other and are back in sync, with no refused write in evidence (medium).",),
     references=("KAFKA-15583",),
-    partition=judge,
-    many=Many(words=_many, key=lambda f: f.end is None),
+    partition=detect,
+    many=Aggregation(words=_many, key=lambda f: f.end is None),
 )

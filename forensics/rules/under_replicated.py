@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
-from forensics.partition.absences import (
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.partition.absences import (
     CRASHED,
     EXPECTED,
     GONE,
@@ -22,13 +23,12 @@ from forensics.partition.absences import (
     absences,
     intervals,
 )
-from forensics.partition.windows import Window, condensed, lasted, lived, missing, reassigning, until, up_to, windows
-from forensics.proof.coverage import silence_words, silent_leaders
+from forensics.model.partition.final_state import DESCRIBED
+from forensics.model.partition.log_coverage import silence_words, silent_leaders
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.windows import Window, condensed, lasted, lived, missing, reassigning, until, up_to, windows
 from forensics.thresholds import BRIEF_S
-from spark.cluster.facts import Cluster
-from spark.partition.standing import DESCRIBED
-from spark.partition.states import State
-from spark.partition.timeline import PartitionTimeline
 
 SHOWN = 5
 _CAUSE = {
@@ -45,7 +45,7 @@ _CAUSE = {
 }
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     failed = [i for i in intervals(timeline, cluster) if i.cause not in EXPECTED]
     short = {id(s) for i in failed for s in timeline.states[i.first : i.last]}
 
@@ -126,6 +126,6 @@ RULE = Rule(
         "A rolling restart: the partitions of each broker miss it until it is back (low).",
         "A reassignment that adds replicas (not counted until they are part of the assignment).",
     ),
-    partition=judge,
-    many=Many(words=_many, key=lambda f: f.end is None),
+    partition=detect,
+    many=Aggregation(words=_many, key=lambda f: f.end is None),
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Evidence, Finding, Rule
-from spark.cluster.facts import Cluster
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Evidence, Finding, Rule
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     odd = [s for s in cluster.sources if s.unrecognised]
     total = sum(s.unrecognised or 0 for s in odd)
     if not total:
@@ -30,6 +30,6 @@ RULE = Rule(
     rank=520,
     level="info",
     meaning="Some relevant lines were not recognised.",
-    cluster=judge,
+    cluster=detect,
     of_evidence=True,
 )

@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from forensics.model import Finding, Many, Rule, moment, quote
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.replicas import FollowerStart
+from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.losses import losses
 from forensics.proof.stepping_down import GRACE, became_follower
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.replicas import FollowerStart
-from spark.partition.timeline import PartitionTimeline, Term
 
 
-def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     reigns = [t for t in timeline.terms if not t.restart]
     for before, term in itertools.pairwise(reigns):
         if before.leader == term.leader or term.at is None:
@@ -60,7 +60,7 @@ RULE = Rule(
     meaning="A leader did not know that it was deposed, and continued to accept writes.",
     benign=("The short time between an election and the old leader's LeaderAndIsr request.", "A leader that had crashed."),
     references=("KIP-101", "KIP-320", "KAFKA-12686"),
-    partition=judge,
+    partition=detect,
     root="continued as leader after another was elected",
-    many=Many(),
+    many=Aggregation(),
 )

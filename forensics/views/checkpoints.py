@@ -1,6 +1,6 @@
 """Output of the checkpoints command: a comparison of replicas' files, for a terminal and as JSON kafka-forensics/checkpoints/1.
 
-Here: the text, the tables, the document. Not here: the comparison itself (forensics.partition.side_by_side).
+Here: the text, the tables, the document. Not here: the comparison itself (forensics.tools.checkpoint_diff).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forensics.model import counted, timestamp
-from forensics.partition.side_by_side import AGREE, DIFFER, ODD, SINGLE
-from forensics.views.json_text import encoded
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import counted, timestamp
+from forensics.output.json_text import encoded
+from forensics.output.sanitise import clean
+from forensics.output.version import version
+from forensics.tools.checkpoint_diff import AGREE, DIFFER, ODD, SINGLE
 from forensics.views.terminal import put, rendered
-from forensics.views.unseen import clean
-from forensics.views.version import version
-from spark.cluster.facts import Cluster
 
 SCHEMA = "kafka-forensics/checkpoints/1"
 LISTED = 40

@@ -15,17 +15,17 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from forensics.judge import Conclusion
-from forensics.model import LEVELS, counted, some, timestamp
+from forensics.incidents.judging import Conclusion
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import LEVELS, counted, some, timestamp
+from forensics.output.json_text import encoded
+from forensics.output.sanitise import clean
+from forensics.output.version import version
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import broken, lost
-from forensics.views.json_text import encoded
 from forensics.views.terminal import hung, put, rendered
 from forensics.views.text import lost_line
-from forensics.views.unseen import clean
-from forensics.views.version import version
-from spark.cluster.facts import Cluster
 
 SCHEMA = "kafka-forensics/clusters/1"
 NOT_JUDGED = "not judged"

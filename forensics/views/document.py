@@ -14,19 +14,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from forensics.cluster import balance
-from forensics.cluster.broker_states import Span, spans
-from forensics.cluster.incidents import Incident
-from forensics.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
-from forensics.model import MINOR, Finding, Place, Salvageable, brokers_named, timestamp
-from forensics.partition import durability
+from forensics.incidents.incidents import Incident
+from forensics.model.cluster import balance
+from forensics.model.cluster.broker_states import Span, spans
+from forensics.model.cluster.clocks import UNSURE, Clock
+from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
+from forensics.model.findings import MINOR, Finding, Place, Salvageable, brokers_named, timestamp
+from forensics.model.partition import durability
+from forensics.output.json_text import encoded
+from forensics.output.version import version
 from forensics.views.headline import counts, loss_of, summary
-from forensics.views.json_text import encoded
 from forensics.views.proof import of_report
-from forensics.views.version import version
 from parsers.cached import cached_property
-from spark.cluster.clocks import UNSURE, Clock
-from spark.cluster.facts import Cluster, Node
 
 SCHEMA = "kafka-forensics/report/1"
 

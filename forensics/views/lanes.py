@@ -1,6 +1,6 @@
 """A partition's timeline for a terminal, with a lane for each broker, and as JSON, schema kafka-forensics/timeline/1.
 
-Here: columns, marks, wrapping and the document. Not here: the entries (forensics.story). Log text is hostile: control characters never
+Here: columns, marks, wrapping and the document. Not here: the entries (forensics.views.story). Log text is hostile: control characters never
 reach the terminal, text is never interpreted as markup, and text stays in its column.
 """
 
@@ -15,17 +15,17 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from forensics.model import timestamp
+from forensics.model.findings import timestamp
+from forensics.output.json_text import encoded
+from forensics.output.sanitise import clean
+from forensics.output.version import version
 from forensics.views import proof_lines
-from forensics.views.json_text import encoded
 from forensics.views.proof import Proof
-from forensics.views.unseen import clean
-from forensics.views.version import version
 
 SCHEMA = "kafka-forensics/timeline/1"
 
 Row = Mapping[str, Any]
-"""A row of forensics.story.step.STORY."""
+"""A row of forensics.views.story.step.STORY."""
 
 STYLES = {"loss": "bold white on red", "bad": "bold red", "warn": "yellow", "plain": "", "gap": "dim", "fold": "dim"}
 LANE_STYLES = {"leader": "bold green", "in-sync": "green", "out-of-sync": "yellow", "down": "bold red"}

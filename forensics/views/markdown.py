@@ -13,14 +13,14 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from forensics.cluster.folding import places
-from forensics.model import Evidence, Finding, Place, brokers_named, counted, moment, some
+from forensics.incidents.folding import places
+from forensics.model.findings import Evidence, Finding, Place, brokers_named, counted, moment, some
+from forensics.output.sanitise import clean
+from forensics.output.version import version
 from forensics.views.document import Report, rules_digest
 from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import Lost, broken, lost, untouchable
 from forensics.views.text import MODES
-from forensics.views.unseen import clean
-from forensics.views.version import version
 
 TITLES = {FOUND: "committed data was lost", EXCLUDED: "no committed data was lost"}
 NOT_KNOWN = "whether data was lost is not known"

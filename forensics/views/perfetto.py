@@ -17,14 +17,14 @@ from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any
 
-from forensics.cluster.broker_states import DOWN, ENDED, RECOVERING, STARTING, STATES, STOPPING, UP
-from forensics.cluster.folding import places
-from forensics.cluster.under_replication import capped, offline, series
-from forensics.model import LEVELS, MINOR, Finding, Place, timestamp
+from forensics.incidents.folding import places
+from forensics.model.cluster.broker_states import DOWN, ENDED, RECOVERING, STARTING, STATES, STOPPING, UP
+from forensics.model.cluster.under_replication import capped, offline, series
+from forensics.model.findings import LEVELS, MINOR, Finding, Place, timestamp
+from forensics.output.sanitise import cleaned
+from forensics.output.version import version
 from forensics.views.document import Report
 from forensics.views.headline import counts, loss_of, summary
-from forensics.views.unseen import cleaned
-from forensics.views.version import version
 from parsers.cached import cached_property
 
 MAX_PARTITIONS = 400

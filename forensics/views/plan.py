@@ -15,14 +15,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forensics.cluster.folding import places
-from forensics.cluster.kafka_tools import File, Tools, election_files, reassignment_files, reset_group
-from forensics.cluster.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Broker, Change, Plan, Step
-from forensics.model import Client, Finding, counted
-from forensics.views.json_text import encoded
+from forensics.incidents.folding import places
+from forensics.model.findings import Client, Finding, counted
+from forensics.output.json_text import encoded
+from forensics.output.sanitise import clean
+from forensics.output.version import version
+from forensics.tools.kafka_tools import File, Tools, election_files, reassignment_files, reset_group
+from forensics.tools.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Broker, Change, Plan, Step
 from forensics.views.terminal import hung, put, rendered
-from forensics.views.unseen import clean
-from forensics.views.version import version
 from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/plan/1"

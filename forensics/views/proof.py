@@ -16,7 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.model import Range, counted, timestamp
+from forensics.model.findings import Range, counted, timestamp
+from forensics.model.rows import Rows
 from forensics.proof.verdict import (
     ANY_LOG,
     ANY_PROCESS,
@@ -45,7 +46,6 @@ from forensics.proof.verdict import (
     losses,
     rows_of,
 )
-from forensics.rows import Rows
 
 Row = Mapping[str, Any]
 """A record of forensics.proof.records.HANDOVER."""

@@ -1,6 +1,6 @@
 """Output of the salvage command: recovered records, missing ones, and how to send them again. Never the content of a record.
 
-Here: the text and the JSON kafka-forensics/salvage/1. Not here: the files themselves (forensics.salvage).
+Here: the text and the JSON kafka-forensics/salvage/1. Not here: the files themselves (forensics.tools.salvage).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from forensics.model import Range, brokers_named, counted, some
-from forensics.salvage.segments import Lot
-from forensics.salvage.written import Sending
-from forensics.views.json_text import encoded
+from forensics.model.findings import Range, brokers_named, counted, some
+from forensics.output.json_text import encoded
+from forensics.output.sanitise import clean
+from forensics.output.version import version
+from forensics.tools.salvage.segments import Lot
+from forensics.tools.salvage.written import Sending
 from forensics.views.text import sized
-from forensics.views.unseen import clean
-from forensics.views.version import version
 
 SCHEMA = "kafka-forensics/salvage/1"
 LISTED = 40

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from forensics.model import Rule
+from forensics.model.findings import Rule
+from forensics.output.sanitise import cleaned
 from forensics.proof.verdict import INTACT
 from forensics.rules import RULES
 from forensics.views.document import Report
-from forensics.views.unseen import cleaned
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE = "EVIDENCE"

@@ -15,15 +15,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forensics.cluster.folding import places
-from forensics.model import LEVELS, Evidence, Finding, counted, some
+from forensics.incidents.folding import places
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import LEVELS, Evidence, Finding, counted, some
+from forensics.output.sanitise import clean
+from forensics.output.version import version
 from forensics.views.document import Report
 from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import Lost, broken, lost, untouchable
 from forensics.views.terminal import Line, hung, indent, put, rendered
-from forensics.views.unseen import clean
-from forensics.views.version import version
-from spark.cluster.facts import Cluster
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
 MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper", "unknown": "mode unknown"}

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.cluster.broker_states import STATES
-from forensics.model import MINOR, Evidence, Finding, Place, timestamp
+from forensics.model.cluster.broker_states import STATES
+from forensics.model.findings import MINOR, Evidence, Finding, Place, timestamp
+from forensics.output.json_text import encoded
+from forensics.output.sanitise import cleaned
 from forensics.views.document import Report
-from forensics.views.json_text import encoded
-from forensics.views.unseen import cleaned
 
 EPOCH = datetime(1970, 1, 1)
 NO_TIME = "No time in evidence, placed at its end"

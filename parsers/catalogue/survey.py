@@ -20,7 +20,7 @@ from parsers.schemas import Row
 
 MAX_SAMPLES = 5
 REDACTED = "(redacted)"
-"""Placeholder for the text of an unrecognised record (forensics.redaction)."""
+"""Placeholder for the text of an unrecognised record (forensics.tools.redaction)."""
 _LAST_LINES = 10_000
 _SHOWN = 200
 _NODE_NAMED = (

@@ -18,14 +18,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from forensics.judge import PARTITION, Conclusion
-from forensics.model import Finding, Place
-from forensics.rows import Rows
+from forensics.incidents.judging import PARTITION, Conclusion
+from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.findings import Finding, Place
+from forensics.model.rows import Rows
 from forensics.views.clusters import Clusters, brief
 from forensics.views.document import Report
 from forensics.views.html.overview import overview
 from forensics.views.html.page import page
-from spark.cluster.facts import Cluster, Node
 from tests import local
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import START

@@ -15,12 +15,12 @@ from io import BytesIO
 
 import pyarrow as pa
 
-from forensics.model import Finding
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Finding
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.schemas import EVENTS, Member
-from spark.cluster.facts import Cluster
-from spark.partition.timeline import PartitionTimeline
 from tests import local
 from tests.local import spread
 from tests.told import one_by_one

@@ -25,7 +25,7 @@ SIZE = 4096
 def _fuzz(name: str, directory: Path, seconds: int) -> None:
     import atheris  # of no extra: there is no wheel for the oldest Python this project is for
 
-    with atheris.instrument_imports(include=["parsers", "forensics.redaction", "forensics.salvage"]):
+    with atheris.instrument_imports(include=["parsers", "forensics.tools.redaction", "forensics.tools.salvage"]):
         from tests.fuzzing.targets import TARGETS
 
     seen: set[tuple[str, str]] = set()

@@ -7,7 +7,6 @@ import gzip
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
-from pathlib import Path
 
 from parsers.batches import Batch, headers
 from parsers.bodies import Unreadable, records
@@ -18,9 +17,9 @@ from parsers.schemas import Member
 from parsers.sniff import partition_of
 from tests.archives import FILES, tar, zipped
 from tests.fuzzing.targets import BETWEEN, NULL, OF_INTERNAL, TARGETS, WITHIN, path_of
+from tests.paths import ROOT
 from tests.shapes import BUNDLES, bundle
 
-ROOT = Path(__file__).parent.parent
 MOST, SIZE = 40, 3000
 """Seeds of a target, and bytes of one."""
 READERS_TESTS: Mapping[str, Sequence[str]] = {

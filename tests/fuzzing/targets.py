@@ -12,11 +12,11 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from forensics.model import Held, Range, Salvageable
-from forensics.redaction import bundle, segments, text
-from forensics.redaction.names import Names
-from forensics.salvage.rows import markers, rows
-from forensics.salvage.segments import Lot
+from forensics.model.findings import Held, Range, Salvageable
+from forensics.tools.redaction import bundle, segments, text
+from forensics.tools.redaction.names import Names
+from forensics.tools.salvage.rows import markers, rows
+from forensics.tools.salvage.segments import Lot
 from parsers import cluster_tools, evidence
 from parsers.batches import CODECS, Batch, headers
 from parsers.bodies import Record, Unreadable, records

@@ -7,7 +7,6 @@ import struct
 import zlib
 from datetime import datetime
 from itertools import pairwise
-from pathlib import Path
 
 import google_crc32c
 import pytest
@@ -18,8 +17,9 @@ from parsers import batches
 from parsers.batches import Batch, Damage, Stretch, headers, read_segment, stretches_of
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
+from tests.paths import ROOT
 
-BINARY = Path(__file__).parents[2] / "fixtures" / "files" / "binary"
+BINARY = ROOT / "fixtures" / "files" / "binary"
 V1 = (BINARY / "v1-0.10.2.2.log").read_bytes()
 TWO_EPOCHS = (BINARY / "v2-two-epochs-3.5.2.log").read_bytes()
 DISK_FULL = (BINARY / "v2-disk-full-2.8.2.log").read_bytes()

@@ -8,7 +8,6 @@ import io
 import struct
 from collections.abc import Iterable
 from datetime import datetime
-from pathlib import Path
 
 import google_crc32c
 import pytest
@@ -22,8 +21,9 @@ from parsers.metadata_log import read_metadata
 from parsers.properties import HIDDEN
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
+from tests.paths import ROOT
 
-BINARY = Path(__file__).parents[2] / "fixtures" / "files" / "binary"
+BINARY = ROOT / "fixtures" / "files" / "binary"
 UNCLEAN = (BINARY / "metadata-unclean-election-3.9.1.log").read_bytes()
 BOOTSTRAP = (BINARY / "bootstrap-3.9.1.checkpoint").read_bytes()
 LOG = Member("controller-100/data/__cluster_metadata-0/00000000000000000000.log", None, None)

@@ -19,9 +19,10 @@ from parsers import evidence, pieces
 from parsers.containers.units import Piece, Unit, units
 from parsers.patterns import PATTERNS
 from tests.archives import FILES, put, spread, tar
+from tests.paths import BUNDLES
 
 LINES = [sample.line.encode() for pattern in PATTERNS for sample in pattern.samples]
-BUNDLE = Path(__file__).parents[2] / "fixtures" / "bundles" / "busy-rolling-4.1.1-kraft.tar.gz"
+BUNDLE = BUNDLES / "busy-rolling-4.1.1-kraft.tar.gz"
 CHUNK = 4096
 CHANGES = {
     "trace": b"java.io.IOException: gone\n" + b"\tat org.apache.kafka.X.y(X.java:1)\n" * 30,

@@ -25,6 +25,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.events import Event
+from forensics.model.partition.timeline import PartitionTimeline, build
 from forensics.views.document import Report
 from forensics.views.text import show
 from parsers import evidence
@@ -33,9 +36,6 @@ from parsers.containers.units import units
 from parsers.evidence import events, read_source
 from parsers.schemas import Member, Row
 from parsers.sniff import partition_of, sniff
-from spark.cluster.facts import Cluster, Node
-from spark.events import Event
-from spark.partition.timeline import PartitionTimeline, build
 from tests import local
 from tests.forensics.staged import of, report, timeline
 from tests.told import one_by_one
@@ -480,7 +480,7 @@ def test_reasons_of_a_truncation() -> None:
     ]
 
 
-# T22 is of a tool this one replaces: tests/test_merge_command.py has both spellings.
+# T22 is of a tool this one replaces: tests/forensics/commands/test_merge.py has both spellings.
 
 # T23: times without a zone; rolled files carry the hour
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
-from forensics.cluster.folding import places
-from forensics.model import LEVELS, Finding, Place, Range
-from forensics.partition.offsets import REMOVED
+from forensics.incidents.folding import places
+from forensics.model.findings import LEVELS, Finding, Place, Range
+from forensics.model.partition.offsets import REMOVED
 from forensics.proof.verdict import LOST, TAIL_CUT, UNKNOWN
-from forensics.story.step import DOWN, IN_SYNC, LEADER, OUT, Wanted
 from forensics.views.document import Report
 from forensics.views.html.drawing import Drawn, Window
 from forensics.views.proof import Section, Shown, proofs, section
+from forensics.views.story.step import DOWN, IN_SYNC, LEADER, OUT, Wanted
 
 MOST = 60
 """Partitions shown in detail, worst first."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from forensics.output.version import version
 from forensics.views.clusters import NOT_JUDGED, Clusters, headline
 from forensics.views.headline import EXCLUDED, FOUND
 from forensics.views.html.page import NOT_KNOWN, TITLES, environment
-from forensics.views.version import version
 
 QUIET = "Nothing lost, nothing broken, all read"
 

@@ -20,9 +20,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from forensics.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNTOLD, Span
-from forensics.cluster.folding import places
-from forensics.model import LEVELS, Finding
+from forensics.incidents.folding import places
+from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNTOLD, Span
+from forensics.model.cluster.facts import Source
+from forensics.model.findings import LEVELS, Finding
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
 from forensics.views.headline import EXCLUDED, FOUND, loss_of, sentences
@@ -32,7 +33,6 @@ from forensics.views.html.safe import block, visible
 from forensics.views.impact import Lost, broken, lost, untouchable
 from forensics.views.proof import MEANING, MISSING
 from forensics.views.text import next_steps, sized, subject
-from spark.cluster.facts import Source
 
 TITLES = {
     FOUND: "Committed data was lost",

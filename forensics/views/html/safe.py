@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any
 
-from forensics.views.unseen import UNSEEN
+from forensics.output.sanitise import UNSEEN
 
 _OF_MARKUP = re.compile("[<>&\u2028\u2029]")
 

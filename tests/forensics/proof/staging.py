@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 
-from forensics.model import Finding
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Finding
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.judgement import Judgement, judgement
 from forensics.proof.verdict import CHANGE, Handover
-from spark.cluster.facts import Cluster
-from spark.partition.timeline import PartitionTimeline
 from tests import local, shapes, taken
 from tests.forensics import staged
 from tests.forensics.staged import START, Story

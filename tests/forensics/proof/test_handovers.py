@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from forensics.model.events import Event
 from forensics.proof.handovers import begin_gaps, end_gaps, handovers, transitions
 from forensics.proof.verdict import (
     ANY_ELECTION,
@@ -38,7 +39,6 @@ from forensics.proof.verdict import (
     YES,
     Interval,
 )
-from spark.events import Event
 from tests.forensics.proof.staging import DESCRIBED, Evidence, Staged, begun, handed_over, judge, left, made, row, the, when
 from tests.forensics.proof.tables import exactly, only
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from forensics.model import Range
+from forensics.model.events import Event
+from forensics.model.findings import Range
+from forensics.model.partition.replicas import Removal
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNCLEAN_ELECTION, UNFLUSHED, UNKNOWN
 from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, losses_of, unflushed
 from forensics.proof.verdict import (
@@ -28,8 +30,6 @@ from forensics.proof.verdict import (
     Handover,
     Interval,
 )
-from spark.events import Event
-from spark.partition.replicas import Removal
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, made
 from tests.forensics.proof.tables import change, exactly, only, tail
 from tests.forensics.proof.test_stepping_down import started

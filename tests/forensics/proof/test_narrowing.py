@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.partition.replicas import Load, Observation, Removal, disk
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import begin_gaps, end_gaps, handovers
 from forensics.proof.verdict import (
     ANY_PROCESS,
@@ -37,10 +41,6 @@ from forensics.proof.verdict import (
     Interval,
     open_cells,
 )
-from spark.cluster.facts import Cluster
-from spark.events import Event
-from spark.partition.replicas import Load, Observation, Removal, disk
-from spark.partition.timeline import PartitionTimeline
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, judge, left, made, of_bundle, row, the, when
 from tests.forensics.proof.tables import exactly, only
 from tests.forensics.proof.test_handovers import alone, back_before_leading, outside, shrunk_in_the_end
@@ -538,7 +538,7 @@ def disks(log_end: int, mark: int | None = None, *, broker: int = 2, seen: int |
         events = [Event(source="d/t-0/0.log", event="segment", writer=broker, offset=0, log_end_offset=log_end, batches=[batch])]
         if mark is not None:
             events.append(Event(source="d/replication-offset-checkpoint", event="hw-checkpoint", writer=broker, offset=mark))
-        timeline.disks = {broker: disk(broker, "", events)}
+        timeline.collected_logs = {broker: disk(broker, "", events)}
         if seen is not None:
             first = timeline.replicas[1].events[0]
             timeline.replicas[1].observations.append(Observation("high-watermark", 1, seen, "at-least", 1, first.at, first))
@@ -582,7 +582,7 @@ def test_leader_epochs_that_only_a_disk_mentions() -> None:
     def mentions(epoch: int, *, inherited: bool = False) -> list[str]:
         timeline, cluster = made(handed_over())
         disks(300)(timeline, cluster)
-        for segment in timeline.disks[2].segments:
+        for segment in timeline.collected_logs[2].segments:
             for batch in segment.batches or ():
                 batch["leader_epoch"] = epoch
         if inherited:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from forensics.model.events import Event
+from forensics.model.partition.replicas import Disk, Removal, disk
 from forensics.proof.old_log import LogEnd, end_of_old_log, log_kept, truncation_unobserved, untraced_removals
-from spark.events import Event
-from spark.partition.replicas import Disk, Removal, disk
 from tests.forensics.proof.staging import Evidence, Staged, handed_over, made, when
 from tests.forensics.proof.test_stepping_down import started
 
@@ -215,9 +215,9 @@ def with_disk(found: Disk, *, aside: bool = False, silent: bool = False, epochs:
         del timeline.replicas[1]
     timeline.replicas.pop(1, None)
     if aside:
-        timeline.aside = {1: [found]}
+        timeline.stray_logs = {1: [found]}
     else:
-        timeline.disks = {1: found}
+        timeline.collected_logs = {1: found}
     return offset(end_of_old_log(before, term, timeline, cluster))
 
 
@@ -236,11 +236,11 @@ def test_a_log_on_disk_with_records_of_a_later_leader() -> None:
 def test_lines_of_its_broker_count_before_its_disk() -> None:
     timeline, cluster = made(handed_over())
     before, term = timeline.terms
-    timeline.disks = {1: on_disk(250)}
+    timeline.collected_logs = {1: on_disk(250)}
     assert offset(end_of_old_log(before, term, timeline, cluster)) == 200
 
 
-def before_epochs(*, last_line: float = 5, isr: tuple[int, ...] = (2,)) -> int | None:
+def pre_kip101(*, last_line: float = 5, isr: tuple[int, ...] = (2,)) -> int | None:
     """Its last line is of this time; its disk was collected."""
     s = Staged()
     s.runs(2, -1)
@@ -254,16 +254,16 @@ def before_epochs(*, last_line: float = 5, isr: tuple[int, ...] = (2,)) -> int |
     timeline.states = [unknown, *timeline.states]  # of a leader epoch before
     before, term = timeline.terms[:2]
     timeline.replicas.pop(1, None)
-    timeline.disks = {1: on_disk(epoch=-1)}
+    timeline.collected_logs = {1: on_disk(epoch=-1)}
     assert not timeline.has_epochs
     return offset(end_of_old_log(before, term, timeline, cluster))
 
 
 def test_before_leader_epochs_a_disk_does_not_show_what_was_copied_since() -> None:
-    assert before_epochs() == 210
-    assert before_epochs(last_line=15) is None, "it was up again"
-    assert before_epochs(last_line=10) is None
-    assert before_epochs(isr=(2, 1)) is None, "it was in sync again"
+    assert pre_kip101() == 210
+    assert pre_kip101(last_line=15) is None, "it was up again"
+    assert pre_kip101(last_line=10) is None
+    assert pre_kip101(isr=(2, 1)) is None, "it was in sync again"
 
 
 # whether it kept all that it had
@@ -422,7 +422,7 @@ def untraced(*removals: Removal, evidence: Evidence | None = None, segments: boo
     timeline, cluster = made(evidence or handed_over())
     timeline.replicas[1].removals = [*removals]
     if segments:
-        timeline.disks = {2: on_disk(epoch=-1)}
+        timeline.collected_logs = {2: on_disk(epoch=-1)}
     return [(r.broker, r.start, t.epoch) for r, t in untraced_removals(timeline, cluster)]
 
 

@@ -9,11 +9,11 @@ from functools import cache
 import pyarrow as pa
 import pytest
 
-from forensics.proof.coverage import CLOCK, COMPLETE, FETCHER, LOG, ORDER, PARTITION, PROCESS, STATE, LogCoverage
+from forensics.model.cluster.facts import Cluster
+from forensics.model.partition.log_coverage import CLOCK, COMPLETE, FETCHER, LOG, ORDER, PARTITION, PROCESS, STATE, LogCoverage
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import handovers
 from forensics.proof.verdict import CELLS, UNKNOWN, Handover, Removed, verdict
-from spark.cluster.facts import Cluster
-from spark.partition.timeline import PartitionTimeline
 from tests import local, shapes, taken
 from tests.forensics.proof.tables import PARTS, contradicts, surer
 
@@ -34,7 +34,7 @@ BUNDLES = (
 )
 PREMISES = (ORDER, CLOCK, COMPLETE)
 FACETS = (LOG, PARTITION, FETCHER, PROCESS, STATE)
-Found = tuple[PartitionTimeline, Cluster]
+Input = tuple[PartitionTimeline, Cluster]
 
 
 @cache
@@ -43,11 +43,11 @@ def _events(name: str) -> pa.Table:
 
 
 @cache
-def _found(name: str) -> tuple[Found, ...]:
+def _found(name: str) -> tuple[Input, ...]:
     return tuple((t, c) for t, c in local.timelines(_events(name)) if t.terms)
 
 
-def rows(found: Found) -> Sequence[Handover]:
+def rows(found: Input) -> Sequence[Handover]:
     """The table, computed again: nothing that is kept with a timeline or a cluster is used."""
     timeline, cluster = found
     return handovers(copy.copy(timeline), copy.copy(cluster))

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from forensics.model.events import Event
 from forensics.proof.judgement import Judgement, why
 from forensics.proof.records import HANDOVER, LISTED, records
 from forensics.proof.verdict import CELLS, EITHER, INTACT, KEPT, RECOVERED, UNKNOWN, Handover, Interval, rows_of, verdict
-from spark.events import Event
 from tests.forensics.proof.staging import handed_over, judge, when
 from tests.forensics.proof.tables import change, closed, exactly, only, table, tail
 from tests.forensics.proof.test_handovers import alone, back_before_leading, outside

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from forensics.model.events import Event
 from forensics.proof.stepping_down import GRACE, SteppedDown, became_follower, stepped_down
-from spark.events import Event
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, made, when
 
 

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from forensics.partition.removed import Piece
-from forensics.proof.coverage import CLOCK, ORDER
+from forensics.model.cluster.availability import BrokerRun
+from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.events import Event
+from forensics.model.partition.log_coverage import CLOCK, ORDER
+from forensics.model.partition.replicas import LeaderStart, Load, Observation, Removal, Replica
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.proof.removed import Piece
 from forensics.proof.transition import LeaderTransition, elected_again, ended_cleanly, joined_isr_since, knew_epoch
-from spark.cluster.facts import Cluster, Node
-from spark.cluster.presence import Incarnation
-from spark.events import Event
-from spark.partition.replicas import LeaderStart, Load, Observation, Removal, Replica
-from spark.partition.states import State
-from spark.partition.timeline import PartitionTimeline, Term
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, made, when
 from tests.forensics.proof.test_stepping_down import started
 
@@ -105,7 +105,7 @@ def test_of_several_lines_that_it_leads_the_one_of_this_leader_epoch() -> None:
 def test_a_broker_of_which_nothing_was_collected() -> None:
     hand = Hand(term(0, 1), term(1, 7))
     t = hand.over()
-    assert (t.replica, t.start, t.prints_start, t.emptied, t.damaged, t.once_had(0)) == (None, None, False, False, False, False)
+    assert (t.replica, t.start, t.prints_start, t.emptied, t.damaged, t.log_had_reached(0)) == (None, None, False, False, False, False)
     assert not t.coverage.reaches()
     assert not t.kept_running
     assert not t.stopped_cleanly
@@ -410,7 +410,7 @@ def seen(
     hand = Hand(term(0, 1), term(1, 2, restart=restart, evidence=[leads.event]), leader_starts=[leads], removals=[*gone])
     hand.timeline.replicas[2].events = [first, leads.event, last]
     hand.timeline.replicas[2].observations = [own]
-    return hand.over().once_had(210)
+    return hand.over().log_had_reached(210)
 
 
 def test_a_log_that_had_gone_further_than_it_began_with() -> None:
@@ -428,7 +428,7 @@ def test_a_log_that_had_gone_further_than_it_began_with() -> None:
 def test_without_its_line_all_of_its_log_was_before() -> None:
     first = line("segment-roll", 5)
     hand = Hand(events=[first], observations=[Observation("log-end-offset", 2, 300, "at-least", 0, when(5), first)])
-    assert hand.over().once_had(210)
+    assert hand.over().log_had_reached(210)
 
 
 # the only in-sync replica
@@ -504,7 +504,7 @@ def perhaps(isr: Sequence[int] = (1,), seconds: float | None = 50, *, crashed: b
     hand = Hand(term(0, 1), term(1, 2, before=state(0, 1, isr, seconds)))
     if crashed:
         start, again = (Event(source="", event="broker-starting", at=when(at)) for at in (-5, 60))
-        life = Incarnation(1, start, again, "crashed", last_seen=Event(source="", event="broker-started", at=when(45)))
+        life = BrokerRun(1, start, again, "crashed", last_seen=Event(source="", event="broker-started", at=when(45)))
         hand.cluster = Cluster(nodes={1: Node(1, lives=[life])})
     return hand.over().perhaps_sole
 
@@ -770,7 +770,7 @@ def test_an_earlier_process_took_part() -> None:
     [("stopped", False, True), ("crashed", False, False), ("crashed", True, True), ("running", False, False)],
 )
 def test_a_clean_stop_by_its_own_lines_or_those_of_the_next_start(outcome: str, marker: bool, clean: bool) -> None:
-    first, second = Incarnation(2, None, outcome=outcome), Incarnation(2, None)
+    first, second = BrokerRun(2, None, outcome=outcome), BrokerRun(2, None)
     second.evidence = [line("clean-start" if marker else "unclean-start")]
     assert ended_cleanly(first, second) is clean
 
@@ -781,9 +781,9 @@ def test_a_clean_stop_by_its_own_lines_or_those_of_the_next_start(outcome: str, 
 def crashed(
     *, clean: bool = False, lines: Sequence[float | None] = (0,), begin: float | None = 5, lives: int = 2, states: Sequence[State] = ()
 ) -> bool:
-    first = Incarnation(2, Event(source="", event="broker-starting", at=when(-9)), outcome="stopped" if clean else "crashed")
+    first = BrokerRun(2, Event(source="", event="broker-starting", at=when(-9)), outcome="stopped" if clean else "crashed")
     start = Event(source="", event="broker-starting", at=when(begin)) if begin is not None else None
-    last = Incarnation(2, start)
+    last = BrokerRun(2, start)
     hand = Hand(events=[line("isr-update", at) for at in lines], states=states)
     hand.cluster = Cluster(nodes={2: Node(2, lives=[first, last][:lives] if begin is not None else [last, first])})
     return hand.over().crashed

@@ -11,36 +11,36 @@ import pyarrow as pa
 from forensics.case.judge import ROW, judge
 from forensics.case.read import Case
 from forensics.case.write import Origin, write
-from forensics.commands.found import InCase
-from forensics.judge import OF_REPORT, with_facts
-from forensics.unfinished import whole_directory
+from forensics.commands.inputs import CaseInput
+from forensics.incidents.judging import OF_REPORT, with_facts
+from forensics.model.cluster.build import Options
+from forensics.output.files import whole_directory
 from forensics.views.document import Report
 from forensics.views.html.page import page
-from spark.cluster.gather import Options
-from spark.engine.merge import KEPT
-from spark.engine.pipeline import judged
+from spark.merge import KEPT
+from spark.pipeline import judged
 from tests import local
 from tests.forensics.staged import table
 
 Files = Mapping[str, str | bytes]
 
 
-def found(directory: Path, events: pa.Table, logs: Files | None = None) -> tuple[Report, InCase]:
+def found(directory: Path, events: pa.Table, logs: Files | None = None) -> tuple[Report, CaseInput]:
     """A report and its case; `logs`: whose lines are kept as records, too, each line one."""
-    cluster, identifier = local.gathered(events)
+    cluster, resolver = local.gathered(events)
     origin = Origin(["evidence"], ["analyze", "evidence"], Options(), [])
-    rows = judged(local.identified(events, identifier, cluster), cluster, judge(cluster), ROW)
+    rows = judged(local.identified(events, resolver, cluster), cluster, judge(cluster), ROW)
     with whole_directory(directory) as to:
         write(
             to,
             origin,
             local.of_cluster(events),
             cluster,
-            identifier,
+            resolver,
             rows,
-            _records({identifier.shown(path): text for path, text in (logs or {}).items()}),
+            _records({resolver.shown(path): text for path, text in (logs or {}).items()}),
         )
-    case = InCase(Case(directory))
+    case = CaseInput(Case(directory))
     told = case.conclusion(None)
     report = Report(case.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *case.paths))
     return report, case

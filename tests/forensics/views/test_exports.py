@@ -21,20 +21,21 @@ from jsonschema import Draft4Validator
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from forensics.case import parquet
 from forensics.case.tables import EXPORTED
 from forensics.cli import cli
-from forensics.cluster.incidents import Incident
-from forensics.judge import PARTITION
-from forensics.model import Evidence, Finding, Place, Range
+from forensics.incidents.incidents import Incident
+from forensics.incidents.judging import PARTITION
+from forensics.model.cluster.facts import Cluster, Source
+from forensics.model.findings import Evidence, Finding, Place, Range
+from forensics.output.sanitise import clean
 from forensics.views import document as json_view
-from forensics.views import markdown, parquet, perfetto, sarif, timesketch
+from forensics.views import markdown, perfetto, sarif, timesketch
 from forensics.views.document import Report
-from forensics.views.unseen import clean
-from spark.cluster.facts import Cluster, Source
 from tests import local
+from tests.bundles.test_bundles import BUNDLES
 from tests.forensics import fleets, staged
-from tests.test_bundles import BUNDLES
-from tests.test_case import make
+from tests.forensics.case.test_case import make
 
 VIEWS = {"json": json_view, "markdown": markdown, "timesketch": timesketch, "perfetto": perfetto, "sarif": sarif}
 NAMES = ("unclean-election-2.8.2-zk", "zombie-leader-3.9.1-kraft", "many-lives-2.1.1-zk")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forensics.model import Evidence, Finding, Range
+from forensics.model.findings import Evidence, Finding, Range
 from forensics.proof.verdict import VERDICTS
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.impact import lost

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.cli import cli
-from forensics.commands.found import InCase
+from forensics.commands.inputs import CaseInput
 from forensics.views.document import Report
 from forensics.views.headline import sentences
 from forensics.views.html.drawing import window
@@ -26,15 +26,15 @@ from forensics.views.html.safe import block, visible
 from tests import local
 from tests.forensics.staged import START, Story
 from tests.forensics.views.pages import Parsed, found, of_files
+from tests.paths import BUNDLES
 
-BUNDLES = Path(__file__).parents[3] / "fixtures" / "bundles"
 BUNDLE = "mixed-fleet-3.5.2-zk"
 """51 partitions: two of them lost records, of two nobody knows."""
 LARGEST = 1_500_000
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, InCase, str]:
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, CaseInput, str]:
     directory = tmp_path_factory.mktemp("page") / "a.case"
     report, case = found(directory, local.events_of(BUNDLES / f"{BUNDLE}.tar.gz"))
     return report, case, page(report, case)
@@ -48,7 +48,7 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_the_page_says_what_the_report_says(told: tuple[Report, InCase, str]) -> None:
+def test_the_page_says_what_the_report_says(told: tuple[Report, CaseInput, str]) -> None:
     report, _, text = told
     document, parsed = report.document(), Parsed(text)
     shown, own = words(parsed.text), data(parsed)
@@ -76,7 +76,7 @@ def test_the_page_says_what_the_report_says(told: tuple[Report, InCase, str]) ->
         assert s["path"] in shown and (s["sha256"] or "") in shown
 
 
-def test_what_a_finding_is_of_are_its_partitions(told: tuple[Report, InCase, str]) -> None:
+def test_what_a_finding_is_of_are_its_partitions(told: tuple[Report, CaseInput, str]) -> None:
     report, _, text = told
     own, names = data(Parsed(text)), [(p["topic"], p["partition"]) for p in report.document()["partitions"]]
     for f in report.findings:
@@ -85,7 +85,7 @@ def test_what_a_finding_is_of_are_its_partitions(told: tuple[Report, InCase, str
         assert held == {(p.topic, p.partition) for p in f.places or (f,)} & {*names}
 
 
-def test_lost_ranges_and_truncations_are_drawn(told: tuple[Report, InCase, str]) -> None:
+def test_lost_ranges_and_truncations_are_drawn(told: tuple[Report, CaseInput, str]) -> None:
     report, _, text = told
     own, partitions = data(Parsed(text)), report.document()["partitions"]
     lost = {(p.topic, p.partition): p for f in report.findings if f.kind == "data-loss" and f.committed for p in f.places or (f,)}
@@ -104,7 +104,7 @@ def proof_of(text: str, name: str) -> str:
     return text.split(f'id="p-{name}"')[1].split('class="pdetail"')[0].split('<details class="proof"')[1].split("</details>")[0]
 
 
-def test_the_proof_of_a_loss_is_on_the_page_with_the_lines_behind_it(told: tuple[Report, InCase, str]) -> None:
+def test_the_proof_of_a_loss_is_on_the_page_with_the_lines_behind_it(told: tuple[Report, CaseInput, str]) -> None:
     report, case, text = told
     proof = proof_of(text, "fast-7")
     said = words(Parsed(proof).text)
@@ -118,7 +118,7 @@ def test_the_proof_of_a_loss_is_on_the_page_with_the_lines_behind_it(told: tuple
     assert "end of evidence" in intact and "<pre>" not in intact
 
 
-def test_the_same_evidence_makes_the_same_small_page_that_loads_nothing(told: tuple[Report, InCase, str]) -> None:
+def test_the_same_evidence_makes_the_same_small_page_that_loads_nothing(told: tuple[Report, CaseInput, str]) -> None:
     report, case, text = told
     assert page(report, case) == text
     assert len(text.encode()) < LARGEST
@@ -204,7 +204,7 @@ def test_lines_around_a_quote_are_those_of_the_log(tmp_path: Path) -> None:
         assert all(visible(logged[n - 1]).startswith(text) for n, text in lines)
 
 
-def test_the_command_writes_it_to_a_file_or_to_stdout(told: tuple[Report, InCase, str], tmp_path: Path) -> None:
+def test_the_command_writes_it_to_a_file_or_to_stdout(told: tuple[Report, CaseInput, str], tmp_path: Path) -> None:
     _, case, text = told
     directory = str(case.case.directory)
     done = CliRunner().invoke(cli, ["report", directory, "--html", "-"])

@@ -14,7 +14,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from forensics.judge import PARTITION
+from forensics.incidents.judging import PARTITION
+from forensics.model.rows import Rows
+from forensics.output.sanitise import clean
 from forensics.proof.judgement import Judgement, judgement
 from forensics.proof.records import records
 from forensics.proof.verdict import (
@@ -36,13 +38,11 @@ from forensics.proof.verdict import (
     Removed,
     verdict,
 )
-from forensics.rows import Rows
 from forensics.views import proof as words
 from forensics.views.proof import Proof, Shown, Skipped, interval, of_report, section
 from forensics.views.proof_lines import lines
-from forensics.views.unseen import clean
 from tests import local
-from tests.forensics.test_story import recorded
+from tests.forensics.views.test_story import recorded
 
 BEGUN = datetime(2026, 11, 21, 1, 53)
 CLOSED = {"untraced_cuts": Possible.of(NO), "sole_restart": Possible.of(NONE), "sole_end_lost": Possible.of(NO), "resent": Possible.of(NO)}

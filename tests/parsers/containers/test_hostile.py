@@ -16,6 +16,7 @@ from parsers.containers.units import units
 from parsers.containers.walk import read_unit
 from parsers.limits import DEFAULTS, Limits, given, in_force
 from tests.archives import FILES, LINE, put, tar, walk, zipped
+from tests.paths import ROOT
 
 OUTSIDE = ("/etc/passwd", "../../outside.log", "a/../../outside.log", "C:\\Windows\\x.log", "..\\..\\outside.log", "//host/share/x.log")
 
@@ -138,7 +139,7 @@ def test_limits_are_given_by_name() -> None:
 
 
 def test_the_page_of_limits_has_them_all() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "hostile.md").read_text("utf-8")
+    page = (ROOT / "docs" / "hostile.md").read_text("utf-8")
     rows = [line.strip("|").split(" | ") for line in page.splitlines() if line.startswith("| `")]
     told = {name.strip(" `"): (given([f"{name.strip(' `')}={value}"]), means.strip()) for name, value, means in rows}
     assert told == {f.name: (DEFAULTS, f.metadata["means"]) for f in fields(Limits)}

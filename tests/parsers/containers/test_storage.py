@@ -9,17 +9,18 @@ from unittest.mock import MagicMock
 import pytest
 
 from forensics.commands.evidence import Opened, Progress, Unusable, open_evidence
-from forensics.commands.found import InEvidence
+from forensics.commands.inputs import EvidenceInput
+from forensics.model.cluster.build import Options
 from parsers import evidence
 from parsers.containers.storage import READ_AHEAD, storage, without_secrets
 from parsers.containers.units import units
 from parsers.containers.walk import read_unit
-from spark.cluster.gather import Options
 from tests import local
 from tests.archives import FILES, LINE, put, spread, tar, zipped
 from tests.objects import SECRET, Objects
+from tests.paths import BUNDLES
 
-BUNDLE = Path(__file__).parents[3] / "fixtures" / "bundles" / "unclean-election-3.9.1-kraft.tar.gz"
+BUNDLE = BUNDLES / "unclean-election-3.9.1-kraft.tar.gz"
 
 
 def contents(*paths: str | Path) -> dict[str, tuple[bytes, int | None] | str | None]:
@@ -132,7 +133,7 @@ def test_no_secret_is_in_what_a_command_says(objects: Objects) -> None:
     uri = objects.put("server.log", LINE)
     told = local.events_of(uri)
     opened = Opened([uri], Options(), told, *local.gathered(told), MagicMock(), MagicMock(), [])
-    assert InEvidence(opened).paths == ["s3://evidence/server.log"]
+    assert EvidenceInput(opened).paths == ["s3://evidence/server.log"]
     with pytest.raises(Unusable, match=r"^s3://evidence/nowhere: no such object or prefix$"):
         open_evidence([objects.uri("nowhere")], None, (), None, Progress())
     lost = storage("s3://key:secret@bucket/a b").trouble()

@@ -1,0 +1,1 @@
+"""Many clusters in one run: the archive of files already read, and the tables of every cluster."""

@@ -1,0 +1,420 @@
+"""An audit on disk while it is written: which files of the archive were read, what is kept of them, which clusters have to be judged, and
+commits.
+
+Here: the manifest of files by digest, the clusters made of them, and commits: a process may be killed at any time; everything that the
+manifest names is complete, and the next run deletes everything else. Not here: reading and judging (spark.audit, whole), or the
+tables (dated).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from forensics.audit.audited import MANIFEST, OWN, SCHEMA, Audit, escaped, is_audit, table_file
+from forensics.audit.layout import Layout, Teller, clusters
+from forensics.case.write import Refused
+from forensics.output.files import PART, whole_file
+from forensics.output.version import version
+from forensics.views.document import rules_digest
+from parsers.containers.names import clean, join
+from parsers.containers.storage import Leaf
+from parsers.containers.units import Listed
+from parsers.evidence import LOG_KINDS
+from parsers.schemas import Row
+from spark.audit import File, Part
+
+KEPT = f"{OWN}/kept"
+STAGED = f"{OWN}/staged"
+RUNNING = f"{OWN}/running"
+"""Exists during a run, and after a run that was killed."""
+RACY_S = 2.0
+"""A file modified so shortly before it was listed may be modified again without a change of its modification time."""
+
+_KEPT_IN = pa.list_(pa.struct([("file", pa.string()), ("rows", pa.int64())]))
+FILES = pa.schema(
+    [
+        ("path", pa.string()),
+        ("stamp", pa.string()),
+        ("sure", pa.bool_()),
+        ("sha256", pa.string()),
+        ("tries", pa.int32()),
+        (
+            "sources",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("path", pa.string()),
+                        ("kind", pa.string()),
+                        ("problem", pa.string()),
+                        ("ids", pa.list_(pa.struct([("id", pa.string()), ("at", pa.timestamp("us"))]))),
+                        ("events", _KEPT_IN),
+                        ("records", _KEPT_IN),
+                    ]
+                )
+            ),
+        ),
+    ]
+)
+"""For each file of the archive: size and modification time, whether these reliably change with the content, digest, how often this version
+was read, and for each source in it its `source` event and where its rows are kept."""
+TRIES = 2
+"""How often a file is read if the store had errors."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Versions and options from which the tables are made; the same in every run."""
+
+    archive: Sequence[str]
+    """Without secrets."""
+    layout: str | None
+    options: Mapping[str, Any]
+    records: bool
+
+    def told(self) -> dict[str, Any]:
+        return {"archive": list(self.archive), "layout": self.layout, "records": self.records, **self.options}
+
+
+@dataclass
+class Group:
+    """Files that share one entry in the manifest: those of one name, in practice always one file."""
+
+    at: list[tuple[Listed, Leaf]] = field(default_factory=list)
+
+    @property
+    def stamp(self) -> str:
+        return " ".join(f"{leaf.size}.{leaf.changed}" for _, leaf in self.at)
+
+    def files(self) -> list[File]:
+        return [File(of.path, leaf.name, leaf.version) for of, leaf in self.at]
+
+    def sure(self, now: float) -> bool:
+        return all(leaf.changed is not None and leaf.changed < (now - RACY_S) * 1e9 for _, leaf in self.at)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Input for judging a cluster."""
+
+    name: str
+    events: Sequence[Part]
+    records: Sequence[Part]
+    rows: int
+    fingerprint: str
+
+
+class Archive:
+    """An audit's directory, which no other run may use at the same time. Raises Refused if the directory cannot be an audit."""
+
+    def __init__(self, directory: Path, settings: Settings, *, force: bool) -> None:
+        self.directory = directory.resolve()
+        self.settings = settings
+        self.layout = Layout(settings.layout)
+        self._check(directory, force)
+        for place in (KEPT, STAGED):
+            (self.directory / place).mkdir(parents=True, exist_ok=True)
+        self._lock = self._locked()
+        try:
+            self._begin(force)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def _begin(self, force: bool) -> None:
+        killed = (self.directory / RUNNING).exists()
+        (self.directory / RUNNING).touch()
+        if force:
+            (self.directory / MANIFEST).unlink(missing_ok=True)
+        self.known: dict[str, Row] = {}
+        """By path, rows of FILES."""
+        self.listed = self.gone = self.named = 0
+        self._ended: set[str] = set()
+        self.entries: dict[str, str] = {}
+        self.fingerprints: dict[str, str] = {}
+        if (self.directory / MANIFEST).exists():
+            manifest = Audit(self.directory).manifest
+            self.entries, self.fingerprints = dict(manifest["clusters"]), dict(manifest["fingerprints"])
+            self.known = {row["path"]: row for row in pq.read_table(self.directory / OWN / manifest["files"]).to_pylist()}
+        if killed or force:
+            self._sweep()
+
+    def _check(self, shown: Path, force: bool) -> None:
+        for path in self.settings.archive:
+            if os.path.isdir(path) and self.directory.is_relative_to(Path(path).resolve()):
+                raise Refused(f"{shown}: it lies in the archive ({path}), which is never written to")
+        if is_audit(self.directory):
+            if force:
+                return
+            made = Audit(self.directory).manifest
+            if made["settings"] != self.settings.told():
+                asked = self.settings.told()
+                others = ", ".join(name for name in asked if made["settings"].get(name) != asked[name])
+                raise Refused(
+                    f"{shown}: it was made with another {others}; give the same, another --out, or --force to read all of it anew"
+                )
+            if made["tool"] != _tool():
+                raise Refused(
+                    f"{shown}: it was made by version {made['tool']['version']} of the tool or with other rules: give another --out, or --force to "
+                    "read all of it anew"
+                )
+        elif self.directory.exists() and not self.directory.is_dir():
+            raise Refused(f"{shown}: it is no directory")
+        elif self.directory.is_dir() and not (self.directory / OWN).is_dir() and any(self.directory.iterdir()):
+            raise Refused(f"{shown}: it is there, and no audit's")
+
+    def _locked(self) -> IO[str]:
+        file = (self.directory / OWN / "lock").open("w")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise Refused(f"{self.directory}: another audit is at work in it") from None
+        return file
+
+    # existing state
+
+    def candidates(self, listed: Sequence[Listed]) -> dict[str, Group]:
+        """Files that are new, or may have changed, by path."""
+        groups: dict[str, Group] = defaultdict(Group)
+        for of in listed:
+            for leaf in of.leaves:
+                groups[join(of.prefix, clean(leaf.name))].at.append((of, leaf))
+        self.listed = len(groups)
+        self.gone = len(self.known.keys() - groups.keys())
+        return {path: group for path, group in groups.items() if not self._as_before(path, group)}
+
+    def _as_before(self, path: str, group: Group) -> bool:
+        known = self.known.get(path)
+        return (
+            known is not None
+            and known["sure"]
+            and known["stamp"] == group.stamp
+            and known["sha256"] is not None
+            and not _to_retry(known, group)
+        )
+
+    def changed(self, candidates: Mapping[str, Group], digests: Mapping[str, str | None]) -> list[Listed]:
+        """The listed files that have to be read; for the others the current listing is recorded."""
+        now = time.time()
+        chosen: dict[str, list[Leaf]] = defaultdict(list)
+        of_path: dict[str, Listed] = {}
+        for path, group in candidates.items():
+            known = self.known.get(path)
+            sha256 = digests[path]
+            # the modification time of a local file is evidence itself; for an object it is the time of the upload
+            as_before = known is not None and known["sha256"] == sha256 and (known["stamp"] == group.stamp or _remote(group))
+            tries = known["tries"] if known is not None and as_before else 0
+            same = known is not None and as_before and not _to_retry(known, group)
+            told = {"path": path, "stamp": group.stamp, "sure": group.sure(now), "sha256": sha256, "tries": tries + (not same)}
+            self.known[path] = {**told, "sources": known["sources"] if same and known is not None else []}
+            for of, leaf in () if same else group.at:
+                chosen[of.path].append(leaf)
+                of_path[of.path] = of
+        return [of_path[path]._replace(leaves=leaves) for path, leaves in chosen.items()]
+
+    def take(self, column: str, told: Iterable[Row]) -> None:
+        """Records where rows of sources are kept: `column` is events or records; `told` has the schema spark.audit.TOLD."""
+        found: dict[str, Row] = {}
+        for row in told:
+            source = found.get(row["source"]) or self._source(row["source"])
+            found[row["source"]] = source
+            source[column].append({"file": row["file"], "rows": row["rows"]})
+            source["ids"] += row["ids"]
+            source["kind"], source["problem"] = source["kind"] or row["kind"], source["problem"] or row["problem"]
+
+    def _source(self, path: str) -> Row:
+        file = self.known[next(place for place in _files_of(path) if place in self.known)]
+        source = next((s for s in file["sources"] if s["path"] == path), None)
+        if source is None:
+            source = {"path": path, "kind": None, "problem": None, "ids": [], "events": [], "records": []}
+            file["sources"].append(source)
+        return source
+
+    def logs(self, files: Iterable[str]) -> dict[str, str]:
+        """Kinds of the logs in these files."""
+        return {s["path"]: s["kind"] for path in files for s in self.known[path]["sources"] if s["kind"] in LOG_KINDS}
+
+    # results
+
+    def clusters(self) -> list[Sources]:
+        """All clusters in all kept rows, by name."""
+        sources = [s for file in self.known.values() for s in file["sources"]]
+        named = {s["path"]: self.layout.read(s["path"]) for s in sources}
+        of = clusters(Teller(s["path"], named[s["path"]].cluster, [(i["id"], i["at"]) for i in s["ids"]]) for s in sources)
+        own: dict[str, list[Row]] = defaultdict(list)
+        for s in sorted(sources, key=lambda s: s["path"]):
+            own[of[s["path"]]].append(s)
+        found = []
+        for name in sorted(own):
+            called: dict[str, str] = {}
+            for s in own[name]:
+                short = named[s["path"]].name
+                called[s["path"]] = s["path"] if short in called.values() else short
+            found.append(self._cluster(name, own[name], called))
+        return found
+
+    def _cluster(self, name: str, sources: Sequence[Row], called: Mapping[str, str]) -> Sources:
+        parts = {column: _parts(sources, column, called) for column in ("events", "records")}
+        rows = sum(kept["rows"] for s in sources for column in parts for kept in s[column])
+        whole = [[p.file, sorted(p.names.items())] for own in parts.values() for p in own]
+        told = json.dumps([whole, self.settings.told(), _tool()], sort_keys=True)
+        return Sources(name, parts["events"], parts["records"], rows, hashlib.sha256(told.encode()).hexdigest())
+
+    def to_judge(self) -> list[Sources]:
+        """Clusters that were not judged from the current rows, large ones first."""
+        there = self.clusters()
+        self.named = len(there)
+        self._ended = self.entries.keys() - {c.name for c in there}
+        return sorted((c for c in there if self.fingerprints.get(c.name) != c.fingerprint), key=lambda c: (-c.rows, c.name))
+
+    # commits
+
+    def put(self, entries: Mapping[str, tuple[Mapping[str, Any], str]]) -> None:
+        """Commits judged clusters: by name their entries and the fingerprints of their input. Files of their tables are in `staged`."""
+        old: set[Path] = set()
+        for name in self._ended:
+            old |= self._files(self.entries.pop(name))
+            self.fingerprints.pop(name, None)
+        kept: set[Path] = set()
+        for name, (entry, fingerprint) in entries.items():
+            if name in self.entries:
+                old |= self._files(self.entries[name])
+            self._move(name, entry)
+            text = json.dumps(entry, ensure_ascii=False, sort_keys=True) + "\n"
+            self.entries[name] = f"{escaped(name)}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+            self.fingerprints[name] = fingerprint
+            _write(self.directory / OWN / self.entries[name], text.encode())
+            kept |= self._files(self.entries[name])
+        self.commit()
+        self._remove(old - kept)
+
+    def _move(self, name: str, entry: Mapping[str, Any]) -> None:
+        for table, days in entry["tables"].items():
+            for day in days:
+                place = self.directory / table_file(table, name, day)
+                staged = self.staged(name) / day["file"]
+                place.parent.mkdir(parents=True, exist_ok=True)
+                _sync(staged)
+                staged.replace(place)
+        shutil.rmtree(self.staged(name), ignore_errors=True)
+
+    def staged(self, name: str) -> Path:
+        """Where the files of a cluster's tables wait to be committed."""
+        return self.directory / STAGED / escaped(name)
+
+    def commit(self) -> None:
+        """Commits the current state."""
+        for file in self._kept_now():
+            _sync(self.directory / KEPT / file)
+        rows = [self.known[path] for path in sorted(self.known)]
+        table = pa.Table.from_pylist(rows, schema=FILES)
+        content = pa.BufferOutputStream()
+        pq.write_table(table, content, compression="zstd")
+        data = content.getvalue()
+        files = f"files-{hashlib.sha256(data).hexdigest()[:16]}.parquet"
+        _write(self.directory / OWN / files, data)
+        manifest = {
+            "schema": SCHEMA,
+            "tool": _tool(),
+            "settings": self.settings.told(),
+            "files": files,
+            "clusters": dict(sorted(self.entries.items())),
+            "fingerprints": dict(sorted(self.fingerprints.items())),
+        }
+        _write(self.directory / MANIFEST, (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode())
+        self._remove(self.directory / KEPT / name for name in {*os.listdir(self.directory / KEPT)} - self._kept_now())
+        self._remove(path for path in (self.directory / OWN).glob("files-*.parquet") if path.name != files)
+
+    def _kept_now(self) -> set[str]:
+        return {kept["file"] for file in self.known.values() for s in file["sources"] for c in ("events", "records") for kept in s[c]}
+
+    def _files(self, entry: str) -> set[Path]:
+        """An entry, and the files of the tables it names."""
+        told = json.loads((self.directory / OWN / entry).read_bytes())
+        own = {self.directory / table_file(table, told["cluster"], day) for table, days in told["tables"].items() for day in days}
+        return {self.directory / OWN / entry, *own}
+
+    def _remove(self, files: Iterable[Path]) -> None:
+        for file in files:
+            file.unlink(missing_ok=True)
+            for place in file.parents:
+                if place == self.directory or place.name in (OWN, "kept"):
+                    break
+                try:
+                    place.rmdir()
+                except OSError:
+                    break
+
+    def _sweep(self) -> None:
+        """Deletes uncommitted files, left by a run that was killed."""
+        shutil.rmtree(self.directory / STAGED, ignore_errors=True)
+        (self.directory / STAGED).mkdir()
+        counts = {path for entry in self.entries.values() for path in self._files(entry)}
+        there = [path for path in self.directory.glob("*/cluster=*/date=*/*") if path.is_file()]
+        there += (self.directory / OWN).glob("*-*.json")
+        there += (self.directory / OWN).glob(f"{PART}*")
+        self._remove(path for path in there if path not in counts)
+        self._remove(path for path in (self.directory / KEPT).iterdir() if path.name not in self._kept_now())
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        with self._lock:
+            if kind is None:
+                (self.directory / RUNNING).unlink(missing_ok=True)
+
+
+def _parts(sources: Iterable[Row], column: str, called: Mapping[str, str]) -> list[Part]:
+    files: dict[str, dict[str, str]] = defaultdict(dict)
+    for s in sources:
+        for kept in s[column]:
+            files[kept["file"]][s["path"]] = called[s["path"]]
+    return [Part(file, names) for file, names in files.items()]
+
+
+def _files_of(source: str) -> Iterator[str]:
+    """Paths of the files that a source may belong to: itself, itself without its writer, its containers, and the whole argument."""
+    yield source
+    yield source.rpartition("#")[0]
+    while "/" in source:
+        source = source.rpartition("/")[0]
+        yield source
+    yield ""
+
+
+def _to_retry(known: Row, group: Group) -> bool:
+    """A store may return next time what it failed to return; damaged files stay damaged."""
+    return _remote(group) and known["tries"] < TRIES and any(s["problem"] for s in known["sources"])
+
+
+def _remote(group: Group) -> bool:
+    return any(leaf.version is not None for _, leaf in group.at)
+
+
+def _tool() -> dict[str, str]:
+    return {"version": version(), "rules": rules_digest()}
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _write(path: Path, content: bytes) -> None:
+    with whole_file(path) as file:
+        file.write(content)

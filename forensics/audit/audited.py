@@ -1,0 +1,76 @@
+"""An audit on disk, opened: its clusters, the results of each, and each as a case.
+
+Here: which files are committed. Not here: the writing (archive), or a case's tables (read, dated). No Spark, and no pyspark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from forensics.audit.dated import DatedCase, DayFile
+from forensics.case.read import Unreadable
+
+SCHEMA = "kafka-forensics/audit/1"
+FAMILY = SCHEMA.rpartition("/")[0]
+OWN = "_audit"
+"""Directory of files other than tables; engines that read Hive directories skip names like this."""
+MANIFEST = f"{OWN}/manifest.json"
+"""The manifest. Files that it does not name, directly or indirectly, are not committed."""
+
+
+def is_audit(path: Path) -> bool:
+    """Whether the directory is marked as an audit, of any version."""
+    try:
+        return str(json.loads((path / MANIFEST).read_bytes()).get("schema", "")).startswith(f"{FAMILY}/")
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def table_file(table: str, cluster: str, day: DayFile) -> str:
+    """Path of a day's file of a table of a cluster, relative to the audit's directory."""
+    return f"{table}/cluster={escaped(cluster)}/date={day['date']}/{day['file']}"
+
+
+def escaped(cluster: str) -> str:
+    """A cluster's name as a path step in Hive's spelling."""
+    return quote(cluster, safe=" ") if cluster.strip(".") else cluster.replace(".", "%2E")
+
+
+class Audit:
+    """Raises Unreadable if the audit is damaged, or of another version."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.manifest = self._json(MANIFEST)
+        if (schema := self.manifest.get("schema")) != SCHEMA:
+            raise Unreadable(f"{directory}: its schema is {schema}, and this version reads {SCHEMA}: make it anew, or take another version")
+        self.clusters: Mapping[str, str] = self.manifest["clusters"]
+        """By name, the file with the results."""
+
+    def _json(self, file: str) -> dict[str, Any]:
+        try:
+            return json.loads((self.directory / file).read_bytes())  # type: ignore[no-any-return]
+        except (OSError, ValueError) as error:
+            raise Unreadable(f"{self.directory / file}: it is damaged ({error})") from None
+
+    def entry(self, cluster: str) -> dict[str, Any]:
+        """The results for a cluster in short, and the files of its tables."""
+        return self._json(f"{OWN}/{self.clusters[cluster]}")
+
+    def case(self, cluster: str) -> DatedCase:
+        """Raises Unreadable if the cluster is unknown."""
+        if cluster not in self.clusters:
+            names = ", ".join(sorted(self.clusters)[:20]) or "none"
+            raise Unreadable(
+                f"{self.directory}: there is no cluster {cluster!r} in it; there are {names}{' …' * (len(self.clusters) > 20)}"
+            )
+        entry = self.entry(cluster)
+        files: dict[str, list[DayFile]] = {
+            table: [{"date": day["date"], "file": table_file(table, cluster, day), "rows": day["rows"]} for day in days]
+            for table, days in entry["tables"].items()
+        }
+        return DatedCase(self.directory, entry["case"], files, with_records=self.manifest["settings"]["records"])

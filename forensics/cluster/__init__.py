@@ -1,1 +1,0 @@
-"""Judgements on the cluster: incidents, failed replicas, balance, and repairs."""

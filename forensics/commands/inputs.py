@@ -1,0 +1,331 @@
+"""Input of commands: evidence, or a case that was made from it, with the same rows for both.
+
+Here: which of the two the paths are, and how each gives the rows that a command shows. Not here: the reading of evidence (evidence), a
+case's files (forensics.case), or the commands.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forensics.commands.evidence import Opened, Progress, Unusable, chosen_cluster, limits, log_patterns, open_evidence, reading_words
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from forensics.case.read import Case
+    from forensics.case.write import Origin
+    from forensics.incidents.judging import Asked, Conclusion
+    from forensics.model.cluster.build import EventResolver
+    from forensics.model.cluster.facts import Cluster, Measure
+    from forensics.views.proof import Proof
+    from forensics.views.story.step import Wanted as OfStory
+    from spark.merge import Show, Wanted
+    from spark.pipeline import Change, Events, Identified
+
+LOAD_METRICS = "load-metrics"
+"""Kind of the sources with load measured by the user."""
+
+
+class Input(ABC):
+    """The data collected about a cluster, and the rows of its partitions."""
+
+    def __init__(self, paths: Sequence[str], cluster: Cluster, resolver: EventResolver) -> None:
+        self.paths, self.cluster, self.resolver = paths, cluster, resolver
+        self.words: tuple[str, ...] = tuple(paths)
+        """The input, and the options for reading it, as words of a command."""
+        """Paths in the form in which they may be shown: without secrets in a URI."""
+
+    @abstractmethod
+    def measure(self) -> None:
+        """Adds the user's load metrics to the cluster."""
+
+    @abstractmethod
+    def conclusion(self, asked: Asked | None) -> Conclusion:
+        """All results; of the results in partitions, only the requested ones."""
+
+    @abstractmethod
+    def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
+        """Rows of STORY of one partition, oldest incarnation of the topic first; and the proof of its verdict, if it has a verdict."""
+
+    @abstractmethod
+    def partitions(self) -> set[tuple[str, int]]:
+        """Names of the partitions with events."""
+
+    @abstractmethod
+    def standing(self) -> list[dict[str, Any]]:
+        """Rows of forensics.model.cluster.final_state.SCHEMA."""
+
+    @abstractmethod
+    def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
+        """Rows of the final state and all results, at once."""
+
+    @abstractmethod
+    def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Input | None, *, everything: bool) -> list[dict[str, Any]]:
+        """Rows of forensics.tools.checkpoint_diff.SCHEMA."""
+
+    @abstractmethod
+    def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
+        """Log records in order of time, displayed form; with their events only if `stated`."""
+
+
+class EvidenceInput(Input):
+    """Read by Spark."""
+
+    def __init__(self, opened: Opened) -> None:
+        from forensics.case.write import told_options
+        from parsers.containers.storage import without_secrets
+
+        super().__init__([without_secrets(path) for path in opened.paths], opened.cluster, opened.resolver)
+        self.opened = opened
+        self.words += reading_words(told_options(opened.options, log_patterns(), limits()))
+
+    def _identified(self, change: Change | None = None) -> Identified:
+        from spark.pipeline import identified
+
+        return identified(self.opened.events, self.resolver, change)
+
+    def measure(self) -> None:
+        self.cluster.measures = measures_of(self.opened.events, self.resolver, self.cluster)
+
+    def conclusion(self, asked: Asked | None) -> Conclusion:
+        from forensics.incidents.judging import VERDICTS, conclude, judge_partition
+        from spark.pipeline import verdicts
+
+        return conclude(verdicts(self._identified(), self.cluster, judge_partition, VERDICTS).table(), self.cluster, asked)
+
+    def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
+        from forensics.views.story.assembly import PROVEN, proven
+        from spark.pipeline import verdicts
+
+        own = self._identified(partial(of_places, topics=(topic,), partitions=(partition,)))
+        rows = verdicts(own, self.cluster, partial(proven, wanted=wanted), PROVEN, ways=1).table()
+        story = sorted(rows["story"].drop_null().to_pylist(), key=lambda r: (r["generation"], r["number"]))
+        return story, next(iter(rows["proof"].drop_null().to_pylist()), None)
+
+    def partitions(self) -> set[tuple[str, int]]:
+        return self._identified().partitions()
+
+    def standing(self) -> list[dict[str, Any]]:
+        from forensics.model.cluster.final_state import SCHEMA, standing
+        from spark.pipeline import verdicts
+
+        return verdicts(self._identified(), self.cluster, standing, SCHEMA).table().to_pylist()  # type: ignore[no-any-return]
+
+    def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
+        from forensics.incidents.judging import AND_STANDING, VERDICTS, conclude, judge_and_standing
+        from spark.pipeline import verdicts
+
+        rows = verdicts(self._identified(), self.cluster, judge_and_standing, AND_STANDING).table()
+        return rows["standing"].drop_null().to_pylist(), conclude(rows.select(VERDICTS.names), self.cluster)
+
+    def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Input | None, *, everything: bool) -> list[dict[str, Any]]:
+        from forensics.tools.checkpoint_diff import SCHEMA, as_before, comparison
+        from spark.pipeline import identified, verdicts
+
+        chosen = partial(of_places, topics=topics, partitions=partitions)
+        other = before.opened if isinstance(before, EvidenceInput) else None
+        events = identified(self.opened.events, self.resolver, chosen, like=other.events if other is not None else None)
+        if other is not None:
+            files = identified(other.events, other.resolver, lambda told: as_before(chosen(told)), like=self.opened.events)
+            events = events.union(files)
+        judge = comparison(self.cluster, before.cluster if before is not None else None, everything=everything)
+        return verdicts(events, self.cluster, judge, SCHEMA).table().to_pylist()  # type: ignore[no-any-return]
+
+    def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
+        from spark.merge import merged, merger, stream
+
+        reading = merger(self.cluster, self.resolver, wanted, log_patterns(), stated=stated)
+        return stream(merged(self.opened.session, self.opened.units, reading), show)
+
+    def keep(self, directory: Path, progress: Progress) -> None:
+        """Writes a case."""
+        from forensics.case.run import write_run
+        from forensics.case.write import Origin
+        from forensics.output.files import whole_directory
+
+        origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns(), limits())
+        try:
+            with whole_directory(directory) as to:
+                self.write(to, origin, self.records(), progress)
+                write_run(to)
+        except OSError as error:
+            raise click.FileError(str(directory), error.strerror or str(error)) from None
+
+    def records(self) -> Iterator[pa.RecordBatch]:
+        """All log records in order of time, rows of spark.merge.KEPT."""
+        from spark.merge import kept, merged, merger
+
+        reading = merger(self.cluster, self.resolver, None, log_patterns())
+        return kept(merged(self.opened.session, self.opened.units, reading))
+
+    def write(self, to: Path, origin: Origin, records: Iterator[pa.RecordBatch], progress: Progress) -> Conclusion:
+        """Writes a case's tables into a directory, and returns the results."""
+        from forensics.case.judge import ROW, judge
+        from forensics.case.write import write
+        from spark.pipeline import verdicts
+
+        self.measure()
+        with progress.stage("Judging partitions"):
+            rows = verdicts(self._identified(), self.cluster, judge(self.cluster), ROW)
+            rows.keep()
+        try:
+            with progress.stage("Keeping what was found"):
+                return write(to, origin, self.opened.told, self.cluster, self.resolver, rows.batches(), records)
+        finally:
+            rows.forget()
+
+
+class CaseInput(Input):
+    """Read from the tables, without Spark."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(case.paths, case.cluster, case.resolver)
+        self.words += reading_words(case.manifest["options"])
+        self.case = case
+
+    def measure(self) -> None:
+        self.cluster.measures = self.case.measures()
+
+    def conclusion(self, asked: Asked | None) -> Conclusion:
+        return self.case.conclusion(asked)
+
+    def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
+        return self.story(topic, partition, wanted), self.case.proof(topic, partition)
+
+    def story(self, topic: str, partition: int, wanted: OfStory) -> list[dict[str, Any]]:
+        """Rows of STORY of one partition, oldest incarnation of the topic first."""
+        from itertools import groupby
+
+        from forensics.views.story.narration import narrated
+        from forensics.views.story.step import steps_of
+
+        found: list[dict[str, Any]] = []
+        for (_, generation), own in groupby(self.case.steps(topic, partition), key=lambda r: (r["cluster"], r["generation"])):
+            steps = list(own)
+            of_generation = {"generation": generation, "topic_id": steps[0]["topic_id"]}
+            found.extend({**row, **of_generation, "number": n} for n, row in enumerate(narrated(steps_of(steps), wanted)))
+        return sorted(found, key=lambda r: (r["generation"], r["number"]))
+
+    def offsets(self, topic: str, partition: int) -> list[dict[str, Any]]:
+        """Rows of the table `offsets`."""
+        return self.case.offsets(topic, partition)
+
+    def around(self, places: Collection[tuple[str, int]], reach: int) -> dict[tuple[str, int], list[tuple[int, str]]]:
+        """The log records at these lines of these sources, with the records before and after."""
+        return self.case.around(places, reach)
+
+    def partitions(self) -> set[tuple[str, int]]:
+        return self.case.partitions()
+
+    def standing(self) -> list[dict[str, Any]]:
+        return self.case.standing()
+
+    def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
+        return self.case.standing(), self.case.conclusion(None)
+
+    def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Input | None, *, everything: bool) -> list[dict[str, Any]]:
+        from forensics.tools.checkpoint_diff import brief
+
+        rows = self.case.checkpoints()
+        chosen = (r for r in rows if (not topics or r["topic"] in topics) and (not partitions or r["partition"] in partitions))
+        return [dict(r if everything else brief(r)) for r in chosen]
+
+    def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
+        from spark.merge import blocks
+
+        if not self.case.with_records:
+            raise Unusable(f"{self.case.directory}: it was made with --no-records, so that it has no log lines")
+        return blocks(self.case.records(wanted, stated=stated), show)
+
+
+@contextmanager
+def in_case(found: Input, progress: Progress) -> Iterator[CaseInput]:
+    """The given case, or a temporary case made from the evidence."""
+    if isinstance(found, CaseInput):
+        yield found
+        return
+    assert isinstance(found, EvidenceInput)
+    with TemporaryDirectory(prefix="kafka-forensics-") as directory:
+        path = Path(directory) / "of-a-report.case"
+        found.keep(path, progress)
+        yield open_case(str(path))
+
+
+def of_places(told: pa.Table, topics: Sequence[str], partitions: Sequence[int]) -> pa.Table:
+    """Events of these topics and partitions; of all, if none are named."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if topics:
+        told = told.filter(pc.is_in(told["topic"], pa.array(topics, pa.string())))
+    return told.filter(pc.is_in(told["partition"], pa.array(partitions, pa.int32()))) if partitions else told
+
+
+def measures_of(events: Events, resolver: EventResolver, cluster: Cluster) -> Sequence[Measure]:
+    """Means of the user's load metrics; a separate Spark job, run only if the evidence has such metrics."""
+    if not any(s.kind == LOAD_METRICS for s in cluster.sources):
+        return ()
+    from forensics.model.cluster.balance import MEASURES, measures, sums
+    from spark.pipeline import unplaced
+
+    return measures(unplaced(events, resolver, sums, MEASURES).table().to_pylist())
+
+
+def open_found(
+    paths: Sequence[str],
+    timezone: str | None,
+    clock_offsets: Sequence[str],
+    master: str | None,
+    progress: Progress,
+    *,
+    keep: bool = True,
+) -> Input:
+    """Evidence, a case or a cluster of an audit. Raises Unusable if none can be used. `keep` as in open_evidence."""
+    from forensics.audit.audited import is_audit
+    from forensics.case.read import is_case
+    from parsers.limits import DEFAULTS
+
+    kept = [path for path in paths if is_case(Path(path)) or is_audit(Path(path))]
+    if not kept:
+        if chosen_cluster() is not None:
+            raise Unusable(f"{paths[0]}: --cluster chooses from the tables of an audit, which this is not")
+        return EvidenceInput(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
+    if len(paths) > 1:
+        raise Unusable(f"{kept[0]}: a case stands for all evidence it was made of, and goes alone")
+    if timezone is not None or clock_offsets or log_patterns() or limits() != DEFAULTS:
+        raise Unusable(
+            f"{paths[0]}: --timezone, --clock-offset, --log-pattern and --limit say how evidence is read, and a case was made of it before"
+        )
+    return open_case(paths[0])
+
+
+def open_case(path: str) -> CaseInput:
+    """A case, or the cluster of an audit that --cluster names. Raises Unusable if the path is neither."""
+    return CaseInput(kept_case(Path(path)))
+
+
+def kept_case(path: Path) -> Case:
+    """The same without loading the cluster again."""
+    from forensics.audit.audited import Audit, is_audit
+    from forensics.case.read import Case, is_case
+
+    cluster = chosen_cluster()
+    if is_audit(path):
+        audit = Audit(path)
+        if cluster is None:
+            raise Unusable(f"{path}: it holds {len(audit.clusters)} clusters; say which with --cluster NAME")
+        return audit.case(cluster)
+    if not is_case(path):
+        raise Unusable(f"{path}: no case; `kafka-forensics analyze PATH --case DIR` makes one")
+    if cluster is not None:
+        raise Unusable(f"{path}: --cluster chooses from the tables of an audit, and this is a case of one cluster")
+    return Case(path)

@@ -1,0 +1,1 @@
+"""From the findings of all partitions to incidents: judging, folding, causes and effects."""

@@ -1,0 +1,267 @@
+"""One event, one finding: the partitions that an event affected become places of one finding, and what recurs for months is reported once.
+
+Here: which findings are of one event, and how they become one. Not here: which event (incidents), what a finding means and the words for
+many (rules), or how many lines a screen has (report).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from forensics.model.cluster.availability import DETECTION
+from forensics.model.findings import (
+    LEVELS,
+    MAX_EVIDENCE,
+    NAMED,
+    Aggregation,
+    Evidence,
+    Finding,
+    Place,
+    Range,
+    Rule,
+    Statement,
+    brokers_named,
+    counted,
+    moment,
+    some,
+)
+from forensics.thresholds import OFTEN
+
+IncidentOf = Callable[[Statement], str | None]
+
+
+def folded(findings: Sequence[Statement], rule: Rule, incident_of: IncidentOf = lambda f: f.incident) -> list[Finding]:
+    """The findings of one rule in one cluster, each with its incident. Those of one event become one, as the rule declares."""
+    if rule.many is None:
+        return [_whole(f, incident_of(f)) for f in findings]
+    told = _by_event(findings, rule.many, incident_of)
+    return _recurring(told) if rule.many.recurs else told
+
+
+def _whole(f: Statement, incident: str | None) -> Finding:
+    return f.whole if f.incident == incident else replace(f.whole, incident=incident)
+
+
+def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: IncidentOf) -> list[Finding]:
+    groups: dict[Hashable, list[Statement]] = defaultdict(list)
+    for f in _worst(findings, many) if many.worst else findings:
+        incident = None if many.whenever else incident_of(f)
+        groups[f.severity, f.confidence, f.cause, f.committed, f.partition is None, many.key(f), incident].append(f)
+    told: list[Finding] = []
+    for group in groups.values():
+        group.sort(key=lambda f: (_at(f), f.topic or "", f.partition if f.partition is not None else -1, f.brokers))
+        incident = incident_of(group[0])
+        if group[0].partition is None:
+            together = incident is not None and len(group) > OFTEN
+            told.extend([_of_brokers(group, many, incident)] if together else [_whole(f, incident_of(f)) for f in group])
+        else:
+            runs = [group] if incident is not None or many.whenever else _runs(group)
+            told.extend(f for run in runs for f in _one(run, many, incident_of))
+    return told
+
+
+def _worst(findings: Sequence[Statement], many: Aggregation) -> list[Statement]:
+    alike: dict[Hashable, list[Statement]] = defaultdict(list)
+    for f in dict.fromkeys(findings):
+        alike[f.cause, f.start, many.key(f)].append(f)
+    told: list[Statement] = []
+    for own in alike.values():
+        worst = max((f.severity for f in own), key=LEVELS.index)
+        told.extend(f for f in own if f.severity == worst)
+    return told
+
+
+def _runs(group: Sequence[Statement]) -> Iterator[list[Statement]]:
+    """The findings by time, split where nothing happened for longer than it takes to notice one event."""
+    run: list[Statement] = []
+    for f in group:
+        if run and _at(f) - _at(run[-1]) > DETECTION:
+            yield run
+            run = []
+        run.append(f)
+    if run:
+        yield run
+
+
+def _at(f: Statement) -> datetime:
+    return f.start or f.end or datetime.min
+
+
+def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf) -> Sequence[Finding]:
+    """Merges the findings of one event that affected several partitions."""
+    names_of = [f.name for f in group]
+    names = list(dict.fromkeys(names_of))
+    if len(names) == 1:
+        return [_whole(f, incident_of(f)) for f in group]
+    first = _whole(group[0], incident_of(group[0]))
+    words = many.words(first, group) if many.words is not None else first.summary.removeprefix(f"{names[0]}: ")
+    return [
+        replace(
+            first,
+            topic=None,
+            partition=None,
+            leader_epoch=None,
+            offsets=(),
+            brokers=_brokers(group),
+            start=_start(group),
+            end=_end(group),
+            still_on=tuple(sorted({b for f in group for b in f.still_on})),
+            salvageable=None,
+            clients=(),
+            summary=f"{counted(len(names))} ({some(names)}): {words}",
+            explanation=f"{first.explanation} So it is with {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
+            next_steps=_steps(group, names_of),
+            evidence=_evidence(group),
+            places=_places(group) if many.recurs else tuple(f.place for f in group),
+        )
+    ]
+
+
+def _brokers(group: Sequence[Statement]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(b for f in group for b in f.brokers))
+
+
+def _start(group: Sequence[Statement]) -> datetime | None:
+    return min((f.start for f in group if f.start is not None), default=None)
+
+
+def _end(group: Sequence[Statement]) -> datetime | None:
+    return None if any(f.end is None for f in group) else max(f.end for f in group if f.end is not None)
+
+
+def _places(group: Sequence[Statement]) -> tuple[Place, ...]:
+    """One place for each partition: if the event affected it several times, from the first start to the last end."""
+    by_partition: dict[tuple[str | None, int | None], list[Statement]] = defaultdict(list)
+    for f in group:
+        by_partition[f.topic, f.partition].append(f)
+    return tuple(
+        first.place
+        if len(own) == 1 and len(first.offsets) < 2 and len(first.brokers) < 2  # each of them once
+        else Place(
+            first.topic,
+            first.partition,
+            first.leader_epoch,
+            first.start,
+            _end(own),
+            tuple(dict.fromkeys(r for f in own for r in f.offsets)),
+            first.committed,
+            _brokers(own),
+            len(own),
+            first.salvageable,
+            first.clients,
+        )
+        for own in by_partition.values()
+        for first in own[:1]
+    )
+
+
+def _steps(group: Sequence[Statement], names_of: Sequence[str]) -> tuple[str, ...]:
+    """Steps with the same words for many partitions become one; those of the most partitions come first."""
+    told: dict[str, dict[str, None]] = defaultdict(dict)
+    for f, name in zip(group, names_of, strict=True):
+        for step in f.next_steps:
+            told[step.replace(name, "{}")][name] = None
+    steps = sorted(told.items(), key=lambda item: -len(item[1]))
+    return tuple(step.replace("{}", some(list(names))) for step, names in steps)[: 2 * NAMED]
+
+
+def _evidence(group: Sequence[Statement]) -> tuple[Evidence, ...]:
+    """The first finding's best piece, then the first piece of each of the others before a second."""
+    pieces = [f.evidence for f in group[:MAX_EVIDENCE]]
+    turns = (own[i] for i in range(max(map(len, pieces))) for own in pieces if i < len(own))
+    return tuple(dict.fromkeys((*pieces[0][: MAX_EVIDENCE // 2], *turns)))[:MAX_EVIDENCE]
+
+
+def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | None) -> Finding:
+    """Merges what one event did to several brokers."""
+    first = _whole(group[0], incident)
+    brokers = _brokers(group)
+    words = f": {many.words(first, group)}" if many.words is not None else f", for instance: {first.summary}"
+    return replace(
+        first,
+        brokers=brokers,
+        start=_start(group),
+        end=_end(group),
+        summary=f"{brokers_named(brokers)}{words}",
+        explanation=f"Of {brokers_named(first.brokers)}: {first.explanation}",
+        next_steps=tuple(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
+        evidence=_evidence(group),
+    )
+
+
+def _recurring(findings: Sequence[Finding]) -> list[Finding]:
+    """Merges what happened to the same brokers again and again, or is reported for them often."""
+    groups: dict[tuple[Hashable, ...], list[Finding]] = defaultdict(list)
+    for f in findings:
+        groups[_dated(f), f.brokers, f.severity, f.confidence, f.cause, f.topic, f.partition].append(f)
+    told: list[Finding] = []
+    for (dated, *_), group in groups.items():
+        one = _again if dated else _alike
+        told.extend([one(sorted(group, key=_at))] if len(group) > OFTEN else group)
+    return told
+
+
+def _dated(f: Finding) -> bool:
+    return f.start is not None or f.end is not None
+
+
+def _alike(group: Sequence[Finding]) -> Finding:
+    """Merges findings without a time, such as damaged files."""
+    first, *others = group
+    named = " · ".join(f.summary for f in others[: 2 * NAMED])
+    more = f" · and {len(others) - 2 * NAMED} more" if len(others) > 2 * NAMED else ""
+    return replace(
+        first,
+        summary=f"{first.summary}; and {len(others)} more like it",
+        explanation=f"{first.explanation} The others: {named}{more}.",
+        evidence=_evidence(group),
+        places=tuple(dict.fromkeys(p for f in group for p in f.places)),
+    )
+
+
+def _again(group: Sequence[Finding]) -> Finding:
+    first, last = group[0], group[-1]
+    times = [moment(_at(f)) for f in group]
+    listed = ", ".join(times[: 2 * NAMED]) + (
+        f" and {len(times) - 2 * NAMED} times more, the last at {times[-1]}" if len(times) > 2 * NAMED else ""
+    )
+    return replace(
+        first,
+        end=last.end or last.start,
+        summary=f"{len(group)} times: {first.summary}, the last at {times[-1]}",
+        explanation=f"The first time: {first.explanation} It happened at {listed}.",
+        evidence=tuple(dict.fromkeys((*first.evidence[: MAX_EVIDENCE // 2], *last.evidence)))[:MAX_EVIDENCE],
+        places=tuple(dict.fromkeys(p for f in group for p in f.places)),
+    )
+
+
+def places(finding: Statement) -> tuple[Place, ...]:
+    """The places of a finding; if it has none, its own partition."""
+    return finding.places or ((finding.place,) if finding.topic is not None else ())
+
+
+def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
+    """The number of offsets known to be lost. Offsets that several replicas had brought from an earlier partition of this name count
+    once."""
+    count = 0
+    brought: dict[str, list[Range]] = defaultdict(list)
+    for f, p in lost:
+        if f.cause == "inherited-log":
+            brought[p.name].extend(p.offsets)
+        else:
+            count += sum(r.length or 0 for r in p.offsets)
+    for ranges in brought.values():
+        counted_to = 0
+        for r in sorted(ranges, key=lambda r: r.start):
+            end = r.end or r.start
+            count += max(end - max(r.start, counted_to), 0)
+            counted_to = max(counted_to, end)
+    return count
+
+
+def hit(findings: Iterable[Statement], *, still: bool = False) -> set[tuple[str | None, int | None]]:
+    """The affected partitions; with `still`, those where it has not ended when the evidence ends."""
+    return {(p.topic, p.partition) for f in findings for p in places(f) if not still or p.end is None}

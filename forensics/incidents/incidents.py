@@ -1,0 +1,316 @@
+"""Incidents: a cause with all its consequences.
+
+Here: which findings are causes, which of them are one incident, which findings are consequences, and the few sentences that describe the
+incident. Not here: how the findings of one incident become one of each kind (folding), or how a screen shows it (report).
+
+A finding about what happened to a broker (Rule.root) is a cause. Later findings about the same broker, until it was in sync again, are its
+consequences.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from operator import itemgetter
+from typing import NamedTuple
+
+from forensics.incidents.aftermath import sentences
+from forensics.incidents.folding import folded, hit, offsets_in, places
+from forensics.model.cluster.availability import DETECTION, SLACK
+from forensics.model.findings import LEVELS, Finding, Rule, Statement, brokers_named, counted, moment
+from forensics.thresholds import APART, SETTLES
+
+SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"})
+"""Kinds that occur when leadership returns to a broker."""
+STOP = "controlled-shutdown"
+BACK = "restarted-replica"
+ROLLING = "rolling-restart"
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """`findings`: the ids of the causes and their consequences; `end` None: not over when the evidence ends."""
+
+    id: str
+    kind: str
+    severity: str
+    brokers: tuple[int, ...]
+    start: datetime | None
+    end: datetime | None
+    summary: str
+    explanation: str
+    findings: tuple[str, ...] = ()
+    cluster: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """An event of these brokers from `start` to `end`, when they were in sync again; `end` None: not known."""
+
+    brokers: tuple[int, ...]
+    start: datetime
+    end: datetime | None
+    cause: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Roots of one incident, in order of time."""
+
+    id: str
+    kind: str
+    roots: tuple[_Root, ...]
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(b for r in self.roots for b in r.brokers))
+
+    @property
+    def end(self) -> datetime | None:
+        return None if any(r.end is None for r in self.roots) else max(r.end for r in self.roots if r.end is not None)
+
+
+def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]) -> tuple[list[Finding], list[Incident]]:
+    """The findings of one cluster, given by kind, folded, each with its incident; and the incidents, worst first."""
+    phrases = {r.kind: r.root for r in rules if r.root is not None}
+    groups = _groups(findings, {r.kind: r.root_causes for r in rules if r.root is not None})
+    roots = {r.cause: g.id for g in groups for r in g.roots}
+    befallen = _Befallen(groups)
+
+    def incident_of(f: Statement) -> str | None:
+        return (roots.get(f) if f.kind in phrases else None) or befallen.followed(f)
+
+    by_kind = [folded(findings[rule.kind], rule, incident_of) for rule in rules if rule.kind in findings]
+    told = [f for own in sorted(filter(None, by_kind), key=_gravity) for f in own]
+    by_incident: dict[str, list[Finding]] = defaultdict(list)
+    for f in told:
+        if f.incident is not None:
+            by_incident[f.incident].append(f)
+    # incidents whose findings were folded into a recurring one are left out
+    found = [_told(group, own, phrases) for group in groups if (own := by_incident[group.id])]
+    return told, sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
+
+
+def _gravity(of: Iterable[Finding | Incident]) -> int:
+    """The most severe first."""
+    return -max(LEVELS.index(f.severity) for f in of)
+
+
+class _Befell(NamedTuple):
+    """An event of a broker."""
+
+    start: datetime
+    root: _Root
+    group: str
+    over: datetime
+    """When this event and all before it in its list were over."""
+
+
+_BEGAN = itemgetter(0)
+
+
+class _Befallen:
+    """The events of each broker by time. Events of different causes, and events that never ended, are in separate lists, so that each
+    search looks only at its own."""
+
+    def __init__(self, groups: Iterable[_Group]) -> None:
+        self._told: dict[int, dict[tuple[str | None, bool], list[_Befell]]] = defaultdict(dict)
+        for root, group in sorted(((r, g.id) for g in groups for r in g.roots), key=lambda item: item[0].start):
+            for broker in root.brokers:
+                for kind in (None, root.cause.kind):
+                    before, end = self._told[broker].setdefault((kind, root.end is None), []), root.end or datetime.max
+                    before.append(_Befell(root.start, root, group, max(end, before[-1].over) if before else end))
+
+    def followed(self, f: Statement) -> str | None:
+        """The last event of one of the finding's brokers that began before the finding and was not over. An event with the cause that the
+        finding itself names has priority."""
+        at = f.happened or f.end
+        if at is None:
+            return None
+        settles = SETTLES if f.kind in SETTLING else DETECTION
+        kinds = (None,) if f.cause is None else (f.cause, None)
+        found: list[tuple[bool, bool, datetime, str]] = []
+        for broker in f.brokers:
+            told = self._told.get(broker, {})
+            for kind in kinds:
+                for still in (True, False):
+                    if own := told.get((kind, still)):
+                        found.extend(_before(own, at, settles, f.cause))
+                if found and found[-1][0]:
+                    break  # an event with the named cause has priority, and was found
+        return max(found)[3] if found else None
+
+
+def _before(own: Sequence[_Befell], at: datetime, settles: timedelta, cause: str | None) -> Iterator[tuple[bool, bool, datetime, str]]:
+    """Events that were not over, from the last back to the first that surely had begun; earlier ones are not better."""
+    begun: datetime | None = None
+    over = at - settles
+    for place in range(bisect_right(own, at + DETECTION, key=_BEGAN) - 1, -1, -1):
+        befell = own[place]
+        if befell.over < over or (begun is not None and befell.start < begun):
+            return
+        end = befell.root.end
+        if end is None or at <= end + settles:
+            yield befell.root.cause.kind == cause, befell.start <= at + SLACK, befell.start, befell.group
+            begun = befell.start if befell.start <= at + SLACK else None
+
+
+def _groups(findings: Mapping[str, Sequence[Statement]], kinds: Mapping[str, Container[str | None]]) -> list[_Group]:
+    back: dict[tuple[int, str | None], list[Statement]] = defaultdict(list)
+    for f in findings.get(BACK, ()):
+        if f.start is not None:
+            for broker in f.brokers:
+                back[broker, f.cause].append(f)
+    for own in back.values():
+        own.sort(key=_start)
+    roots = [
+        _Root(f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, back), f)
+        for kind, causes in kinds.items()
+        for f in findings.get(kind, ())
+        if f.start is not None and f.brokers and (not causes or f.cause in causes)
+    ]
+    roots.sort(key=lambda r: (r.start, r.cause.kind, r.brokers))
+    stops = [r for r in roots if r.cause.kind == STOP]
+    found = [*_one_incident([r for r in roots if r.cause.kind != STOP], _during), *_one_incident(stops, _next)]
+    return [_Group(_id(own), _kind(own), tuple(own)) for own in found]
+
+
+def _kind(roots: Sequence[_Root]) -> str:
+    first = roots[0].cause.kind
+    return ROLLING if first == STOP and len({b for r in roots for b in r.brokers}) > 1 else first
+
+
+def _id(roots: Sequence[_Root]) -> str:
+    return hashlib.sha256("|".join(sorted(r.cause.id for r in roots)).encode()).hexdigest()[:12]
+
+
+def _over(f: Statement, back: Mapping[tuple[int, str | None], Sequence[Statement]]) -> datetime | None:
+    """When its brokers were in sync again; else its own end."""
+    if f.start is None or f.end is None:
+        return None
+    returns = (back.get((broker, f.kind), ()) for broker in f.brokers)
+    after = [own[place] for own in returns if (place := bisect_left(own, f.start - SLACK, key=_start)) < len(own)]
+    if not after:
+        return f.end
+    first = min(after, key=_start)
+    return None if first.end is None else max(first.end, f.end)
+
+
+def _start(f: Statement) -> datetime:
+    return f.start or datetime.max
+
+
+def _during(before: Sequence[_Root], after: _Root) -> bool:
+    """It began before the previous one was over, and soon after its start."""
+    return any((r.end is None or after.start <= r.end) and after.start <= r.start + APART for r in before)
+
+
+def _next(before: Sequence[_Root], after: _Root) -> bool:
+    return any(r.end is not None and after.start <= r.end + APART for r in before[-1:])
+
+
+def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Root], bool]) -> list[list[_Root]]:
+    """Roots by time; each joins the previous ones if it belongs to their incident."""
+    told: list[list[_Root]] = []
+    for root in roots:
+        if told and joins(told[-1], root):
+            told[-1].append(root)
+        else:
+            told.append([root])
+    return told
+
+
+def _told(group: _Group, own: Sequence[Finding], phrases: Mapping[str, str]) -> Incident:
+    costs = list(_costs(own))
+    open_ones = list(_open(own))
+    what = _what(group, phrases)
+    return Incident(
+        id=group.id,
+        kind=group.kind,
+        severity=max((f.severity for f in own), key=LEVELS.index),
+        brokers=group.brokers,
+        start=group.roots[0].start,
+        end=group.end,
+        summary=f"{what}: {'; '.join(costs) or 'nothing came of it'}",
+        explanation=" ".join(
+            (
+                f"{what}.",
+                f"It cost: {'; '.join(costs)}." if costs else "Nothing that matters came of it.",
+                f"Still so when the evidence ends: {'; '.join(open_ones)}."
+                if open_ones
+                else f"It was over at {moment(group.end)}."
+                if group.end is not None
+                else "",
+                *sentences((f, p) for f in own if f.kind == "data-loss" for p in places(f)),
+            )
+        ).strip(),
+        findings=tuple(f.id for f in own),
+    )
+
+
+def _what(group: _Group, phrases: Mapping[str, str]) -> str:
+    """The brokers and what happened to them, by time."""
+    befell: dict[int, dict[str, None]] = defaultdict(dict)
+    for root in group.roots:
+        for broker in root.brokers:
+            befell[broker].setdefault(phrases[root.cause.kind])
+    alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for broker, words in befell.items():
+        alike[tuple(words)].append(broker)
+    parts = [
+        f"{brokers_named(brokers)} {_listed(words)}{' one after the other' if group.kind == ROLLING else ''}"
+        for words, brokers in alike.items()
+    ]
+    what = "; ".join(parts)
+    return f"{what[:1].upper()}{what[1:]}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+COSTS = (
+    ("offline-partition", "{} without a leader"),
+    ("under-min-isr", "{} below min.insync.replicas, where writes with acks=all are refused"),
+    ("under-replicated", "{} short of replicas"),
+)
+"""Kinds with the words for their impact (besides losses), and the words while they are not over."""
+
+
+def _costs(own: Sequence[Finding]) -> Iterator[str]:
+    losses = [f for f in own if f.kind == "data-loss"]
+    for committed, words in (
+        (True, "{} of {} that {were} committed {are} lost"),
+        (None, "{} of {} {are} lost, committed or not"),
+        (False, "{} of {} that {were} never committed {were} cut"),
+    ):
+        gone = [f for f in losses if f.confidence != "possible" and f.committed is committed]
+        if gone:
+            count = offsets_in((f, p) for f in gone for p in places(f))
+            were, are = ("was", "is") if count == 1 else ("were", "are")
+            yield words.format(counted(count, "offset"), counted(len(hit(gone))), were=were, are=are)
+    for excused in (True, False):
+        doubtful = [f for f in losses if f.confidence == "possible" and (f.committed is False) == excused]
+        if doubtful:
+            told = (
+                "in {} records that were never committed were cut, which perhaps nobody misses"
+                if excused
+                else "of {} a loss cannot be excluded"
+            )
+            yield told.format(counted(len(hit(doubtful))))
+    for kind, words in COSTS:
+        if touched := hit(f for f in own if f.kind == kind):
+            yield words.format(counted(len(touched)))
+    if any(f.kind == "controller-change" for f in own):
+        yield "another controller"
+
+
+def _open(own: Sequence[Finding]) -> Iterator[str]:
+    """Findings that are not over when the evidence ends."""
+    for kind, words in COSTS:
+        if now := hit((f for f in own if f.kind == kind), still=True):
+            yield words.format(counted(len(now)))

@@ -1,0 +1,198 @@
+"""Applies the rules: to the timeline of one partition on a Spark task, and to the whole evidence on the driver.
+
+Here: which rules run where, how their findings and the facts they read travel (VERDICTS), and the final order of findings. Not here: any
+rule or fact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from forensics.incidents.findings import Findings, worst_first
+from forensics.incidents.incidents import Incident, incidents
+from forensics.model.cluster import balance, broker_states, final_state, under_replication
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import FINDING, Fact, Finding
+from forensics.model.partition import durability
+from forensics.model.partition.log_coverage import weakened
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.rows import Rows
+from forensics.proof.judgement import judgement
+from forensics.proof.records import HANDOVER, records
+from forensics.rules import RULES
+
+INTERNAL = "__cluster_metadata"
+OF_METADATA = frozenset({"raft-truncation"})
+"""Kinds that are found in the partition of the metadata log. It has no ISR, and no leader that the other rules could judge."""
+
+
+OF_REPORT: tuple[Fact, ...] = tuple(dict.fromkeys((*balance.FACTS, *durability.FACTS, *under_replication.FACTS, *broker_states.FACTS)))
+"""Facts of partitions that sections of the report read."""
+FACTS: tuple[Fact, ...] = tuple(dict.fromkeys((*(f for rule in RULES for f in rule.facts), *OF_REPORT)))
+"""All facts that the report and the rules read, each once."""
+NAME = ("topic", "partition")
+STANDING = pa.struct(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("topic_id", pa.string()),
+        ("replicas", pa.list_(pa.int32())),
+        ("leader", pa.int32()),
+        ("isr", pa.list_(pa.int32())),
+        ("leader_epoch", pa.int32()),
+        ("log_end_offset", pa.int64()),
+        ("high_watermark", pa.int64()),
+        ("low_watermark", pa.int64()),
+        ("verdict", pa.string()),
+        ("since", pa.timestamp("us")),
+        ("until", pa.timestamp("us")),
+        ("why", pa.string()),
+        ("from_creation", pa.bool_()),
+        ("handovers", pa.list_(HANDOVER)),
+    ]
+)
+"""The partition, its state at the end, and its verdict."""
+OF_VERDICT = ("verdict", "since", "until", "why", "from_creation")
+_STANDING = tuple(own.name for own in STANDING)
+PARTITION = pa.struct([*STANDING, *((fact.name, fact.type) for fact in FACTS)])
+VERDICTS = pa.schema([("cluster", pa.int32()), ("finding", FINDING), ("partition_state", PARTITION)])
+"""The result of judging a partition of a cluster: findings, and one row with the state of the partition at the end."""
+
+
+def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
+    """Rows of VERDICTS for one timeline."""
+    yield from verdicts_of(timeline, cluster, list(found_in(timeline, cluster)))
+
+
+AND_STANDING = pa.schema([*VERDICTS, ("standing", pa.struct(list(final_state.SCHEMA)))])
+"""In each row, only one of the columns after `cluster` has a value."""
+
+
+def judge_and_standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
+    """Rows of AND_STANDING for one timeline."""
+    yield from judge_partition(timeline, cluster)
+    yield from ({"cluster": cluster.number, "standing": row} for row in final_state.standing(timeline, cluster))
+
+
+def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[Finding]) -> Iterator[dict[str, Any]]:
+    """Rows of VERDICTS for one timeline with these findings. Deleted incarnations of a topic give findings, but no state."""
+    for finding in found:
+        yield {"cluster": cluster.number, "finding": {**finding.row(), "cluster": cluster.number}, "partition_state": None}
+    if timeline.generation == 0 and timeline.topic != INTERNAL:
+        own = judgement(timeline, cluster, found)
+        state = {**_state(timeline, cluster), **{name: getattr(own, name) for name in OF_VERDICT}, "handovers": records(own)}
+        yield {"cluster": cluster.number, "finding": None, "partition_state": state}
+
+
+def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    """All findings of the partition rules for one timeline."""
+    if timeline.topic == INTERNAL:
+        for judge in _OF_METADATA:
+            yield from judge(timeline, cluster)
+        return
+    for judge in _OF_PARTITIONS:
+        for found in judge(timeline, cluster):
+            own = found if found.topic is not None else found.of_partition(timeline.topic, timeline.partition)
+            yield weakened(own, cluster)
+
+
+_OF_METADATA = [rule.partition for rule in RULES if rule.partition is not None and rule.kind in OF_METADATA]
+_OF_PARTITIONS = [rule.partition for rule in RULES if rule.partition is not None and rule.kind not in OF_METADATA]
+
+
+def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
+    now = timeline.standing
+    disk = timeline.collected_logs.get(now.leader) if now.leader is not None else None
+    replica = timeline.replicas.get(now.leader) if now.leader is not None else None
+    end = disk.reach if disk is not None and disk.reach is not None else replica.log_end_offset if replica is not None else None
+    hw = disk.high_watermark.offset if disk is not None and disk.high_watermark is not None else None
+    return {
+        "topic": timeline.topic,
+        "partition": timeline.partition,
+        "topic_id": timeline.topic_id,
+        "replicas": list(timeline.assigned),
+        "leader": now.leader,
+        "isr": list(now.isr),
+        "leader_epoch": now.leader_epoch,
+        "log_end_offset": end,
+        "high_watermark": hw,
+        "low_watermark": timeline.low_watermark,
+        **{fact.name: fact.of(timeline, cluster) for fact in FACTS},
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """All findings in their final order, their incidents, and the partitions (by name) of the cluster that exists at the end."""
+
+    findings: Sequence[Finding]
+    incidents: Sequence[Incident]
+    partitions: Rows
+
+
+Asked = Callable[[str | None, int | None], bool]
+
+
+def conclude(verdicts: pa.Table, cluster: Cluster, asked: Asked | None = None) -> Conclusion:
+    """The conclusion from the rows of VERDICTS. `asked`: limits the output to these topics and partitions; all partitions are judged."""
+    partitions = {number: Rows(own.drop_columns("cluster")) for number, own in _of_lives(_partitions(verdicts), cluster).items()}
+    found = verdicts.select(["cluster", "finding"])
+    rows = {
+        number: own["finding"].chunks for number, own in _of_lives(found.sort_by("cluster") if cluster.ended else found, cluster).items()
+    }
+    told = [_of_cluster(life, Findings(rows[life.number], asked), partitions[life.number]) for life in cluster.lives]
+    findings = sorted(dict.fromkeys(f for own, _ in told for f in own), key=_order)
+    return Conclusion(findings, [i for _, own in reversed(told) for i in own], partitions[cluster.number])
+
+
+def _of_lives(told: pa.Table, cluster: Cluster) -> dict[int, pa.Table]:
+    """The rows of each cluster by its number, from rows sorted by cluster."""
+    if not cluster.ended:
+        return {cluster.number: told}
+    told = told.combine_chunks()
+    begins = pc.run_end_encode(told["cluster"].combine_chunks())
+    ends = dict(zip(begins.values.to_pylist(), pairwise([0, *begins.run_ends.to_pylist()]), strict=True))
+    return {number: told.slice(begin, end - begin) for number in cluster.by_number for begin, end in [ends.get(number, (0, 0))]}
+
+
+def _partitions(verdicts: pa.Table) -> pa.Table:
+    """The states of partitions at the end, by cluster and name."""
+    states = verdicts["partition_state"]
+    table = pa.Table.from_batches(map(pa.RecordBatch.from_struct_array, states.chunks), schema=pa.schema(list(states.type)))
+    table = table.append_column("cluster", verdicts["cluster"])
+    there = pc.indices_nonzero(pc.is_valid(states))
+    order = pc.sort_indices(table.select(["cluster", *NAME]).take(there), [(name, "ascending") for name in ("cluster", *NAME)])
+    return table.take(there.take(order))
+
+
+def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[list[Finding], list[Incident]]:
+    for rule in RULES:
+        if rule.cluster is not None and not (rule.of_evidence and cluster.number):
+            found.add(rule.cluster(cluster, with_facts(partitions, rule.facts)))
+    for rule in RULES:
+        if rule.post_rule is not None:
+            found.add(list(rule.post_rule(cluster, with_facts(partitions, rule.facts), found)))
+    told, found_incidents = incidents(found, RULES)
+    if not cluster.number:
+        return told, found_incidents
+    return [replace(f, cluster=cluster.number) for f in told], [replace(i, cluster=cluster.number) for i in found_incidents]
+
+
+def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:
+    """The partition states, with these facts only."""
+    return partitions.of(*_STANDING, *(fact.name for fact in facts))
+
+
+_RANK = {rule.kind: rule.rank for rule in RULES}
+
+
+def _order(f: Finding) -> tuple[Any, ...]:
+    """Worst first, then by kind as the rules are listed, then by place and time."""
+    severity, *place = worst_first(f)
+    return severity, _RANK[f.kind], *place

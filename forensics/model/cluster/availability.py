@@ -1,0 +1,459 @@
+"""Availability of a broker: the runs of its process, other nodes' reports about it, and the spans in which it was stopping or down.
+
+Here: the only model of availability, built once per broker and cluster. All code that asks whether a broker was up, stopping, down or
+fenced uses it. Not here: why a replica left an ISR (forensics.model.partition.absences), or which cluster a broker was in (incarnations).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import Generic, TypeVar
+
+from forensics.model.events import Event
+from parsers.kinds import By, Role, named, of
+
+S = TypeVar("S")
+
+SLACK = timedelta(seconds=2)
+"""A controller notices a stop a little before the broker's last line, or after."""
+APART = timedelta(milliseconds=200)
+"""Maximum difference between the estimated clocks of two machines."""
+DETECTION = timedelta(seconds=60)
+"""Longer than any session or heartbeat timeout in use; a crash is noticed within it."""
+
+CONTROLLED, KILLED, MISSED = "controlled", "killed", "missed"
+"""How a run ended: by a controlled shutdown; by a crash, shown by the next start or the process's own halt; or only missed by others:
+its log ends without a shutdown, and other nodes report that it was gone but not that it came back."""
+
+
+@dataclass
+class BrokerRun:
+    """One run of a broker process, from its first line to its last."""
+
+    node: int
+    begin: Event | None
+    """First event of this run; None if the log begins in the middle of the run."""
+    end: Event | None = None
+    """The event that closed the run: the end of a clean stop, or the start that follows a crash."""
+    outcome: str = "running"
+    """'running', 'stopped' (cleanly), 'crashed' (the next start found no clean stop, or the process halted), 'failed' (gave up while
+    starting)."""
+    halted: Event | None = None
+    """Its own last event before it halted because of its disks, without a shutdown; `end` is the start that follows, if there is one."""
+    stopping: Event | None = None
+    controlled: Event | None = None
+    last_seen: Event | None = None
+    evidence: list[Event] = field(default_factory=list)
+
+    seen: dict[int | None, Event] = field(default_factory=dict)
+    """The last line about the process in each cluster it was in: it may outlive a cluster."""
+
+    @property
+    def stop(self) -> Event | None:
+        """The first event of its clean stop."""
+        if self.outcome in ("crashed", "failed"):
+            return None
+        return self.stopping or (self.end if self.outcome == "stopped" else None)
+
+    @property
+    def handed_over(self) -> Event | None:
+        """The completed controlled shutdown: the broker handed over its leaderships and left the ISRs. None if a later start in the same
+        cluster shows an unclean stop."""
+        done = self.controlled
+        if done is None or done.reason != "done" or self.halted is not None:
+            return None
+        after = self.evidence[self.evidence.index(done) :]
+        return None if any(e.event == "unclean-start" and e.cluster == done.cluster for e in after) else done
+
+    @property
+    def clusters(self) -> set[int]:
+        """The known clusters of the run."""
+        born = self.begin.cluster if self.begin is not None else None
+        return {c for c in (born, *self.seen) if c is not None}
+
+    def within(self, cluster: int) -> BrokerRun:
+        """The part of the run within one of its clusters."""
+        born = self.begin.cluster if self.begin is not None else None
+        life = self if born in (cluster, None) else replace(self, begin=None)
+        if cluster == max(self.clusters, default=cluster):
+            return life
+        before = [e for e in life.evidence if e.cluster == cluster]
+        last = self.seen.get(cluster)
+        return replace(life, end=None, outcome="running", halted=None, stopping=None, controlled=None, last_seen=last, evidence=before)
+
+    @property
+    def begin_at(self) -> datetime | None:
+        return self.begin.at if self.begin else None
+
+    @property
+    def end_at(self) -> datetime | None:
+        return self.end.at if self.end else None
+
+
+class Spans(Generic[S]):
+    """Items with a beginning and an end, searchable by time span; an unknown end or beginning is open."""
+
+    def __init__(self, of: Iterable[S], begin: Callable[[S], datetime | None], end: Callable[[S], datetime | None]) -> None:
+        self.all = sorted(of, key=lambda one: begin(one) or datetime.min)
+        self._begins = [begin(one) or datetime.min for one in self.all]
+        self._ends = [end(one) or datetime.max for one in self.all]
+        self._over = list(accumulate(self._ends, max))  # when this item and all before it had ended
+
+    def latest(self, until: datetime, count: int) -> Sequence[S]:
+        """The last `count` items that had begun by `until`, ascending by beginning."""
+        place = bisect_right(self._begins, until)
+        return self.all[max(place - count, 0) : place]
+
+    def within(self, since: datetime, until: datetime) -> Iterator[S]:
+        """Items that had begun by `until` and not ended before `since`, latest beginning first."""
+        for place in range(bisect_right(self._begins, until) - 1, -1, -1):
+            if self._over[place] < since:
+                return
+            if since <= self._ends[place]:
+                yield self.all[place]
+
+
+def by_time(lives: Iterable[BrokerRun]) -> Spans[BrokerRun]:
+    """A node's runs, searchable by time."""
+    return Spans(lives, lambda life: life.begin_at, lambda life: life.end_at)
+
+
+def lives(node: int, events: Iterable[Event]) -> list[BrokerRun]:
+    """A broker's runs from its own lines, in file order.
+
+    A start without a completed stop before it means a crash (Kafka prints nothing when it is killed), unless the start itself found the
+    marker of a clean shutdown: then the stop happened and only its lines are missing. A process that finds the directories locked is
+    neither a start nor, when it ends, a stop.
+    """
+    found: list[BrokerRun] = []
+    current: BrokerRun | None = None
+    phase = "up"
+    ending: datetime | None = None
+    for event in events:
+        kind = event.event
+        if kind == "fatal-error" and event.reason == "locked":
+            current = _without_the_last(found) if found and phase != "up" else current
+            phase, ending = "up", event.at + GIVING_UP if event.at is not None else None
+        if kind in _ENDING and ending is not None and event.at is not None and event.at < ending:
+            ending = event.at + EXITING if kind == "broker-stopped" else ending
+            continue
+        # KRaft brokers (3.1+) print "Transition from SHUTDOWN to STARTING" before, and their life cycle's STARTING after "Starting broker"
+        starting = kind == "broker-state" and event.reason == "STARTING"
+        if starting and phase not in ("up", "given up"):
+            continue
+        if kind == "broker-starting" and phase == "announced" and current is not None:
+            phase = "starting"
+            current.evidence.append(event)
+        elif kind == "broker-starting" or starting or (kind == "controller-starting" and current is not None):
+            # a process with both roles starts its controller before its broker: the lines in between belong to the new run
+            phase = "starting" if kind == "broker-starting" else "announced"
+            if current is not None and (current.halted is not None or (current.outcome == "running" and _alive(current))):
+                current.outcome, current.end = "crashed", event
+                current.evidence.append(event)
+            current = BrokerRun(node, begin=event, evidence=[event])
+            found.append(current)
+        elif kind in _OF_A_LIFE:
+            if current is None:
+                current = BrokerRun(node, begin=None)
+                found.append(current)
+            phase = phase if kind == "broker-state" or phase == "given up" else "up"
+            if kind == "broker-stopping":
+                current.stopping = current.stopping or event
+                current.evidence.append(event)
+            elif kind == "broker-stopped":
+                current.outcome, current.end = "failed" if phase == "given up" else "stopped", event
+                current.evidence.append(event)
+            elif kind == "controlled-shutdown":
+                current.controlled = event if event.reason != "retry" else current.controlled or event
+                current.evidence.append(event)
+        elif kind == "fatal-error" and event.reason in _HALTING:
+            if current is None:
+                current = BrokerRun(node, begin=None)
+                found.append(current)
+            current.outcome, current.end, current.halted, current.last_seen = "crashed", event, event, event
+            current.evidence.append(event)
+        elif kind == "clean-shutdown-file" and current is not None and current.outcome == "running":
+            current.outcome, current.end = (
+                "stopped",
+                event,
+            )  # LogManager writes it when it has closed its logs, and removes it at the next start
+            current.evidence.append(event)
+        elif kind in _MARKERS and current is not None:
+            _settle_by_marker(found, current, event)
+        elif kind == "fatal-error" and phase in ("starting", "announced"):
+            phase = "given up"
+        if current is not None and current.outcome == "running" and spoken(event):
+            current.last_seen = event
+            current.seen[event.cluster] = event
+    return found
+
+
+_HALTING = frozenset({"log-dir", "disk"})
+"""Kafka calls Runtime.halt for these: no shutdown hook runs, nothing more is printed."""
+
+
+GIVING_UP = timedelta(minutes=1)
+"""A process that could not start ends within this time."""
+EXITING = timedelta(seconds=1)
+"""After the stop, the shutdown hook reports the shutdown again within this time."""
+_ENDING = of(role=Role.ENDS | Role.LIFE_CYCLE)
+_OF_A_LIFE = _ENDING | of(role=Role.UP)
+_MARKERS = of(role=Role.MARKER)
+
+
+def _without_the_last(found: list[BrokerRun]) -> BrokerRun | None:
+    """Drops a second process that found the log directories locked: the first is still running."""
+    second = found.pop()
+    first = found[-1] if found else None
+    if first is not None and first.end is not None and first.end is second.begin:
+        first.outcome, first.end = "running", None
+        first.evidence.remove(second.begin)
+    return first
+
+
+_READ = of(by=By.FILE | By.RECORD | By.READER)
+
+
+def spoken(event: Event) -> bool:
+    """Whether the process printed the line itself. Its copy of the metadata log has the controller's records, some fetched after its
+    return."""
+    return event.line is not None and event.event not in _READ
+
+
+def _alive(life: BrokerRun) -> bool:
+    return life.begin is not None or life.last_seen is not None
+
+
+def _settle_by_marker(found: list[BrokerRun], current: BrokerRun, marker: Event) -> None:
+    current.evidence.append(marker)
+    before = found[-2] if len(found) > 1 else None
+    if marker.event == "clean-start" and before is not None and before.outcome == "crashed":
+        before.outcome, before.end = "stopped", marker
+    elif before is not None and before.outcome == "crashed" and marker.event == "unclean-start":
+        before.evidence.append(marker)
+
+
+def _place(event: Event) -> int:
+    """Position of the event in its source."""
+    return event.metadata_offset if event.metadata_offset is not None else event.line or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A span in which a broker was stopping or down."""
+
+    how: str
+    life: BrokerRun | None
+    """The run that ended; None if only a controller reported it."""
+    since: datetime | None
+    """The first event of the stop; for a crash, which prints nothing, the last line of the process: it ran at least until then."""
+    until: datetime | None
+    """Time of the next start; None if no later start is known."""
+    known: datetime | None
+    """Latest time at which other nodes knew of it."""
+    event: Event
+    """The evidence: the first event of the stop, the start that shows the crash, or another node's report."""
+
+    def covers(self, at: datetime, slack: timedelta = SLACK) -> bool:
+        early = min(slack, APART) if self.how == CONTROLLED else slack  # leaders do not move before the stop begins
+        return (self.since is None or at >= self.since - early) and (self.known is None or at <= self.known + slack)
+
+    def overlaps(self, start: datetime, end: datetime | None) -> bool:
+        return (self.until is None or self.until > start) and (end is None or self.since is None or self.since < end)
+
+
+class Availability:
+    """The availability of one broker."""
+
+    def __init__(self, broker: int, lives: Sequence[BrokerRun], said: Mapping[str, Sequence[Event]], last_line: datetime | None) -> None:
+        self.broker, self.lives = broker, lives
+        self._said, self._last_line = said, last_line
+        self._lived = by_time(lives)
+        self._begun = sorted(life.begin_at for life in lives if life.begin_at is not None)
+        self.unbegun = len(self._begun) < len(lives)
+        """Whether some run has no beginning in the evidence."""
+        own = [a for index, life in enumerate(lives) if (a := self._of_life(index, life)) is not None]
+        missed = self._missed()
+        self._away = _spans(own)
+        asked = [self._asked(e, e.at) for e in self.said("stop") if e.at is not None and self.outage(e.at) is None]
+        self._away = _spans([*own, *missed, *asked])
+        self.outages = self._away.all
+
+    @property
+    def running(self) -> BrokerRun | None:
+        """The run that continues at the end of the evidence."""
+        last = self.lives[-1] if self.lives else None
+        return last if last is not None and last.outcome == "running" and self.missed is None else None
+
+    @property
+    def missed(self) -> Outage | None:
+        return next((a for a in self.outages if a.how == MISSED), None)
+
+    def unmissed(self, leaderless: Iterable[datetime]) -> datetime | None:
+        """Start of an outage that no other node reported, as when the last broker crashes: its log ends without a stop, and from then on
+        the partitions it was last in sync with had no leader. `leaderless`: since when such partitions have had no leader until the end."""
+        last = self._last_line
+        if last is None or self.running is None or self.said("log-dir") or (self.outages and self.outages[-1].until is None):
+            return None
+        return min((at for at in leaderless if at > last), default=None)
+
+    def said(self, word: str) -> Sequence[Event]:
+        """Reports about the broker in order of time: 'lost' (fenced, or session gone), 'back', 'registered', 'unregistered', 'stop' (its
+        controlled shutdown, as the controller saw it), 'uncounted' (not among the brokers a new controller finds), 'log-dir' or 'pause'."""
+        return self._said.get(word, ())
+
+    def between(self, word: str, start: datetime, end: datetime) -> Sequence[Event]:
+        own = self.said(word)
+        return own[bisect_left(own, start, key=_when) : bisect_right(own, end, key=_when)]
+
+    def returned(self, after: datetime) -> Event | None:
+        """The first report that it was back or registered."""
+        first = (e for word in ("back", "registered") for e in self.between(word, after, datetime.max)[:1])
+        return min(first, key=_when, default=None)
+
+    def fenced(self, start: datetime, end: datetime) -> list[Event]:
+        """The reports that it was lost, without those from times at which it was stopping or down."""
+        return [e for e in self.between("lost", start, end) if e.at is not None and ((a := self.outage(e.at)) is None or a.how == MISSED)]
+
+    def went_on(self, lost: Event) -> bool:
+        """Whether the process that lost its session kept running: it reports so itself, or returns with the same broker epoch. A
+        restarted process registers again and gets a new one (KIP-631). Both reports must be from one source: a starting controller
+        repeats old facts at its own time."""
+        if lost.at is None:
+            return False
+        back = next(iter(self.between("back", lost.at, datetime.max)), None)
+        until = back.at + SLACK if back is not None and back.at is not None else datetime.max
+        gone = self.between("lost", lost.at - AT_ONCE, until)
+        if any(e.event == "session-expired" for e in gone):
+            return True
+        returns = [b for b in self.between("back", lost.at, until) if b.broker_epoch is not None]
+        return any((b.source, b.broker_epoch) == (e.source, e.broker_epoch) and _place(b) > _place(e) for b in returns for e in gone)
+
+    def latest(self, at: datetime | None) -> Sequence[BrokerRun]:
+        """The last run that had begun by `at` (None: of all), and the run before it."""
+        return self._lived.latest(at or datetime.max, 2)
+
+    def living(self, since: datetime, until: datetime) -> Iterator[BrokerRun]:
+        """The runs in a time span, latest beginning first."""
+        return self._lived.within(since, until)
+
+    def begun(self, after: datetime, until: datetime) -> list[datetime]:
+        """The process starts in a time span."""
+        return self._begun[bisect_left(self._begun, after) : bisect_right(self._begun, until)]
+
+    def moved(self, after: datetime, until: datetime) -> bool:
+        """Whether the broker left or returned in a time span."""
+        told = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))
+        return told or bool(self.begun(after, until)) or any(a.overlaps(after, until) for a in self.outages)
+
+    def outage(self, at: datetime, slack: timedelta = SLACK) -> Outage | None:
+        """The last outage that covers a time."""
+        return next((a for a in self._away.within(at - slack, at + slack) if a.covers(at, slack)), None)
+
+    def _of_life(self, index: int, life: BrokerRun) -> Outage | None:
+        again = next((x for x in map(self.lives.__getitem__, range(index + 1, len(self.lives))) if x.outcome != "failed"), None)
+        until = again.begin_at if again is not None else None
+        last = life.last_seen.at if life.last_seen is not None else life.begin_at
+        if (stop := life.stop) is not None:
+            begun = stop if stop.event not in _UNDATED else life.controlled
+            since = begun.at if begun is not None else last
+            return Outage(CONTROLLED, life, since, until, max(until, life.end_at) if until and life.end_at else None, stop)
+        if life.outcome != "crashed" or life.end is None:
+            return None
+        if life.handed_over is not None:
+            return Outage(CONTROLLED, life, (life.stopping or life.handed_over).at, until, until, life.handed_over)
+        return Outage(KILLED, life, last, until, self._noticed(until) if until is not None else None, life.end)
+
+    def _noticed(self, restarted: datetime) -> datetime:
+        """Latest time at which a controller knew of a crash. If the new process starts before the old session has ended, it can only
+        register afterwards; the old registration is cleaned up then (ReplicationControlManager#handleBrokerUncleanShutdown)."""
+        registered = self.between("registered", restarted, restarted + DETECTION)
+        return next((e.at for e in registered if e.at is not None), restarted)
+
+    def _missed(self) -> Iterator[Outage]:
+        """Outages of a run whose log ends without a stop, if other nodes reported it gone and not that it came back. The log of a broker
+        that runs while its files are collected ends in the same way, but no node reports it gone."""
+        life, last_line = self.lives[-1] if self.lives else None, self._last_line
+        if life is None or life.outcome != "running" or last_line is None or life.stopping is not None or life.controlled is not None:
+            return
+        gone = [*self.between("lost", last_line - AT_ONCE, datetime.max), *self.between("uncounted", last_line + SLACK, datetime.max)]
+        stopped = self.between("stop", last_line - SLACK, datetime.max)[:1]
+        for event in sorted((*gone, *stopped), key=_when):
+            if event.writer != self.broker and event.at is not None and self.returned(event.at) is None:
+                if event not in stopped:
+                    yield Outage(MISSED, life, last_line, None, None, event)
+                return
+
+    def _asked(self, word: Event, at: datetime) -> Outage:
+        """A shutdown that only the controller saw: its end is not certain."""
+        back = self.returned(at)
+        until = min((t for t in (back.at if back is not None else None, *self.begun(at, datetime.max)) if t is not None), default=None)
+        return Outage(CONTROLLED, None, at, until, min(until or datetime.max, at + DETECTION), word)
+
+
+def _spans(outages: Iterable[Outage]) -> Spans[Outage]:
+    return Spans(outages, lambda a: a.since, lambda a: a.known)
+
+
+_UNDATED = named("clean-start", "clean-shutdown-file", "broker-stopped")
+"""These events show a clean stop, but not when it began."""
+AT_ONCE = timedelta(seconds=1)
+
+
+def availabilities(
+    events: Iterable[Event], lives: Mapping[int, Sequence[BrokerRun]], last_lines: Mapping[int, datetime]
+) -> dict[int, Availability]:
+    """Availability of each broker that events name or that has runs; `events` are those of no partition."""
+    said: dict[int, dict[str, list[Event]]] = defaultdict(lambda: defaultdict(list))
+    for event in events:
+        if event.at is not None:
+            for word, broker in words_of(event, lives.keys()):
+                said[broker][word].append(event)
+    for own in said.values():
+        for told in own.values():
+            told.sort(key=_when)
+    return {b: Availability(b, lives.get(b, ()), said.get(b, {}), last_lines.get(b)) for b in sorted({*lives, *said})}
+
+
+def words_of(event: Event, known: Iterable[int] = ()) -> Iterator[tuple[str, int]]:
+    """The reports in an event, with the broker each is about."""
+    told: Sequence[int | None]
+    if event.event == "brokers-changed":
+        if event.reason == "live":
+            yield from (("uncounted", b) for b in set(known) - set(event.brokers or ()))
+            return
+        told, word = event.brokers or (), _CHANGES.get(event.reason or "")
+    else:
+        change = event.event == "metadata-broker-change"
+        told = (event.writer if event.broker is None else event.broker,)
+        word = _CHANGES.get(event.reason or "") if change else _WORDS.get(event.event)
+    yield from ((word, b) for b in told if word is not None and b is not None)
+
+
+_OF_ROLES = {
+    Role.LOST: "lost",
+    Role.BACK: "back",
+    Role.REGISTERED: "registered",
+    Role.STOP_SEEN: "stop",
+    Role.LOG_DIR: "log-dir",
+    Role.PAUSE: "pause",
+}
+_WORDS = {kind: word for role, word in _OF_ROLES.items() for kind in of(role=role)}
+_CHANGES = {
+    "deleted": "lost",
+    "added": "back",
+    "bounced": "back",
+    "fenced": "lost",
+    "unfenced": "back",
+    "shutdown": "stop",
+    "unregistered": "unregistered",
+}
+
+
+def _when(event: Event) -> datetime:
+    return event.at or datetime.min

@@ -1,0 +1,759 @@
+"""Builds the Cluster from the events of no partition, and identifies all events with its help.
+
+Here: the owner of each source, each broker's clock and runs, settings and topics, assembled once on the driver; and the vectorised step
+that adds broker, collection and corrected time to every event. Not here: Spark (pipeline), partitions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from posixpath import commonprefix
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from forensics.model.cluster.availability import BrokerRun, by_time, lives
+from forensics.model.cluster.clocks import Clock, estimate
+from forensics.model.cluster.cluster_history import CLUSTER_ID, TELLING, ClusterHistory, cluster_history
+from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, relations
+from forensics.model.cluster.directions import straightened
+from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, Source, recreated_topics
+from forensics.model.cluster.identity import Clues, identify
+from forensics.model.cluster.modified import meaningless
+from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
+from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
+from forensics.model.cluster.zones import (
+    Anchor,
+    Jump,
+    Start,
+    Step,
+    Witness,
+    anchor,
+    changes,
+    changes_in,
+    floor,
+    in_zone,
+    nearest_zone,
+    steps,
+    turns,
+)
+from forensics.model.events import IDENTIFIED, Event, place_in, rows
+from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
+
+AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
+SHARED = frozenset({"znode"})
+"""Kinds whose paths contain numbers that are not broker ids: partitions/0/state."""
+LOG_SUFFIX = "-log"
+DISK_KINDS = frozenset(
+    {"hw-checkpoint", "recovery-point-checkpoint", "log-start-checkpoint", "cleaner-checkpoint", "epoch-checkpoint", "segment"}
+    | {"partition-metadata", "meta-properties"}
+)
+ROWS = 4096
+"""Rows that are identified at once on the driver."""
+COPIED = timedelta(seconds=2)
+"""Some archives and file systems keep whole seconds only."""
+CALENDAR = (datetime(3, 1, 1), datetime(9998, 1, 1))
+"""Times outside this range are invalid and stay unchanged."""
+_CALENDAR_MS = range(10**14)
+"""Milliseconds since 1970 that are valid as a start time of Kafka."""
+_SET = of(role=Role.SETTING | Role.TOPIC_GONE)
+_OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
+_OF_FILES = named("source", "archive")
+_IDENTIFYING = named("log-directory-identity", "config")
+
+
+ALL_EPOCHS = 64
+ONE_OF = 32
+"""All lines of the leader epochs below ALL_EPOCHS are gathered, and those of one in ONE_OF later epochs: a few are enough to compare
+clocks, and a partition may have a million."""
+
+
+def is_gathered(events: pa.Table) -> pa.ChunkedArray:
+    """Mask of the events that `gather` needs: those of no partition, and some partition events that compare clocks."""
+    epoch = events["leader_epoch"]
+    few = pc.or_(pc.less(epoch, ALL_EPOCHS), pc.equal(pc.bit_wise_and(epoch, ONE_OF - 1), 0))
+    told = pc.fill_null(pc.not_equal(events["reason"], "cached"), True)
+    of_first = pc.and_(pc.is_in(events["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(events["partition"], 0))
+    leaderships = pc.fill_null(pc.and_(pc.and_(of_first, told), few), False)
+    return pc.or_(pc.is_in(events["event"], pa.array(sorted(GATHERED))), leaderships)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The user's clock options; they override every estimate."""
+
+    zone_offset_ms: int | None = None
+    """--timezone as an offset: wall clock of all brokers minus UTC."""
+    zone_name: str | None = None
+    """--timezone as a name of the time zone database, whose offset changes with the seasons."""
+    clock_offsets_ms: Mapping[int, int] = field(default_factory=dict)
+    """--clock-offset BROKER=±S: error of one broker's clock, on top of its zone."""
+
+
+@dataclass(frozen=True)
+class EventResolver:
+    """The data that identification needs about every source; small, and sent to every task."""
+
+    nodes: Mapping[str, int | None]
+    collections: Mapping[str, str]
+    offsets_ms: Mapping[str, int]
+    topics: Mapping[str, str]
+    """Topic names by topic id, for facts that contain only the id."""
+    steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
+    """Sources in which the zone's offset changes; `offsets_ms` holds the offset of their last lines."""
+    files_ms: Mapping[str, int] = field(default_factory=dict)
+    """Error of the modification times of sources whose machine's clock was wrong."""
+    skews_ms: Mapping[str, int] = field(default_factory=dict)
+    """Clock error of sources whose lines are in UTC."""
+    stamps_ms: Mapping[int, int] = field(default_factory=dict)
+    """Error of the times in the metadata log, by the epoch of the controller that wrote them."""
+    root: str = ""
+    """Directory that all sources share; the report omits it from source names."""
+    saved: Mapping[str, datetime] = field(default_factory=dict)
+    """Latest UTC time at which files of an earlier collection were saved, if their modification times do not show it."""
+    unstamped: frozenset[str] = frozenset()
+    """Files whose modification times are meaningless."""
+    shared: SharedLogs = field(default_factory=SharedLogs)
+    clusters: ClusterHistory = field(default_factory=ClusterHistory)
+    on_disk: Mapping[str, int] = field(default_factory=dict)
+    """Cluster of each file that is not a log (index into `clusters.ids`), if it is not the last."""
+
+    def shown(self, path: str | None) -> str:
+        """A source's path as the report names it."""
+        return (path or "").removeprefix(self.root)
+
+    def utc(self, path: str, wall: datetime, line: int) -> datetime:
+        """UTC time for a wall-clock time at a line of a source."""
+        if not CALENDAR[0] <= wall < CALENDAR[1]:
+            return wall
+        earlier = (t.before_ms for t in self.steps.get(path, ()) if (line < t.line if t.line is not None else wall < t.wall))
+        return wall - timedelta(milliseconds=next(earlier, self.offsets_ms.get(path, 0)))
+
+    def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Converts a batch of EVENTS to a batch of IDENTIFIED."""
+        sources = batch.column("source")
+        distinct = pc.unique(sources)
+        index = pc.index_in(sources, value_set=distinct)
+        names = distinct.to_pylist()
+        owner = pc.take(pa.array([self.nodes.get(s) for s in names], pa.int32()), index)
+        writer = pc.coalesce(owner, batch.column("node"))
+        for name in self.shared.starts.keys() & set(names):
+            writer = pc.if_else(pc.equal(sources, name), self.shared.writers(batch, name), writer)
+        collection = pc.take(pa.array([self.collections.get(s, "") for s in names], pa.string()), index)
+        shift = pc.take(pa.array([-1000 * self.offsets_ms.get(s, 0) for s in names], pa.duration("us")), index)
+        time = batch.column("time")
+        local = pc.equal(batch.column("clock"), "line")
+        for name in names:
+            for step in reversed(self.steps.get(name, ())):
+                before = pc.and_(pc.equal(sources, name), _before(batch, step))
+                shift = pc.if_else(before, pa.scalar(timedelta(milliseconds=-step.before_ms), pa.duration("us")), shift)
+        shift = pc.if_else(pc.fill_null(local, False), shift, self._of_machines(batch, index, names))
+        at = pc.add(pc.if_else(_correctable(time), time, None), shift).cast(pa.timestamp("us"))
+        if self.unstamped:
+            told = pc.take(pa.array([s not in self.unstamped for s in names], pa.bool_()), index)
+            at = pc.if_else(pc.or_(told, pc.fill_null(pc.not_equal(batch.column("clock"), "mtime"), True)), at, None)
+        if self.saved:
+            saved = pc.take(pa.array([self.saved.get(s) for s in names], pa.timestamp("us")), index)
+            of_file = pc.fill_null(pc.is_in(batch.column("clock"), value_set=pa.array(["mtime"])), False)
+            at = pc.if_else(pc.and_(pc.or_(of_file, pc.is_null(batch.column("clock"))), pc.is_valid(saved)), saved, at)
+        topic = batch.column("topic")
+        if topic.null_count and self.topics:
+            ids = batch.column("topic_id")
+            known = pc.unique(ids)
+            named = pa.array([self.topics.get(i) if i else None for i in known.to_pylist()], pa.string())
+            topic = pc.coalesce(topic, pc.take(named, pc.index_in(ids, value_set=known)))
+        shown = pc.take(pa.array([self.shown(s) for s in names], pa.string()), index)
+        replaced = {"topic": topic, "source": shown}
+        columns = [replaced.get(name, batch.column(name)) for name in batch.schema.names]
+        cluster = self._clusters(batch, writer, index, names)
+        return pa.RecordBatch.from_arrays([*columns, writer, collection, cluster, at], schema=IDENTIFIED)
+
+    def _clusters(self, batch: pa.RecordBatch, writer: pa.Array, index: pa.Array, names: Sequence[str]) -> pa.Array:
+        """Cluster of each row: for a file, that of its disk; for a line, that of its broker at the time."""
+        last = self.clusters.last
+        if not last:
+            return pa.array([0] * batch.num_rows, pa.int32())
+        found = pc.take(pa.array([self.on_disk.get(s, last) - last for s in names], pa.int32()), index)
+        time, clock = batch.column("time"), batch.column("clock")
+        printed = pc.and_(
+            pc.is_in(clock, value_set=pa.array(["line", "utc"])), pc.and_(pc.is_valid(time), pc.is_valid(batch.column("line")))
+        )
+        for node in pc.unique(writer).to_pylist():
+            own = pc.fill_null(pc.equal(writer, node), False) if node is not None else pc.is_null(writer)
+            own = pc.and_(pc.fill_null(printed, False), own)
+            spans = self.clusters.between(node, *pc.min_max(time.filter(own)).as_py().values())
+            for number, span in enumerate(spans):
+                since = pc.fill_null(pc.greater_equal(time, pa.scalar(span.since, pa.timestamp("us"))), False)
+                reached = pc.and_(own, since) if number else own
+                found = pc.if_else(reached, pa.scalar(span.cluster - last, pa.int32()), found)
+        return found
+
+    def _of_machines(self, batch: pa.RecordBatch, index: pa.Array, names: Sequence[str]) -> pa.Array:
+        """Correction of UTC times: zero, unless the clock of the machine that stamped the file or record was wrong."""
+        none = pa.scalar(timedelta(0), pa.duration("us"))
+        shift = pa.array([timedelta(0)] * batch.num_rows, pa.duration("us"))
+        clock = batch.column("clock")
+        for told, errors_ms in (("mtime", self.files_ms), ("utc", self.skews_ms)):
+            if any(errors_ms.get(s) for s in names):
+                error = pc.take(pa.array([-1000 * errors_ms.get(s, 0) for s in names], pa.duration("us")), index)
+                shift = pc.if_else(pc.fill_null(pc.equal(clock, told), False), error, shift)
+        if self.stamps_ms:
+            epochs = pa.array(sorted(self.stamps_ms), pa.int32())
+            errors = pa.array([-1000 * self.stamps_ms[e] for e in sorted(self.stamps_ms)], pa.duration("us"))
+            stamped = pc.and_(pc.equal(clock, "batch"), pc.is_in(batch.column("event"), value_set=pa.array(sorted(RECORDS))))
+            of_records = pc.fill_null(pc.take(errors, pc.index_in(batch.column("controller_epoch"), value_set=epochs)), none)
+            shift = pc.if_else(pc.fill_null(stamped, False), of_records, shift)
+        return shift
+
+
+def _correctable(time: pa.Array) -> pa.Array:
+    """Mask of times that stay within the calendar after a correction."""
+    first, last = (pa.scalar(at, pa.timestamp("us")) for at in CALENDAR)
+    return pc.fill_null(pc.and_(pc.greater_equal(time, first), pc.less(time, last)), False)
+
+
+def _before(batch: pa.RecordBatch, step: Step) -> pa.Array:
+    """Mask of the rows before the change."""
+    if step.line is not None:
+        return pc.fill_null(pc.less(batch.column("line"), step.line), False)
+    return pc.fill_null(pc.less(batch.column("time"), pa.scalar(step.wall, pa.timestamp("us"))), False)
+
+
+def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
+    found = []
+    for row in table:
+        c = row["collected"] or {}
+        found.append(
+            Source(
+                path=row["source"],
+                kind=c.get("kind") or "unknown",
+                node=None,
+                collection="",
+                bytes=c.get("bytes"),
+                sha256=c.get("sha256"),
+                modified=c.get("modified"),
+                lines=c.get("lines"),
+                unrecognised=c.get("unrecognised"),
+                samples=c.get("samples") or (),
+                first=c.get("first"),
+                last=c.get("last"),
+                problem=c.get("problem"),
+                layout=c.get("layout"),
+                printed=_printed(c.get("printed") or ()),
+                ascents=c.get("ascents") or 0,
+                descents=c.get("descents") or 0,
+                steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
+                largest_step_back_ms=c.get("largest_step_back_ms") or 0,
+                cut_at=c.get("cut_at"),
+                newest_first=bool(c.get("newest_first")),
+            )
+        )
+    return sorted(found, key=lambda s: (s.path, repr(s)))  # a path may occur twice
+
+
+def _printed(places: Iterable[Mapping[str, Any]]) -> Mapping[str, Sequence[tuple[int, datetime | None]]]:
+    """Lines by facet, with the times they print."""
+    found: dict[str, list[tuple[int, datetime | None]]] = defaultdict(list)
+    for place in places:
+        if place["line"] is not None and place["facet"] is not None:
+            found[place["facet"]].append((place["line"], place["time"]))
+    return dict(found)
+
+
+def _clues(table: pa.Table, told: Iterable[Mapping[str, Any]], sources: Sequence[Source]) -> list[Clues]:
+    named: dict[str, list[int]] = defaultdict(list)
+    for row in told:
+        named[row["source"]].extend((row["collected"] or {}).get("nodes") or ())
+    identifying = pc.and_(pc.is_in(table["event"], pa.array(sorted(_IDENTIFYING))), pc.is_valid(table["node"]))
+    identities = table.select(["source", "node"]).filter(identifying)
+    for row in identities.group_by(["source", "node"], use_threads=False).aggregate([]).to_pylist():
+        if row["node"] not in named[row["source"]]:
+            named[row["source"]].append(row["node"])
+    return [Clues(s.path, tuple(named.get(s.path, ())), s.kind in AUTHORITATIVE) for s in sources]
+
+
+def _witnesses(
+    table: Iterable[Mapping[str, Any]], nodes: Mapping[str, Sequence[int]], unstamped: Collection[str]
+) -> dict[int | None, list[Witness]]:
+    """Clock evidence from each node's log files, from the rows about sources. UTC logs are used only if the node has no others."""
+    found: dict[int | None, list[Witness]] = defaultdict(list)
+    absolute: dict[int | None, list[Witness]] = defaultdict(list)
+    for row in table:
+        c = row["collected"] or {}
+        if (c.get("kind") or "").endswith(LOG_SUFFIX) and c.get("last") is not None:
+            jumps = tuple(Jump(j["line"], j["before"], j["after"]) for j in c.get("jumps") or () if None not in j.values())
+            utc = c.get("clock") == "utc"
+            told = 0 if utc else c.get("wall_minus_utc_ms")
+            modified = c.get("modified") if row["source"] not in unstamped else None
+            witness = Witness(c["last"], modified, told, row["source"], jumps, c.get("first"))
+            for node in nodes[row["source"]] or (None,):
+                (absolute if utc else found)[node].append(witness)
+    return {**absolute, **found}
+
+
+def _absolute(table: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Logs whose lines state their time in UTC."""
+    return frozenset(row["source"] for row in table if (row["collected"] or {}).get("clock") == "utc")
+
+
+def _clocks(
+    witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options, hosts: Mapping[int, int]
+) -> dict[int | None, Clock]:
+    """The clock of each node. `hosts`: nodes that share a host, and so a clock, mapped to one node per host."""
+    nodes = {n for n in witnesses if n is not None} | {e.writer for e in events if e.writer is not None}
+    of_host = _of_hosts(witnesses, hosts)
+    anchors = {n: a for n, found in of_host.items() if (a := _anchor(found, options)) is not None}
+    wrong = {hosts.get(n, n): error for n, error in options.clock_offsets_ms.items()}
+    own = {n: replace(a, offset_ms=a.offset_ms + wrong.get(n, 0)) for n, a in anchors.items() if n is not None}
+    standing = {n: hosts.get(n, n) for n in nodes | wrong.keys()}
+    floors = {n: low for n in set(standing.values()) if (low := floor(of_host.get(n, ()))) is not None}
+    told = relations(events, {n: own[host] for n, host in standing.items() if host in own}, hosts)
+    clocks: dict[int | None, Clock] = dict(estimate(own, told, sorted(set(standing.values())), floors).items())
+    if (nobody := anchors.get(None)) is not None:
+        clocks[None] = Clock.at_offset(nobody.offset_ms, nobody.uncertainty_ms, nobody.basis)
+    for node, error in wrong.items():
+        known = clocks.get(node, Clock())
+        zone = nearest_zone(anchors[node].offset_ms) if node in anchors else known.zone_minutes
+        clocks[node] = Clock(zone, error, 0, "given", compared=known.compared)
+    changing = {n: _changing(c, of_host.get(n, ()), options) for n, c in clocks.items()}
+    return {**changing, **{n: changing[host] for n, host in standing.items()}}
+
+
+def _of_hosts(witnesses: Mapping[int | None, Sequence[Witness]], hosts: Mapping[int, int]) -> dict[int | None, list[Witness]]:
+    """Clock evidence by host. A file that several nodes write to counts once."""
+    found: dict[int | None, dict[str, Witness]] = defaultdict(dict)
+    for node, own in witnesses.items():
+        host = hosts.get(node, node) if node is not None else None
+        found[host].update({f"{w.source} {n}": w for n, w in enumerate(own) if w.source not in found[host]})
+    return {host: list(own.values()) for host, own in found.items()}
+
+
+def _anchor(found: Sequence[Witness], options: Options) -> Anchor | None:
+    last = max((w.last for w in found if w.last is not None), default=None)
+    if options.zone_name is not None and last is not None:
+        return Anchor(in_zone(options.zone_name, last), 0, "given")
+    if options.zone_offset_ms is not None:
+        return Anchor(options.zone_offset_ms, 0, "given")
+    return anchor(found)
+
+
+def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock:
+    """The clock with the changes of its zone's offset; a zone that the user gives as an offset has none."""
+    if options.zone_name is not None:
+        return replace(clock, changes=changes_in(options.zone_name, found, clock.skew_ms))
+    if options.zone_offset_ms is not None:
+        return clock
+    return replace(clock, changes=changes(found, clock.offset_ms, clock.files_ms))
+
+
+def _identified(table: pa.Table, resolver: EventResolver) -> Iterator[Event]:
+    """Events in batches of ROWS. The table is combined first, since identification costs as much for a small piece as for a large one."""
+    for batch in table.combine_chunks().to_batches(max_chunksize=ROWS):
+        yield from rows(resolver.apply(batch))
+
+
+def _raw(table: pa.Table, resolver: EventResolver, sources: Iterable[Source]) -> list[Event]:
+    """Events that compare clocks, with uncorrected times, each file's in its own order. Snapshots are excluded, since their records have
+    the time of the snapshot. UTC lines are used only if the node has no others."""
+    snapshots = pa.array([s.path for s in sources if s.kind == "metadata-snapshot"], pa.string())
+    relating = pc.is_in(table["event"], pa.array(sorted({*RELATING, *LEADERSHIPS, "start-time"})))
+    told = table.filter(pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots))))
+    local = pc.fill_null(pc.equal(told["clock"], "line"), False)
+    nodes = {resolver.nodes.get(path) for path in pc.unique(told.filter(local)["source"]).to_pylist()}
+    mixed = pa.array([s.path for s in sources if s.node in nodes], pa.string())
+    utc = pc.and_(pc.fill_null(pc.equal(told["clock"], "utc"), False), pc.is_in(told["source"], mixed))
+    found = _identified(told.filter(pc.invert(utc)), resolver)
+    return _without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))  # copies would pair wrong lines
+
+
+def _starts(events: Iterable[Event]) -> dict[str, list[Start]]:
+    """Lines of each file that state the UTC time of their printing. `events` have uncorrected times and are in file order."""
+    found: dict[str, list[Start]] = defaultdict(list)
+    first: Event | None = None
+    for e in events:
+        if e.at is None or e.line is None:
+            continue
+        if e.event == "broker-starting":
+            first = e
+        elif e.event == "start-time" and e.count is not None and e.count in _CALENDAR_MS:
+            own = first if first is not None and first.source == e.source else e
+            utc = datetime(1970, 1, 1) + timedelta(milliseconds=e.count)
+            found[e.source].append(Start(utc, e.at, own.line, own.at or e.at))
+            first = None
+    return found
+
+
+def _stamps(events: Iterable[Event], clocks: Mapping[int | None, Clock]) -> dict[int, int]:
+    """By controller epoch, the clock error of the controller that was active."""
+    led = {e.controller_epoch: e.controller for e in events if e.event == "metadata-leader"}
+    wrong = {epoch: clocks.get(node, Clock()).stamps_ms for epoch, node in led.items() if epoch is not None and node is not None}
+    return {epoch: error for epoch, error in wrong.items() if error}
+
+
+def _root(sources: Sequence[Source]) -> str:
+    """The top directory that contains the whole bundle, if there is one."""
+    tops = {s.path.split("/", 1)[0] for s in sources if "/" in s.path}
+    return f"{tops.pop()}/" if len(tops) == 1 and len(sources) > 1 and all("/" in s.path for s in sources) else ""
+
+
+def _begins(table: pa.Table, resolver: EventResolver) -> dict[int, datetime]:
+    """Last start of each node's process, UTC."""
+    found: dict[int, datetime] = {}
+    for e in _identified(table.filter(pc.is_in(table["event"], pa.array(sorted(of(role=Role.BEGINS))))), resolver):
+        if e.writer is not None and e.at is not None:
+            found[e.writer] = max(found.get(e.writer, e.at), e.at)
+    return found
+
+
+def _set_apart(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins: Mapping[int, datetime]) -> None:
+    """Moves sources outside a collection's directory, which were assigned to it as the node's only collection, into a collection of
+    their own if the process was restarted after the collection's disks were saved: those disks do not show the current state."""
+    for (node, _), own in _members(sources).items():
+        disks, outside = [s for s in own if s.kind in DISK_KINDS], [s for s in own if not _inside(s)]
+        if not disks or not outside or not all(map(_inside, disks)) or node not in begins or not _written(own, offsets_ms):
+            continue
+        saved = max((s.modified for s in disks if s.modified is not None), default=None)
+        if saved is not None and saved < begins[node]:
+            apart = commonprefix([s.path for s in outside]).rpartition("/")[0]
+            for s in outside:
+                s.collection = apart
+
+
+def _members(sources: Iterable[Source]) -> dict[tuple[int, str], list[Source]]:
+    found: dict[tuple[int, str], list[Source]] = defaultdict(list)
+    for s in sources:
+        if s.node is not None:
+            found[(s.node, s.collection)].append(s)
+    return found
+
+
+def _written(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> bool:
+    """Whether modification times are write times: each log's own equals that of its last line."""
+    told = ((s.modified, s.last - timedelta(milliseconds=offsets_ms[s.path])) for s in sources if s.last is not None)
+    return all(modified is None or abs(modified - last) <= COPIED for modified, last in told)
+
+
+def _inside(source: Source) -> bool:
+    return source.path.startswith(f"{source.collection}/" if source.collection else "")
+
+
+def _age(sources: Iterable[Source], last_line: datetime | None) -> datetime | None:
+    """When the last of these sources was written: the newest modification time, or the last log line if all modification times are later
+    (copies)."""
+    times = [s.modified for s in sources if s.modified is not None]
+    if last_line is None or not times:
+        return max(times, default=last_line)
+    return max(*times, last_line) if min(times) <= last_line + COPIED else last_line
+
+
+def _order_collections(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins: Mapping[int, datetime]) -> dict[int, list[str]]:
+    """Collections of each node, oldest first, by the last write in each. A collection with disks saved since the last process start
+    sorts after those without: the latest collection must be the one with the current disks."""
+    members = _members(sources)
+
+    def age(key: tuple[int, str]) -> tuple[bool, datetime, str]:
+        own = members[key]
+        last = _age(own, _last_line(own, offsets_ms))
+        now = any(s.kind in DISK_KINDS for s in own) and (last is None or last >= begins.get(key[0], last))
+        return now, last or datetime.min, key[1]
+
+    found: dict[int, list[str]] = defaultdict(list)
+    for node, collection in sorted(members, key=age):
+        found[node].append(collection)
+    return found
+
+
+def _last_line(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> datetime | None:
+    """UTC of the last log line in a collection's own directory."""
+    own = (s for s in sources if s.last is not None and _inside(s))
+    return max((s.last - timedelta(milliseconds=offsets_ms[s.path]) for s in own if s.last is not None), default=None)
+
+
+def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]], offsets_ms: Mapping[str, int]) -> dict[str, datetime]:
+    """Files of earlier collections whose modification times are lost or were set by a copy: all are later than the last line of the logs
+    next to them, which is impossible for the log itself. Those files were saved with that line at the latest."""
+    members: dict[tuple[int, str], list[Source]] = defaultdict(list)
+    for s in sources:
+        if s.node is not None and s.collection in ordered[s.node][:-1]:
+            members[(s.node, s.collection)].append(s)
+    found: dict[str, datetime] = {}
+    for own in members.values():
+        end = _last_line(own, offsets_ms)
+        kept = min((s.modified for s in own if s.modified is not None), default=None)
+        if end is not None and (kept is None or kept > end + COPIED):
+            found.update((s.path, end + timedelta(microseconds=1)) for s in own if not s.kind.endswith(LOG_SUFFIX))
+    return found
+
+
+def _copies(sources: Iterable[Source]) -> frozenset[str]:
+    """Sources that may repeat lines of another: logs of one node and kind with overlapping hours. Standard output may repeat any kind."""
+    groups: dict[tuple[int, str], list[tuple[datetime, datetime, str]]] = defaultdict(list)
+    kinds = {s.kind for s in sources if s.kind.endswith(LOG_SUFFIX)}
+    for s in sources:
+        if s.node is None or s.kind not in kinds:
+            continue
+        timed = s.first is not None and s.last is not None and s.first <= s.last
+        first, last = (s.first, s.last) if timed else (datetime.min, datetime.max)
+        for kind in kinds if s.kind in ("stdout-log", "other-log") else (s.kind,):
+            groups[(s.node, kind)].append((first or datetime.min, last or datetime.max, s.path))
+    found: set[str] = set()
+    for spans in groups.values():
+        begin, end, longest = datetime.min, datetime.min, ""
+        for first, last, path in sorted(spans):
+            alone = first == end and end in (begin, last)  # one moment; otherwise a log that continues after the previous one was rolled
+            if longest and (first < end or alone):
+                found |= {path, longest}
+            if last > end or first == end or not longest:
+                begin, end, longest = first, last, path
+    return frozenset(found)
+
+
+def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping[str, int | None]) -> SharedLogs:
+    several = pa.array([path for path, nodes in named.items() if len(nodes) > 1], pa.string())
+    if not len(several):
+        return SharedLogs()
+    settings = pc.fill_null(pc.is_in(table["key"], pa.array(LOG_DIRECTORIES)), False)
+    unnamed = pc.and_(pc.is_null(table["node"]), pc.equal(table["clock"], "line"))
+    of_use = pc.or_(pc.or_(settings, pc.is_in(table["source"], several)), pc.fill_null(unnamed, False))
+    told = table.filter(pc.and_(pc.invert(pc.is_in(table["event"], pa.array(sorted(_OF_FILES)))), of_use))
+    text = pc.if_else(pc.is_null(told["node"]), told["text"], None)  # a dump of settings has hundreds of rows, each with the whole text
+    rows = told.select(["source", "line", "byte", "time", "event", "node", "key", "value"]).append_column("text", text)
+    return shared_logs(rows.to_pylist(), named, owners)
+
+
+def _with_clusters(known: EventResolver, table: pa.Table, sources: Sequence[Source]) -> EventResolver:
+    """Adds the clusters in the collection, and the cluster of each file: that of the disk it is on."""
+    names = pc.or_(pc.not_equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
+    told = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(TELLING | {"partition-state"}))), names))
+    telling = list(_identified(told, known))
+    for e, wall in zip(telling, told["time"].to_pylist(), strict=True):
+        e.at = wall
+    named_on_disk = pc.and_(pc.equal(table["event"], "log-directory-identity"), pc.is_valid(table["value"]))
+    identities = table.select(["source", "value", "time"]).filter(named_on_disk).to_pylist()
+    clusters = cluster_history(telling, [(r["value"], r["time"]) for r in identities])
+    if not clusters.last:
+        return replace(known, clusters=clusters)
+    ids = {r["source"].rpartition("/")[0]: r["value"] for r in identities}
+    on_disk = {}
+    for s in sources:
+        if not s.kind.endswith(LOG_SUFFIX):
+            directory = next((d for d in _above(s.path) if d in ids), None)
+            on_disk[s.path] = clusters.of_id(ids[directory] if directory is not None else None)
+    return replace(known, clusters=clusters, on_disk=on_disk)
+
+
+def _above(path: str) -> Iterable[str]:
+    """The directories above a file, nearest first."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Cluster, EventResolver]:
+    """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (kinds.GATHERED), and those of LEADERSHIPS for
+    partitions numbered 0."""
+    options = options or Options()
+    table = table.combine_chunks()
+    archives = table.select(["source", "bytes", "value"]).filter(pc.equal(table["event"], "archive")).to_pylist()
+    told = straightened(table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist())
+    sources = _sources(told)
+    clues = _clues(table, told, sources)
+    identity = identify(clues)
+    named = {s.path: clue.nodes for s, clue in zip(sources, clues, strict=True) if s.kind.endswith(LOG_SUFFIX)}
+    shared = _shared(table, named, {path: identity.owners[path].node for path in named})
+    for s, clue in zip(sources, clues, strict=True):
+        owner = identity.owners[s.path]
+        s.node, s.collection = None if s.kind in SHARED or s.path in shared.starts else owner.node, owner.collection
+        s.shared = clue.nodes if s.path in shared.starts else ()
+    unstamped = meaningless(sources, LOG_SUFFIX)
+    for s in sources:
+        s.modified = None if s.path in unstamped else s.modified
+    owners = {s.path: s.node for s in sources}
+    known = EventResolver(owners, {s.path: s.collection for s in sources}, {}, {}, root=_root(sources), unstamped=unstamped, shared=shared)
+    known = _with_clusters(known, table, sources)
+    witnesses = _witnesses(told, {s.path: s.nodes for s in sources}, unstamped)
+    raw = _raw(table, known, sources)
+    table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
+    begun = _starts(raw)
+    witnesses = {n: [replace(w, starts=tuple(begun.get(known.shown(w.source), ()))) for w in found] for n, found in witnesses.items()}
+    clocks = _clocks(witnesses, raw, options, hosts(named))
+    jumps = {w.source: w.jumps for found in witnesses.values() for w in found}
+    absolute = _absolute(told)
+    made = pc.and_(pc.is_in(table["event"], pa.array(sorted(of(role=Role.TOPIC_MADE)))), pc.is_valid(table["topic_id"]))
+    topics = table.select(["topic_id", "topic"]).filter(made).to_pylist()
+    clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # nodes that share a log share a host
+    resolver = replace(
+        known,
+        offsets_ms={path: c.skew_ms if path in absolute else c.offset_ms for path, c in clock_of.items()},
+        topics={r["topic_id"]: r["topic"] for r in topics},
+        steps={s.path: found for s in sources if s.path not in absolute and (found := _steps(s, clock_of[s.path], jumps.get(s.path, ())))},
+        skews_ms={path: c.skew_ms for path, c in clock_of.items() if c.skew_ms},
+        files_ms={path: c.files_ms for path, c in clock_of.items() if c.files_ms},
+        stamps_ms=_stamps(raw, clocks),
+    )
+    for s in sources:
+        s.modified = s.modified - timedelta(milliseconds=resolver.files_ms.get(s.path, 0)) if s.modified is not None else None
+    begins = _begins(table, resolver)
+    _set_apart(sources, resolver.offsets_ms, begins)
+    ordered = _order_collections(sources, resolver.offsets_ms, begins)
+    collections = {s.path: s.collection for s in sources}
+    resolver = replace(resolver, collections=collections, saved=_saved(sources, ordered, resolver.offsets_ms))
+    copies = frozenset(map(resolver.shown, _copies(sources)))
+    events = list(_identified(table, resolver))
+    backwards = {resolver.shown(s.path) for s in sources if s.newest_first}
+    events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, backwards)))
+    for s in sources:
+        _correct(s, resolver)
+        s.path = resolver.shown(s.path)
+    packed = sorted({Archive(resolver.shown(row["source"]), row["bytes"], row["value"]) for row in archives})
+    topic_ids = dict(resolver.topics)
+    numbers = dict(enumerate(resolver.clusters.ids, -resolver.clusters.last))
+    lived = _by_cluster(_lived(events), numbers)
+    at_any_time = {resolver.shown(s.path) for s in sources if s.kind == "server-properties"} if resolver.clusters.last else set()
+    own: dict[int | None, list[Event]] = {number: [] for number in numbers}
+    for e in events:
+        for number in numbers if e.source in at_any_time else (e.cluster,):
+            own[number].append(e)
+    came = _begun(clocks, resolver)
+    modes: dict[int | None, set[str | None]] = defaultdict(set)
+    for e in raw:
+        modes[e.cluster].add(e.mode)
+    lives: list[Cluster] = []
+    for number, cluster_id in numbers.items():
+        cluster = Cluster(number, cluster_id, sources, packed, identity.conflicts, topic_ids=topic_ids, copies=copies)
+        _fill(cluster, own[number], clocks, ordered, lived[number])
+        cluster.begun = came.get(number, ())
+        cluster.mode = _mode(cluster, {e.mode for e in cluster.events} | modes[number])
+        lives.append(cluster)
+    for cluster in lives:
+        cluster.whole = lives
+    return lives[-1], resolver
+
+
+def _correct(source: Source, resolver: EventResolver) -> None:
+    """Converts the times of a source's lines to UTC."""
+
+    def utc(at: datetime | None, line: int) -> datetime | None:
+        return resolver.utc(source.path, at, line) if at is not None else None
+
+    source.first, source.last = utc(source.first, 1), utc(source.last, source.lines or 1)
+    source.printed = {facet: [(line, utc(at, line)) for line, at in places] for facet, places in source.printed.items()}
+
+
+def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, ...]:
+    """The lines at which the offset changes in a source."""
+    if source.shared and source.last is not None and (found := turns(jumps, clock.offset_ms, (source.lines or 1, source.last))):
+        return found
+    return steps(clock.changes, source.first, jumps, source.path)
+
+
+def _begun(clocks: Mapping[int | None, Clock], resolver: EventResolver) -> dict[int, tuple[ClusterJoin, ...]]:
+    """By cluster, when each node joined it, UTC."""
+    clusters = resolver.clusters
+    found: dict[int, list[ClusterJoin]] = defaultdict(list)
+    for node, spans in clusters.spans.items():
+        before: int | None = None
+        known: set[int] = set()
+        for span in spans if node is not None else ():
+            assert node is not None
+            number = span.cluster - clusters.last
+            shown = next((e for e in span.evidence if e.writer == node and e.line is not None), None)
+            wall = shown.at if shown is not None and shown.at is not None and span.how == "under-way" else span.since
+            at = wall - timedelta(milliseconds=clocks.get(node, Clock()).offset_ms)
+            if shown is not None:  # its zone may have changed since
+                at = resolver.utc(resolver.root + shown.source, wall, shown.line or 1)
+            found[number].append(ClusterJoin(node, at, span.how, before, number in known, span.evidence))
+            before = number
+            known.add(number)
+    return {number: tuple(sorted(own, key=lambda b: (b.at, b.node))) for number, own in found.items()}
+
+
+def _lived(events: Sequence[Event]) -> dict[int, list[BrokerRun]]:
+    """Each node's runs across all clusters: the start in one cluster may show how the run in the previous one ended."""
+    found = {node: lives(node, _without_twins(own)) for node, own in _streams(events).items()}
+    counted = {node: by_time(own) for node, own in found.items()}
+    for e in events:  # a process that ran on into the next cluster belongs to it once that cluster's controller lists the broker
+        if e.event == "brokers-changed" and e.reason != "deleted" and e.at is not None:
+            for life in (life for broker in e.brokers or () if broker in counted for life in counted[broker].within(e.at, e.at)):
+                life.seen.setdefault(e.cluster, e)
+    return found
+
+
+def _by_cluster(lived: Mapping[int, Sequence[BrokerRun]], numbers: Iterable[int]) -> Mapping[int | None, Mapping[int, Sequence[BrokerRun]]]:
+    """Each node's runs by cluster. A run with no known cluster may belong to any."""
+    found: dict[int | None, dict[int, list[BrokerRun]]] = {number: defaultdict(list) for number in numbers}
+    for node, own in lived.items():
+        for life in own:
+            for number in life.clusters or numbers:
+                found[number][node].append(life.within(number))
+    return found
+
+
+def _streams(events: Iterable[Event]) -> dict[int, list[Event]]:
+    """Events by their writer."""
+    found: dict[int, list[Event]] = defaultdict(list)
+    for e in events:
+        if e.writer is not None:
+            found[e.writer].append(e)
+    return found
+
+
+def _fill(
+    cluster: Cluster,
+    events: list[Event],
+    clocks: Mapping[int | None, Clock],
+    ordered: Mapping[int, list[str]],
+    lived: Mapping[int, Sequence[BrokerRun]],
+) -> None:
+    streams = _streams(events)
+    cluster.events = _without_twins(events)
+    registered = {e.broker for e in events if e.event == "metadata-broker"}
+    for node in sorted((cluster.collected if not cluster.number else set()) | set(streams)):
+        own = _without_twins(streams.get(node, []))
+        known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
+        known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
+        known.lives = list(lived.get(node, ()))
+        known.broker = any(e.event in _OF_BROKERS for e in own) or not _controller_only(node, own, registered)
+        cluster.nodes[node] = known
+    cluster.settings = Settings(cluster.of(*_SET))
+    cluster.recreated = recreated_topics(cluster.events)
+
+
+def _without_twins(events: Iterable[Event]) -> list[Event]:
+    """Drops duplicate lines: another copy of a broker's log, or an earlier collection of it, contains the same lines."""
+    seen: dict[tuple[str | None, datetime | None, int | None], str] = {}
+    kept = []
+    for e in events:
+        known = e.line is not None and e.text and e.writer is not None and e.at is not None
+        if not known or seen.setdefault((e.text, e.at, e.writer), e.source) == e.source:
+            kept.append(e)
+    return kept
+
+
+def _controller_only(node: int, events: Iterable[Event], registered: Collection[int | None]) -> bool:
+    """By the node's own settings; if they were not collected, a node that never registered as a broker."""
+    roles = {_roles(e.value) for e in events if e.event == "config" and e.key == "process.roles"}
+    return roles == {"controller"} if roles else bool(registered) and node not in registered
+
+
+def _roles(value: str | None) -> str:
+    """process.roles as in server.properties; a broker's settings dump prints a list, '[]' in ZooKeeper mode."""
+    return (value or "").strip("[] ")
+
+
+_KRAFT = frozenset({"metadata-segment", "metadata-snapshot", "quorum-state"})
+
+
+def _mode(cluster: Cluster, told: Collection[str | None]) -> str:
+    """The mode from the start settings, else from the events. Brokers in migration (KIP-866) log events of both modes; their cluster has
+    a quorum."""
+    started = [cluster.settings.of_broker(b) for b in cluster.settings.brokers()]
+    if any(s.kind in _KRAFT for s in cluster.sources) or any(_roles(s.get("process.roles")) for s in started):
+        return "kraft"
+    if any("zookeeper.connect" in s for s in started):
+        return "zookeeper"
+    return next((mode for mode in ("kraft", "zookeeper") if mode in told), "unknown")

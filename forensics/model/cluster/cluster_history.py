@@ -1,0 +1,396 @@
+"""The cluster that each line and file belongs to, if a collection covers several clusters in succession.
+
+Here: the evidence (cluster ids in start lines and meta.properties, controller epochs that restart at 1) and the time spans of each
+broker that follow from it. Not here: which broker wrote a line (identity, shared_logs), or a topic's incarnations within a cluster
+(generations).
+
+A broker id, a host and a log directory outlive a cluster: ZooKeeper's data is wiped, storage is formatted again, another
+zookeeper.connect is set. The next cluster starts with the same ids and topic names, with leader epoch 0 and controller epoch 1.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from forensics.model.events import Event
+from parsers.kinds import Role, named, of
+
+CLUSTER_ID = "cluster.id"
+_BEGINS = of(role=Role.BEGINS) | named("controller-thread")
+TELLING = _BEGINS | named("broker-state", "config", "controller-elected", "cluster-id-mismatch")
+"""Kinds of events that are read here; partition states are read too, for their controller epochs."""
+STARTING = timedelta(minutes=5)
+"""A start with many logs to recover takes long, but its start lines are at its beginning."""
+SAME_ELECTION = timedelta(seconds=10)
+"""Several lines, in several files, report one election."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From `since` (wall clock) on, the node's lines belong to one cluster (index into Incarnations.ids)."""
+
+    since: datetime
+    cluster: int
+    how: str
+    """'first'; 'restarted': the process that started then belonged to another cluster; 'under-way': the cluster's state was lost while
+    the process ran."""
+    evidence: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True)
+class ClusterHistory:
+    """The clusters of a collection, oldest first; the last is the one at the end of the evidence."""
+
+    ids: tuple[str | None, ...] = (None,)
+    """Cluster ids; None if no id is printed (before 0.10.1)."""
+    spans: Mapping[int | None, tuple[Span, ...]] = field(default_factory=dict)
+    """By node, in order of time; None is the key for nodes without a start in the evidence. Empty if there is only one cluster."""
+
+    @property
+    def last(self) -> int:
+        return len(self.ids) - 1
+
+    def of_node(self, node: int | None) -> tuple[Span, ...]:
+        return self.spans.get(node) or self.spans.get(None, ())
+
+    def between(self, node: int | None, first: datetime | None, last: datetime | None) -> tuple[Span, ...]:
+        """The node's spans between two wall-clock times; empty if a time is missing."""
+        spans = self.of_node(node)
+        if first is None or last is None:
+            return ()
+        begin, end = (bisect_right(spans, at, key=lambda s: s.since) for at in (first, last))
+        return spans[max(begin - 1, 0) : end or 1]
+
+    def of_id(self, cluster_id: str | None) -> int:
+        """The cluster with this id; the last if the id is None or unknown."""
+        return self.ids.index(cluster_id) if cluster_id is not None and cluster_id in self.ids else self.last
+
+
+@dataclass
+class _Process:
+    """Evidence from one process of a node, from its start to the next."""
+
+    begin: datetime
+    last: datetime
+    """Time of its last event."""
+    cluster_id: str | None = None
+    named_by: Event | None = None
+    terms: list[Event] = field(default_factory=list)
+    """First events with each controller epoch: an election, or a request of that controller."""
+    marks: set[tuple[str, str | None]] = field(default_factory=set)
+    """Start lines seen so far: a KRaft broker prints several, each once."""
+
+    def still_starts(self, e: Event) -> bool:
+        """Whether the line belongs to the same start."""
+        named = self.cluster_id is not None and e.event != "controller-thread"  # a controller thread starts after the id was printed
+        fresh = not named and not self.terms and (e.event, e.pattern) not in self.marks
+        return bool(self.marks) and fresh and e.at is not None and e.at - self.begin <= STARTING
+
+
+@dataclass(eq=False)
+class _ClusterMembership:
+    """A node's stay in one cluster, as far as its own lines show."""
+
+    node: int
+    span: Span
+    cluster_id: str | None
+    processes: list[_Process] = field(default_factory=list)
+    epochs: dict[int, datetime] = field(default_factory=dict)
+    """Controller epochs, with the time each first appeared."""
+
+    @property
+    def last(self) -> datetime:
+        return max([self.span.since, *(p.begin for p in self.processes), *self.epochs.values()])
+
+    @property
+    def heard(self) -> datetime:
+        """Time of its last event."""
+        return max([self.last, *(p.last for p in self.processes)])
+
+    @property
+    def reached(self) -> int:
+        return max(self.epochs, default=0)
+
+
+def cluster_history(telling: Iterable[Event], on_disk: Iterable[tuple[str, datetime | None]] = ()) -> ClusterHistory:
+    """The clusters of a collection. `telling`: events of TELLING and partition states, with uncorrected times. `on_disk`: the cluster
+    ids of meta.properties, with the times of writing."""
+    stays = [stay for node, own in _processes(telling).items() for stay in _stays(node, own)]
+    groups = _carried_over(_before_it_began(_together(stays)))
+    named = [(_id(group), group) for group in sorted(groups, key=lambda g: (max(s.last for s in g), min(s.span.since for s in g)))]
+    written: dict[str, datetime] = {}
+    for cluster_id, at in on_disk:
+        if cluster_id not in {i for i, _ in named}:
+            written[cluster_id] = max(written.get(cluster_id, datetime.min), at or datetime.min)
+    if len(written) == len(named) == 1 and named[0][0] is None:
+        return ClusterHistory((next(iter(written)),))  # no line names the only cluster, but its disks do
+    named.extend((cluster_id, []) for cluster_id in sorted(written, key=lambda i: (written[i], i)))
+    if len(named) < 2:
+        return ClusterHistory((named[0][0],) if named else (None,))
+    spans: dict[int | None, list[Span]] = defaultdict(list)
+    for number, (_, group) in enumerate(named):
+        for stay in group:
+            spans[stay.node].append(replace(stay.span, cluster=number))
+        if group:
+            spans[None].append(Span(min(s.span.since for s in group), number, "first"))
+    ordered = {node: tuple(sorted(own, key=lambda s: s.since)) for node, own in spans.items()}
+    return ClusterHistory(tuple(cluster_id for cluster_id, _ in named), ordered)
+
+
+def _id(group: Iterable[_ClusterMembership]) -> str | None:
+    return next((s.cluster_id for s in group if s.cluster_id is not None), None)
+
+
+def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
+    """Each node's processes in order. A process refused over a cluster id mismatch joined no cluster: it belongs to the previous one."""
+    streams: dict[int, list[Event]] = defaultdict(list)
+    for e in telling:
+        if e.writer is not None and e.at is not None and e.line is not None:
+            streams[e.writer].append(e)
+    found: dict[int, list[_Process]] = {}
+    for node, own in sorted(streams.items()):
+        processes: list[_Process] = []
+        for e in sorted(own, key=lambda e: (e.at, e.source, e.line)):
+            assert e.at is not None
+            starts = e.event in _BEGINS or (e.event == "broker-state" and e.reason == "STARTING")
+            names = e.event == "config" and e.key == CLUSTER_ID and e.value is not None
+            now = processes[-1] if processes else None
+            again = starts and now is not None and now.still_starts(e)
+            if (starts and not again) or now is None or (names and now.cluster_id not in (None, e.value)):
+                now = _Process(e.at, e.at)
+                processes.append(now)
+            now.last = e.at
+            if starts:
+                now.marks.add((e.event, e.pattern))
+            if names and now.cluster_id is None:
+                now.cluster_id, now.named_by = e.value, e
+            elif e.event == "cluster-id-mismatch" and e.key is None:
+                now.cluster_id, now.named_by = None, None
+            elif e.controller_epoch is not None and e.reason not in _HEARSAY and _new_term(e, now):
+                now.terms.append(e)
+        found[node] = processes
+    return found
+
+
+_HEARSAY = frozenset({"seen", "cached", "replayed", "stored", "written"})
+
+
+def _new_term(e: Event, process: _Process) -> bool:
+    same = [t for t in process.terms if t.controller_epoch == e.controller_epoch]
+    return not same or (_elected(e) and all(t.at is not None and e.at is not None and e.at - t.at > SAME_ELECTION for t in same))
+
+
+def _elected(e: Event) -> bool:
+    return e.event == "controller-elected"
+
+
+def _stays(node: int, processes: Sequence[_Process]) -> list[_ClusterMembership]:
+    """A node's stays in order. A new stay begins with a process that names another cluster, and where a controller epoch is taken again.
+    A process without a cluster id continues the previous stay."""
+    found: list[_ClusterMembership] = []
+    terms = [t for p in processes for t in p.terms]
+    told = 0
+    for number, p in enumerate(processes):
+        now = found[-1] if found else None
+        if (
+            now is None
+            or (p.cluster_id is not None and (now.cluster_id or p.cluster_id) != p.cluster_id)
+            or _begins_anew(now, processes, number)
+        ):
+            how = "restarted" if found else "first"
+            now = _ClusterMembership(node, Span(p.begin, 0, how, (p.named_by,) if p.named_by is not None else ()), p.cluster_id)
+            found.append(now)
+        now.cluster_id = now.cluster_id if now.cluster_id is not None else p.cluster_id
+        now.processes.append(p)
+        for heard, t in enumerate(p.terms):
+            assert t.at is not None and t.controller_epoch is not None
+            told += 1
+            if _taken_again(t, now, (terms[later] for later in range(told, len(terms)))):
+                now = _after_a_loss(node, p, heard, t, now)
+                found.append(now)
+            now.epochs.setdefault(t.controller_epoch, t.at)
+    return found
+
+
+def _begins_anew(stay: _ClusterMembership, processes: Sequence[_Process], number: int) -> bool:
+    """Whether the first printed id after a stay with no known id is that of another cluster: its controller epochs do not continue the
+    stay's."""
+    named = processes[number].cluster_id
+    if stay.cluster_id is not None or named is None:
+        return False
+    first = next((t for p in processes[number:] if p.cluster_id in (None, named) for t in p.terms), None)
+    return first is not None and (first.controller_epoch or 0) < stay.reached + _elected(first)
+
+
+def _taken_again(t: Event, stay: _ClusterMembership, later: Iterable[Event]) -> bool:
+    """Whether a controller epoch is taken a second time, which one cluster never does. Requests of an old controller may arrive late,
+    but not those of two controllers in succession."""
+    assert t.at is not None and t.controller_epoch is not None
+    if _elected(t):
+        heard = stay.epochs.get(t.controller_epoch)
+        return t.controller_epoch < stay.reached or (heard is not None and t.at - heard > SAME_ELECTION)
+    rising = next((e.controller_epoch or 0 for e in later if e.controller_epoch != t.controller_epoch), 0)
+    return t.controller_epoch < rising < stay.reached
+
+
+def _after_a_loss(node: int, process: _Process, number: int, term: Event, before: _ClusterMembership) -> _ClusterMembership:
+    """The stay that begins where the state of ZooKeeper or of the quorum was found lost. If the process had already seen controller
+    epochs or found the old id, the loss happened while it ran; otherwise the stay begins with its start. A node that keeps its id when
+    its storage is formatted is stopped for that."""
+    assert term.at is not None
+    if number or (process.cluster_id is not None and term.mode != "kraft"):
+        since = max(term.at - SAME_ELECTION, process.begin, *(at + timedelta(milliseconds=1) for at in before.epochs.values()))
+        return _ClusterMembership(
+            node, Span(min(since, term.at), 0, "under-way", (term,)), None, [replace(process, terms=process.terms[number:])]
+        )
+    before.processes.remove(process)
+    return _ClusterMembership(node, Span(process.begin, 0, "restarted", (term,)), process.cluster_id, [process])
+
+
+def _together(stays: Sequence[_ClusterMembership]) -> list[list[_ClusterMembership]]:
+    """Groups stays by cluster: stays with the same id whose controller epochs continue, and stays that saw one controller epoch at the
+    same time. A cluster that began while a broker ran gets its id from that broker's next start."""
+    groups = _Groups()
+    loose: list[_ClusterMembership] = []
+    for stay in sorted(stays, key=lambda s: (s.cluster_id is None, s.span.since, s.node)):
+        home = next((n for n in groups.named(stay.cluster_id) if _apart_by_loss(groups.all[n], stay) is None), None)
+        if home is None:
+            home = min((n for n in groups.at_once(stay) if None in (groups.ids[n], stay.cluster_id)), default=None)
+        if home is None and stay.cluster_id is None and stay.span.how == "under-way":
+            home = groups.next_of(stay)
+        if home is None and stay.cluster_id is None and stay.span.how == "first":
+            loose.append(stay)
+        else:
+            groups.put(stay, home)
+    for stay in loose:
+        groups.put(stay, min(groups.at_once(stay), default=_nearest(groups.all, stay)))
+    return groups.all
+
+
+class _Groups:
+    """Groups of stays, with indexes for finding stays of the same cluster: a test machine may have thousands."""
+
+    def __init__(self) -> None:
+        self.all: list[list[_ClusterMembership]] = []
+        self.ids: list[str | None] = []
+        """Cluster id of each group. Stays with an id are added first, so a group's id does not change."""
+        self._named: dict[str | None, list[int]] = defaultdict(list)
+        self._heard: dict[tuple[int, int], list[tuple[int, _ClusterMembership]]] = defaultdict(list)
+        self._restarted: dict[int, dict[int, list[_ClusterMembership]]] = defaultdict(lambda: defaultdict(list))
+
+    def put(self, stay: _ClusterMembership, home: int | None) -> None:
+        """Adds the stay to a group, or to a new one if `home` is None."""
+        if home is None:
+            home = len(self.all)
+            self.all.append([])
+            self.ids.append(stay.cluster_id)
+            if stay.cluster_id is not None:
+                self._named[stay.cluster_id].append(home)
+        self.all[home].append(stay)
+        for epoch, at in stay.epochs.items():
+            self._heard[epoch, _tick(at)].append((home, stay))
+        if stay.span.how == "restarted":
+            self._restarted[stay.node][home].append(stay)
+
+    def named(self, cluster_id: str | None) -> Sequence[int]:
+        return self._named.get(cluster_id, ())
+
+    def at_once(self, stay: _ClusterMembership) -> set[int]:
+        """Groups in which another node saw one of the stay's controller epochs, or the epoch before or after it, at the same time: a
+        node may receive the next epoch right away."""
+        return {
+            home
+            for epoch, at in stay.epochs.items()
+            for near in (epoch - 1, epoch, epoch + 1)
+            for tick in range(_tick(at) - 1, _tick(at) + 2)
+            for home, other in self._heard.get((near, tick), ())
+            if other.node != stay.node and abs(other.epochs[near] - at) <= SAME_ELECTION
+        }
+
+    def next_of(self, stay: _ClusterMembership) -> int | None:
+        """The group of the node's next stay, if its controller epochs continue this one's."""
+        for home, own in sorted(self._restarted[stay.node].items()):
+            after = next((s for s in own if s.span.since > stay.span.since), None)
+            if after is not None and min(after.epochs, default=1 << 31) > stay.reached:
+                return home
+        return None
+
+
+def _tick(at: datetime) -> int:
+    return (at - datetime.min) // SAME_ELECTION
+
+
+def _nearest(groups: Sequence[Sequence[_ClusterMembership]], stay: _ClusterMembership) -> int | None:
+    """For a node whose lines name no cluster: the group that other nodes were in at the time."""
+    others = [n for n, g in enumerate(groups) if all(s.node != stay.node for s in g)]
+
+    def apart(number: int) -> tuple[timedelta, timedelta]:
+        first, last = min(s.span.since for s in groups[number]), max(s.last for s in groups[number])
+        return max(first - stay.last, stay.span.since - last, timedelta(0)), abs(first - stay.span.since)
+
+    return min(others, key=apart, default=None)
+
+
+def _apart_by_loss(group: Iterable[_ClusterMembership], stay: _ClusterMembership) -> _ClusterMembership | None:
+    """An earlier stay of the same node in a cluster with the same id, separated from this one by a loss of state."""
+    fell = [s for s in group if s.node == stay.node and min(stay.epochs, default=1 << 31) <= s.reached and s.span.since < stay.span.since]
+    return fell[0] if fell else None
+
+
+def _before_it_began(groups: list[list[_ClusterMembership]]) -> list[list[_ClusterMembership]]:
+    """Moves processes without a cluster id that ran before the cluster's other nodes joined. By default they belong to the cluster that
+    the node names later; they move to an earlier cluster if other nodes were in it at the time."""
+    for group in groups:
+        for stay in list(group):
+            begun = min((s.span.since for s in group if s.node != stay.node), default=datetime.min)
+            early = [p for p in stay.processes if p.cluster_id is None and p.last < begun]
+            rest = stay.processes[len(early) :]
+            if not early or not rest:
+                continue
+            old = next((g for g in groups if g is not group and any(_beside(early, s) for s in g if s.node != stay.node)), None)
+            if old is not None:
+                named = tuple(p.named_by for p in rest[:1] if p.named_by is not None)
+                group[group.index(stay)] = _split(stay, Span(rest[0].begin, 0, "restarted", named), stay.cluster_id)
+                stay.cluster_id = None
+                old.append(stay)
+    return groups
+
+
+def _beside(processes: Sequence[_Process], stay: _ClusterMembership) -> bool:
+    return stay.span.since <= processes[-1].last and processes[0].begin <= stay.heard
+
+
+def _carried_over(groups: list[list[_ClusterMembership]]) -> list[list[_ClusterMembership]]:
+    """Extends a loss of state to the other nodes of the cluster. Its evidence is on the node that was elected afterwards and on nodes
+    that saw that election. The others changed clusters too: at their start nearest to the loss, or while they ran."""
+    for group in groups:
+        for stay in [s for s in group if s.span.how != "first" and s.span.evidence and s.span.evidence[0].controller_epoch is not None]:
+            old = next(
+                (g for g in groups if g is not group and any(s.node == stay.node and s.span.since < stay.span.since for s in g)), None
+            )
+            known = {s.node for s in group}
+            for other in [s for s in old or () if s.node not in known and s.span.since < stay.span.since < s.heard]:
+                group.append(_moved(other, stay))
+    return groups
+
+
+def _moved(other: _ClusterMembership, stay: _ClusterMembership) -> _ClusterMembership:
+    begins = [p.begin for p in other.processes if p.begin > other.span.since]
+    if stay.span.how == "under-way" or not begins:
+        since, how = stay.span.since, "under-way"
+    else:
+        since, how = min(begins, key=lambda b: abs(b - stay.span.since)), "restarted"
+    return _split(other, Span(since, 0, how, stay.span.evidence), stay.cluster_id)
+
+
+def _split(stay: _ClusterMembership, span: Span, cluster_id: str | None) -> _ClusterMembership:
+    """Splits a stay at the span's beginning: returns the later part for the other cluster; the stay keeps the rest."""
+    gone = [p for p in stay.processes if p.begin >= span.since]
+    stay.processes = [p for p in stay.processes if p.begin < span.since]
+    moved = {e: at for e, at in stay.epochs.items() if at >= span.since}
+    stay.epochs = {e: at for e, at in stay.epochs.items() if at < span.since}
+    return _ClusterMembership(stay.node, span, cluster_id, gone, moved)

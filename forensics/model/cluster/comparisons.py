@@ -1,0 +1,532 @@
+"""Events that two machines logged for one cause, used to compare their clocks.
+
+Here: which lines and records belong together (KRaft's metadata log, ZooKeeper notifications, leader epochs), and the clock difference
+that each pair shows. Not here: the estimate from all comparisons (clocks).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from forensics.model.cluster.clocks import Relation, Subject, combined
+from forensics.model.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, Anchor, nearest_zone, plain
+from forensics.model.events import Event
+from parsers.kinds import RECORDS, STARTS, By, Role, named, of
+
+NOTICED_MS = 5_000
+"""A controller or broker learns of a change in ZooKeeper within this time, unless it is busy."""
+BUSY_MS = 30_000
+"""Longest time a busy controller takes to process the change."""
+COMING_UP = timedelta(milliseconds=BUSY_MS)
+"""After its start a broker receives all decisions made while it was down."""
+MOMENTS_APART = timedelta(seconds=10)
+"""Events this far apart do not come from one restart."""
+TRIED = 16
+"""Events of one kind that are paired with each other, per pair of machines: the latest."""
+
+RELATING = named(
+    *(
+        "broker-starting",
+        "broker-started",
+        "broker-stopping",
+        "controlled-shutdown",
+        "broker-state",
+        "broker-registered",
+        "broker-unfenced",
+    ),
+    *("shutdown-seen", "brokers-changed", "controller-elected", "metadata-broker", "metadata-broker-change", "metadata-leader"),
+)
+"""Kinds of events that are compared here."""
+LEADERSHIPS = of(role=Role.START | Role.STATE | Role.FETCHING, by=By.LEADER | By.FOLLOWER | By.REPLICA)
+"""Kinds of partition events that are compared here, for partition 0 of each topic only: other partitions involve the same few machines."""
+_LOOKED_AT = RELATING | LEADERSHIPS
+_STARTING = named("broker-starting", "broker-state")
+_DECIDED = frozenset({"decided", "sent"})
+
+
+def relations(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int] | None = None) -> list[Relation]:
+    """Comparisons of clocks, one per pair of machines that has any. `events` carry the uncorrected times of their clocks, each file's in
+    its own order. Events of one cluster are not compared with those of an earlier cluster on the same brokers. `hosts`: nodes that share
+    a clock, mapped to one node each; nodes that share a clock are not compared."""
+    hosts = hosts or {}
+    clusters: dict[int | None, list[Event]] = defaultdict(list)
+    for e in events:
+        clusters[e.cluster].append(e)
+    pairs: dict[tuple[Subject, Subject], list[Relation]] = defaultdict(list)
+    for r in (_of_hosts(r, hosts) for own in clusters.values() for r in _told(own, anchors, hosts)):
+        if r.earlier == r.later:
+            continue
+        turned = (r.later, r.earlier) in pairs
+        pairs[(r.later, r.earlier) if turned else (r.earlier, r.later)].append(r.turned() if turned else r)
+    return [combined(pairs[key]) for key in sorted(pairs)]
+
+
+def _of_hosts(r: Relation, hosts: Mapping[int, int]) -> Relation:
+    one, two = (s._replace(node=hosts.get(s.node, s.node)) for s in (r.earlier, r.later))
+    return replace(r, earlier=one, later=two)
+
+
+def _told(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int]) -> list[Relation]:
+    """Comparisons from the events of one cluster."""
+    own: dict[int, list[Event]] = defaultdict(list)
+    records: dict[tuple[str, int | None], Event] = {}
+    for e in events:
+        if e.writer is None or e.at is None or e.event not in _LOOKED_AT:
+            continue
+        if e.event in RECORDS:
+            records.setdefault((e.event, e.metadata_offset), e)
+        elif e.line is not None:
+            own[e.writer].append(e)
+    pairs = [(one, two) for one in sorted(own) for two in sorted(own) if hosts.get(one, one) != hosts.get(two, two)]
+    told = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors, pairs)]
+    compared = {frozenset((r.earlier.node, r.later.node)) for r in told}
+    return [*told, *_by_leaders(own, [pair for pair in pairs if frozenset(pair) not in compared])]
+
+
+def _apart(one: Event, other: Event) -> int:
+    assert one.at is not None and other.at is not None
+    return round((other.at - one.at).total_seconds() * 1000)
+
+
+def _between(earlier: Subject, later: Subject, here: Event, before: Event, after: Event) -> Relation | None:
+    """The difference of two clocks, given that `here` on the earlier clock happened between two events on the later one."""
+    low, high = _apart(here, before), _apart(here, after)
+    return Relation(earlier, later, (low + high) // 2, low, high, (here, after)) if low <= high else None
+
+
+def _by_records(own: Mapping[int, Sequence[Event]], records: Sequence[Event]) -> list[Relation]:
+    """KRaft: compares records that the active controller wrote into the metadata log with its own lines and the brokers' lines."""
+    active = {e.controller_epoch: e.controller for e in records if e.event == "metadata-leader" and e.controller is not None}
+    by_epoch: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
+    for record in sorted((r for r in records if r.event != "metadata-leader"), key=lambda r: r.metadata_offset or 0):
+        same = by_epoch[(record.broker, record.broker_epoch)]
+        if not any((r.event, r.reason) == (record.event, record.reason) for r in same):
+            same.append(record)  # a broker does not print that it was fenced and unfenced while it ran
+    found: list[Relation | None] = []
+    for node, events in own.items():
+        for broker_epoch, life in (one for file in _files(events) for one in _lives(file)):
+            for record in by_epoch.get((node, broker_epoch), ()):
+                controller = active.get(record.controller_epoch)
+                span = _span(record, life)
+                if controller is not None and span is not None:
+                    found.append(_between(Subject(controller, "utc"), Subject(node), record, *span))
+        found.extend(_of_the_active(node, events, records, active, by_epoch))
+    return [r for r in found if r is not None]
+
+
+def _files(events: Sequence[Event]) -> list[list[Event]]:
+    """A broker's events by file; several files may contain the same lines."""
+    found: dict[str, list[Event]] = defaultdict(list)
+    for e in events:
+        found[e.source].append(e)
+    return list(found.values())
+
+
+def _lives(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
+    """A broker's events by the broker epoch of its registration; lines printed while it registered come first."""
+    found: list[tuple[int, list[Event]]] = []
+    pending: list[Event] = []
+    for e in events:
+        if e.event in _STARTING and e.reason in (None, "STARTING"):
+            if e.event == "broker-starting" or e.broker is None:
+                pending = []
+            pending.append(e)
+        elif e.event == "broker-registered" and e.broker_epoch is not None and e.reason is None:
+            found.append((e.broker_epoch, [*pending, e]))
+            pending = []
+        elif found and not pending:
+            found[-1][1].append(e)
+    return found
+
+
+def _span(record: Event, life: Sequence[Event]) -> tuple[Event, Event] | None:
+    """The broker's own lines right before and right after a record about it."""
+    if record.event == "metadata-broker":
+        after = next((i for i, e in enumerate(life) if e.event == "broker-registered"), 0)
+    elif record.reason == "unfenced":
+        after = next((i for i, e in enumerate(life) if e.event == "broker-state" and e.reason == "RUNNING"), 0)
+    elif record.reason == "shutdown":
+        after = next((i for i, e in enumerate(life) if e.event == "controlled-shutdown" and e.reason == "done"), 0)
+        begin = next((e for e in life[:after] if e.event == "controlled-shutdown" and e.reason == "start"), None)
+        return (begin, life[after]) if begin is not None else None
+    else:
+        return None
+    return (life[after - 1], life[after]) if after > 0 else None
+
+
+def _of_the_active(
+    node: int,
+    events: Sequence[Event],
+    records: Sequence[Event],
+    active: Mapping[int | None, int],
+    by_epoch: Mapping[tuple[int | None, int | None], Sequence[Event]],
+) -> list[Relation]:
+    """Compares the two clocks of the active controller: it stamps records in UTC and lines in its zone."""
+    led = {e.controller_epoch: e for e in records if e.event == "metadata-leader" and e.controller == node}
+    found = []
+    for e in events:
+        record = led.get(e.controller_epoch) if e.event == "controller-elected" and e.controller == node else None
+        if e.event == "broker-registered" and e.reason in ("decided", "replayed"):
+            registered = (r for r in by_epoch.get((e.broker, e.broker_epoch), ()) if r.event == "metadata-broker")
+            record = next((r for r in registered if active.get(r.controller_epoch) == node), None)
+        zone = plain(_apart(record, e), NEAR_ZONE_MS) if record is not None else None
+        if record is not None and zone is not None:
+            evidence = (record, e)
+            found.append(Relation(Subject(node, "utc"), Subject(node), zone, zone - NOISE_MS, zone + NOISE_MS, evidence))
+    return found
+
+
+def _by_registrations(own: Mapping[int, Sequence[Event]]) -> list[Relation]:
+    """KRaft: compares controllers' lines about brokers' registrations with the brokers' own lines. Only the active controller decides.
+    Another controller replays the record any time later, as does the active one where it prints nothing else."""
+    found: list[Relation | None] = []
+    told: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
+    for node, events in own.items():
+        for e in events:
+            if e.event == "broker-registered" and e.reason in ("decided", "replayed") and e.broker_epoch is not None and e.broker != node:
+                told[(e.broker, e.broker_epoch)].append(e)
+    for node, events in own.items():
+        for broker_epoch, life in (one for file in _files(events) for one in _lives(file)):
+            after = next((i for i, e in enumerate(life) if e.event == "broker-registered"), 0)
+            for e in told.get((node, broker_epoch), ()) if after > 0 else ():
+                one, two = Subject(e.writer if e.writer is not None else -1), Subject(node)
+                r = _between(one, two, e, life[after - 1], life[after])
+                found.append(r if r is None or e.reason == "decided" else replace(r, high=r.high + NOTICED_MS))
+    return [r for r in found if r is not None]
+
+
+class _Decided:
+    """A controller's decisions, indexed for comparison with each broker."""
+
+    def __init__(self, node: int, events: Iterable[Event]) -> None:
+        self.node = node
+        made: dict[_Epoch, list[Event]] = defaultdict(list)
+        self.sent: dict[int | None, dict[_Order, list[Event]]] = defaultdict(lambda: defaultdict(list))
+        """Requests by the broker they went to."""
+        for e in events:
+            key = _epoch(e)
+            if e.reason == "decided" and key is not None:
+                made[key].append(e)
+            elif e.reason == "sent" and key is not None and e.controller_epoch is not None:
+                self.sent[e.broker][key, e.controller_epoch].append(e)
+        causes = {key: (min(found, key=_moment), max(found, key=_moment)) for key, found in made.items()}
+        self.causes = {key: first for key, (first, last) in causes.items() if _apart(first, last) <= NOTICED_MS}
+        """The decision that created each leader epoch, where all decisions for it were made at one time."""
+
+
+class _Started:
+    """A broker's lines about leading and following, indexed in the same way."""
+
+    def __init__(self, node: int, events: Sequence[Event], begun: Sequence[datetime]) -> None:
+        self.node = node
+        # a starting broker receives decisions of any earlier time
+        self.first = {k: e for k, e in _firsts(events).items() if not _comes_up(begun, _moment(e))}
+        self.received: dict[_Order, list[Event]] = defaultdict(list)
+        for e in events:
+            key = _epoch(e)
+            if e.reason == "received" and key is not None and e.controller_epoch is not None:
+                self.received[key, e.controller_epoch].append(e)
+
+
+def _comes_up(begun: Sequence[datetime], at: datetime) -> bool:
+    """Whether a process had just started at `at`. `begun`: start times in ascending order."""
+    place = bisect_right(begun, at)
+    return place > 0 and at <= begun[place - 1] + COMING_UP
+
+
+def _leaderships(decided: _Decided, started: _Started) -> Relation | None:
+    """Compares a controller's decisions with the broker's first lines at the same leader epochs. The quickest start bounds the
+    difference from above. The delay is unknown, but among several decisions one is applied soon. Those of one restart are all applied
+    late."""
+    pairs = [*_taken_up(decided, started), *_received(decided, started)]
+    if not pairs:
+        return None
+    told = sorted((_apart(cause, effect), n) for n, (cause, effect) in enumerate(pairs))
+    # an isolated value far before all others comes from an earlier topic with the same name
+    least, n = next((t for t, later in pairwise(told) if later[0] - t[0] <= NOTICED_MS), told[0])
+    moments = [_moment(pairs[m][1]) for t, m in told if least <= t <= least + NOTICED_MS]
+    low = least - (NOTICED_MS if max(moments) - min(moments) >= MOMENTS_APART else BUSY_MS)
+    return Relation(Subject(decided.node), Subject(started.node), least, low, least, pairs[n])
+
+
+def _taken_up(decided: _Decided, started: _Started) -> list[tuple[Event, Event]]:
+    """Decisions that created a leader epoch, each with the broker's first line at it."""
+    return [(decided.causes[k], started.first[k]) for k in sorted(started.first.keys() & decided.causes.keys())]
+
+
+def _received(decided: _Decided, started: _Started) -> list[tuple[Event, Event]]:
+    """Requests of a controller that both sides logged, sent and received once: the controller resends an epoch to a restarted broker."""
+    sent, received = decided.sent.get(started.node, {}), started.received
+    both = sorted(sent.keys() & received.keys())
+    return [(sent[k][0], received[k][0]) for k in both if len(sent[k]) == len(received[k]) == 1]
+
+
+_Epoch = tuple[str, int, int]
+"""Topic, partition and leader epoch."""
+_Order = tuple[_Epoch, int]
+"""A request, identified by its leader epoch and its controller epoch."""
+
+
+def _epoch(e: Event) -> _Epoch | None:
+    return (
+        (e.topic, e.partition, e.leader_epoch) if e.topic is not None and e.partition is not None and e.leader_epoch is not None else None
+    )
+
+
+def _moment(e: Event) -> datetime:
+    return e.at or datetime.max
+
+
+def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
+    """ZooKeeper: compares the controller's lines about brokers and its decisions with the brokers' own lines."""
+    decided = _without_repeats(
+        {n: [e for e in events if e.event == "partition-state" and e.reason in _DECIDED] for n, events in own.items()}
+    )
+    seen = {n: [e for e in events if e.event in _SEEN] for n, events in own.items()}
+    controllers = {n for n in own if decided[n] or seen[n]}
+    pairs = [pair for pair in pairs if pair[0] in controllers]
+    begun = {n: sorted(e.at for e in events if e.event == "broker-starting" and e.at is not None) for n, events in own.items()}
+    decisions = {n: _Decided(n, decided[n]) for n in controllers}
+    started = {n: _Started(n, [e for e in own[n] if _starts(e)], begun[n]) for n in {two for _, two in pairs}}
+    led = {(one, two): _leaderships(decisions[one], started[two]) for one, two in pairs}
+    return [*_by_lives(own, seen, led, begun, anchors), *(r for r in led.values() if r is not None)]
+
+
+def _by_lives(
+    own: Mapping[int, Sequence[Event]],
+    seen: Mapping[int, Sequence[Event]],
+    led: Mapping[tuple[int, int], Relation | None],
+    begun: Mapping[int, Sequence[datetime]],
+    anchors: Mapping[int, Anchor],
+) -> Iterator[Relation]:
+    """Compares a controller's lines about a broker that starts or stops with the broker's own lines about the same event. `led`: the
+    pairs of machines, with their comparison by leader epochs."""
+    close = {(one, two): found for one, two in led if (found := _candidates(one, seen[one], two, own[two]))}
+    likely: dict[tuple[int, int], list[Relation]] = {}
+    for (one, two), r in led.items():
+        told = close.get((one, two)) or _deaths(one, seen[one], two, own[two])
+        likely[one, two] = [c for c in told if r is None or (c.low <= r.high + AGREE_MS and r.low - AGREE_MS <= c.high)]
+    pools = _Pools([c for candidates in close.values() for c in candidates], anchors)
+    best = {pair: max(candidates, key=pools.rank) for pair, candidates in likely.items() if candidates}
+    agreed = _Pools([r for pair, r in best.items() if pair in close], anchors)
+    for (one, two), r in best.items():
+        near = [c for c in likely[one, two] if abs(c.best - r.best) <= NOTICED_MS]
+        alone = (one, two) in close and len(near) == 1 and agreed.votes(r) <= _OWN_VOTES
+        if not alone or not _another_life(r, _meant(r, anchors), begun[two], min(map(_moment, own[two])), _sightings(seen[one], two)):
+            yield from _bounded(near, anchors)
+
+
+def _by_leaders(own: Mapping[int, Sequence[Event]], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
+    """Compares brokers that no other evidence compares. Leader and followers receive a leader epoch at the same time, so a leader's
+    start and the start of a follower's fetcher are close together, in either order."""
+    leads = {n: _firsts(e for e in events if e.event == "leader-start") for n, events in own.items()}
+    follows = {n: _firsts(e for e in events if e.event in _FOLLOWS) for n, events in own.items()}
+    found = (
+        _together(one, two, [(leads[one][k], follows[two][k]) for k in sorted(leads[one].keys() & follows[two].keys())])
+        for one, two in pairs
+    )
+    return [r for r in found if r is not None]
+
+
+_FOLLOWS = of(role=Role.START | Role.FETCHING, by=By.FOLLOWER)
+
+
+def _firsts(events: Iterable[Event]) -> dict[_Epoch, Event]:
+    """A broker's first event at each leader epoch: a restarted broker logs the epoch again."""
+    found: dict[_Epoch, Event] = {}
+    for e in events:
+        if (key := _epoch(e)) is not None:
+            found[key] = min(found.get(key, e), e, key=_moment)
+    return found
+
+
+def _together(leader: int, follower: int, pairs: Sequence[tuple[Event, Event]]) -> Relation | None:
+    """The difference that most pairs agree on. None if all agreeing pairs are of one moment, which may be a restart."""
+    told = sorted((_apart(*pair), n) for n, pair in enumerate(pairs))
+    ends = [bisect_right(told, (least + NOTICED_MS, len(told))) for least, _ in told]
+    begin, end = max(enumerate(ends), key=lambda run: run[1] - run[0], default=(0, 0))
+    best = told[begin:end]
+    moments = [_moment(pairs[n][0]) for _, n in best]
+    if 2 * len(best) <= len(told) or max(moments) - min(moments) < MOMENTS_APART:
+        return None
+    _, n = best[(len(best) - 1) // 2]
+    return _noticed(Subject(leader), Subject(follower), *pairs[n])
+
+
+def _without_repeats(decided: Mapping[int, Sequence[Event]]) -> dict[int, list[Event]]:
+    """Drops leader epochs that an earlier controller created on another machine. A new controller logs that it removes a replica that is
+    in no ISR, with the current state (ZkReplicaStateMachine#doRemoveReplicasFromIsr)."""
+    made: dict[_Epoch, tuple[int, int]] = {}
+    for node, e in ((n, e) for n, events in decided.items() for e in events if e.reason == "decided"):
+        if (key := _epoch(e)) is not None and e.controller_epoch is not None:
+            made[key] = min(made.get(key, (e.controller_epoch, node)), (e.controller_epoch, node))
+
+    def repeats(node: int, e: Event) -> bool:
+        key = _epoch(e) if e.reason == "decided" and e.controller_epoch is not None else None
+        return key is not None and made[key][1] != node and (e.controller_epoch or 0) > made[key][0]
+
+    return {n: [e for e in events if not repeats(n, e)] for n, events in decided.items()}
+
+
+def _starts(e: Event) -> bool:
+    return e.event in STARTS or (e.event == "partition-state" and e.reason == "received")
+
+
+_SEEN = named("shutdown-seen", "brokers-changed", "controller-elected")
+
+
+class _Pools:
+    """The offsets that all pairings imply for each machine's clock. Correct pairings agree, if the other clocks are as their own files
+    say."""
+
+    def __init__(self, candidates: Iterable[Relation], anchors: Mapping[int, Anchor]) -> None:
+        self._anchors = anchors
+        self._told: dict[Subject, list[int]] = defaultdict(list)
+        for r in candidates:
+            for subject, offset in self._implied(r):
+                self._told[subject].append(offset)
+        for told in self._told.values():
+            told.sort()
+
+    def _implied(self, r: Relation) -> list[tuple[Subject, int]]:
+        one, two = (self._anchors.get(s.node, Anchor(0, 0, "")).offset_ms for s in (r.earlier, r.later))
+        return [(r.later, one + r.best), (r.earlier, two - r.best)]
+
+    def rank(self, r: Relation) -> tuple[int, bool, list[datetime]]:
+        """Sort key: number of agreeing pairings, plus one if the machines' own files agree; then the latest, since logs are cut off at
+        their beginning."""
+        meant = _meant(r, self._anchors)
+        fits = meant is not None and r.low - AGREE_MS <= meant <= r.high + AGREE_MS
+        return self.votes(r) + fits, fits, [e.at for e in r.evidence if e.at is not None]
+
+    def votes(self, r: Relation) -> int:
+        """Number of pairings that agree with this one on either machine."""
+        found = 0
+        for subject, offset in self._implied(r):
+            told = self._told[subject]
+            found += bisect_right(told, offset + NOTICED_MS) - bisect_left(told, offset - NOTICED_MS)
+        return found
+
+
+def _candidates(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
+    """Every pairing of a broker's line with a controller's line about it; these lines carry no epoch that would match them."""
+    one, two = Subject(controller), Subject(broker)
+    found: list[Relation | None] = []
+    shutdowns = [e for e in seen if e.event == "shutdown-seen" and e.broker == broker and e.reason != "replayed"][-TRIED:]
+    for begin, done in [pair for file in _files(own) for pair in _shutdowns(file)][-TRIED:]:
+        found.extend(_between(one, two, e, begin, done) for e in shutdowns)
+    added = [e for e in seen if e.event == "brokers-changed" and e.reason in ("added", "bounced") and broker in (e.brokers or ())][-TRIED:]
+    for starting, registered in [pair for file in _files(own) for pair in _registrations(file)][-TRIED:]:
+        for e in added:
+            best = _apart(e, registered)
+            low = max(min(_apart(e, starting), best), best - NOTICED_MS)
+            found.append(Relation(one, two, best, low, best + BUSY_MS, (e, registered)))
+    elected = [e for e in seen if e.event == "controller-elected" and e.reason == "elected" and e.controller == controller][-TRIED:]
+    told = [e for e in own if e.event == "controller-elected" and e.reason == "seen" and e.controller == controller][-TRIED:]
+    for e in elected:
+        found.extend(
+            _noticed(one, two, e, t)
+            for t in told
+            if None in (e.controller_epoch, t.controller_epoch) or e.controller_epoch == t.controller_epoch
+        )
+    return [r for r in found if r is not None]
+
+
+def _noticed(earlier: Subject, later: Subject, here: Event, there: Event) -> Relation:
+    best = _apart(here, there)
+    return Relation(earlier, later, best, best - NOTICED_MS, best + NOTICED_MS, (here, there))
+
+
+def _deaths(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
+    """Wide bounds from crashes: a controller notices the loss of a broker after the broker's last line and before its return."""
+    gone = [e for e in seen if e.event == "brokers-changed" and e.reason == "deleted" and broker in (e.brokers or ())][-TRIED:]
+    backs = [
+        (file, n)
+        for file in _files(own)
+        for n, (last, back) in enumerate(pairwise(file), 1)
+        if back.event == "broker-starting" and last.event != "broker-starting"
+    ]
+    found = []
+    for file, n in backs[-TRIED:]:
+        returned = next((e for e in file[n:] if e.event == "broker-registered"), file[n])
+        for e in gone:
+            low, high = _apart(e, file[n - 1]), _apart(e, returned) + BUSY_MS
+            found.append(Relation(Subject(controller), Subject(broker), (low + high) // 2, low, high, (e, returned)))
+    return found[-TRIED:]
+
+
+def _shutdowns(own: Sequence[Event]) -> list[tuple[Event, Event]]:
+    found = []
+    begin: Event | None = None
+    for e in own:
+        if e.event == "controlled-shutdown" and e.reason == "start":
+            begin = e
+        elif e.event == "controlled-shutdown" and e.reason == "done" and begin is not None:
+            found.append((begin, e))
+            begin = None
+        elif e.event == "broker-starting":
+            begin = None
+    return found
+
+
+def _registrations(own: Sequence[Event]) -> list[tuple[Event, Event]]:
+    """Each start with the ZooKeeper registration that followed. If the start is missing, the registration is paired with itself."""
+    found = []
+    starting: Event | None = None
+    for e in own:
+        if e.event == "broker-starting":
+            starting = e
+        elif e.event == "broker-registered" and e.reason is None and e.broker == e.writer:
+            found.append((starting or e, e))
+            starting = None
+    return found
+
+
+def _bounded(near: Sequence[Relation], anchors: Mapping[int, Anchor]) -> list[Relation]:
+    """Pairings of two machines that agree on one clock difference, with tighter bounds."""
+    meant = _meant(near[0], anchors)
+    if len(near) > 1:
+        near = [replace(c, high=min(c.high, c.best + NOTICED_MS)) for c in near]
+    return [_unsure(c, meant if meant is not None else nearest_zone(c.best) * MINUTE_MS) for c in near]
+
+
+_OWN_VOTES = 2
+"""Every pairing agrees with itself, on both machines."""
+
+
+def _another_life(r: Relation, meant: int | None, begun: Sequence[datetime], first: datetime, sightings: Sequence[datetime]) -> bool:
+    """Whether the two lines belong to different events, if the clocks are as their machines' files say: a broker process started between
+    them, or the line is among the first of the broker's log (`first`: the log's beginning) and the controller had seen the broker
+    before. Then a single pairing without support is dropped."""
+    here, there = (e.at for e in r.evidence)
+    mapped = meant if meant is not None else nearest_zone(r.best) * MINUTE_MS
+    apart = r.best - mapped
+    if abs(apart) <= BUSY_MS or here is None or there is None:
+        return False
+    if any(0 < (there - at).total_seconds() * 1000 / apart < 1 for at in begun):
+        return True
+    return there <= first + COMING_UP and any(there - timedelta(milliseconds=mapped) < at < here for at in sightings)
+
+
+def _sightings(seen: Sequence[Event], broker: int) -> list[datetime]:
+    """When a controller saw the broker present or lost."""
+    found = (e for e in seen if e.event == "brokers-changed" and e.reason in ("live", "deleted") and broker in (e.brokers or ()))
+    return [e.at for e in found if e.at is not None]
+
+
+def _unsure(r: Relation, meant: int) -> Relation:
+    """Replaces the difference with the one from the machines' own files (else the zones' difference) if the bounds allow it."""
+    if not r.low <= meant <= r.high:
+        return r
+    high = min(r.high, r.best + NOTICED_MS) if abs(r.best - meant) <= NOTICED_MS else r.high
+    return replace(r, best=meant, high=high)
+
+
+def _meant(r: Relation, anchors: Mapping[int, Anchor]) -> int | None:
+    one, two = anchors.get(r.earlier.node), anchors.get(r.later.node)
+    return two.offset_ms - one.offset_ms if one is not None and two is not None else None

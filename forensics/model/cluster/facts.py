@@ -1,0 +1,345 @@
+"""Facts about the cluster as a whole: nodes, settings, topics, and the collected sources.
+
+Here: the facts that every partition's timeline needs from outside the partition, from events that belong to no partition. These events
+are few (restarts, controller elections, settings) and fit on the driver. Not here: broker runs (presence), partitions, or any verdict.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from functools import wraps
+from operator import attrgetter
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from forensics.model.cluster.availability import Availability, BrokerRun, availabilities
+from forensics.model.cluster.clocks import Clock
+from forensics.model.cluster.identity import Conflict
+from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
+from forensics.model.events import Event
+from parsers.cached import cached_property
+from parsers.kinds import OF_DELETION, Role, of
+
+_DESCRIBING = of(role=Role.TOPIC_MADE | Role.SETTING | Role.DESCRIPTION)
+_NUMBER = attrgetter("number")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+OF_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
+"""Kinds of sources that hold the metadata log."""
+
+
+@dataclass
+class Node:
+    id: int
+    clock: Clock = field(default_factory=Clock)
+    version: str | None = None
+    lives: list[BrokerRun] = field(default_factory=list)
+    collections: list[str] = field(default_factory=list)
+    """Oldest first; more than one if the same broker was collected again."""
+    broker: bool = True
+    """False for a KRaft node that is only a controller."""
+
+
+@dataclass
+class Source:
+    """A row of the report's list of sources."""
+
+    path: str
+    kind: str
+    node: int | None
+    """None if unknown, and for a log that several brokers write to."""
+    collection: str
+    bytes: int | None
+    sha256: str | None
+    modified: datetime | None
+    lines: int | None
+    unrecognised: int | None
+    samples: Sequence[str]
+    first: datetime | None
+    last: datetime | None
+    problem: str | None
+    shared: tuple[int, ...] = ()
+    """The brokers that write to it together."""
+
+    layout: str | None = None
+    """Conversion patterns learned from its lines, one per line."""
+    printed: Mapping[str, Sequence[tuple[int, datetime | None]]] = field(default_factory=dict, repr=False)
+    """Lines that show that INFO is enabled, by facet (parsers.patterns.facets): their numbers and times (UTC), in the order of lines.
+    For a long log, only the first and last lines of blocks."""
+    ascents: int = 0
+    """Number of lines with events whose time is later than that of the line before."""
+    descents: int = 0
+    """Number of such lines whose time is earlier. Lines of several threads may be some milliseconds out of order."""
+    steps_back: Sequence[tuple[int, datetime, datetime]] = field(default=(), repr=False)
+    """The largest steps back of more than a second: the number of the later line, and the times of the line before and of this line, as
+    printed."""
+    largest_step_back_ms: int = 0
+    newest_first: bool = False
+    """The newest line comes first, as some log stores export it."""
+    cut_at: int | None = None
+    """Maximum line length in characters to which lines were truncated before collection; None if they were not."""
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The nodes that wrote it."""
+        return self.shared or (() if self.node is None else (self.node,))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Archive:
+    """A collected archive, as it was on disk."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One metric of one broker from a file of load metrics: the mean of its values."""
+
+    broker: int
+    metric: str
+    mean: float
+    count: int
+    source: str
+    line: int | None
+    byte: int | None
+    text: str | None
+    """`source`, `line`, `byte` and `text` are those of the first value."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterJoin:
+    """A node joined a cluster."""
+
+    node: int
+    at: datetime
+    how: str
+    """As in forensics.model.cluster.cluster_history.Span."""
+    before: int | None
+    """Number of the node's previous cluster."""
+    again: bool
+    """The node had been in this cluster before its previous one."""
+    evidence: tuple[Event, ...]
+
+
+@dataclass
+class Cluster:
+    number: int = 0
+    """0: the last cluster on these brokers; -1: the one before it, and so on."""
+    id: str | None = None
+    """Cluster id, if known."""
+    sources: list[Source] = field(default_factory=list)
+    archives: Sequence[Archive] = ()
+    """The archives that contained the sources."""
+    conflicts: list[Conflict] = field(default_factory=list)
+    mode: str = "unknown"
+    """'kraft', 'zookeeper' or 'unknown'."""
+    nodes: dict[int, Node] = field(default_factory=dict)
+    begun: tuple[ClusterJoin, ...] = ()
+    """When the brokers joined this cluster, in order of time; empty if the evidence contains only one cluster."""
+    whole: Sequence[Cluster] = field(default=(), repr=False, compare=False)
+    """All clusters of the collection, oldest first; empty if this one was created alone. All clusters share one list object, which
+    pickle stores once: a tuple would make pickle recurse once per cluster."""
+    events: list[Event] = field(default_factory=list)
+    """Events that belong to no single partition, in order of time."""
+    settings: Settings = field(default_factory=Settings)
+    """Settings and their changes over time."""
+    recreated: dict[str, list[datetime | None]] = field(default_factory=dict)
+    """Topics with a deletion in the evidence, with the times of deletion."""
+    copies: frozenset[str] = frozenset()
+    """Sources that may repeat lines of another one: logs of one kind, one broker and the same hours."""
+    topic_ids: dict[str, str] = field(default_factory=dict)
+
+    measures: Sequence[Measure] = ()
+    """Load of brokers as the user measured it."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Weight of a load metric, if the user set one; otherwise 1."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields without cached values: each task computes those it needs."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @cached_property
+    def worked_out(self) -> dict[Any, Any]:
+        """See `once`."""
+        return {}
+
+    @property
+    def usable(self) -> bool:
+        """Whether any Kafka file was collected."""
+        return any(s.kind not in ("unreadable", "empty", "binary", "text", "json", "index", "redaction") for s in self.sources)
+
+    def of(self, *kinds: str, topic: str | None = None) -> list[Event]:
+        """Events of these kinds in order of time; of one topic if `topic` is given."""
+        known = self._by_kind if topic is None else self._by_topic.get(topic, {})
+        found = [numbered for kind in dict.fromkeys(kinds) for numbered in known.get(kind, ())]
+        return [self.events[n] for n in (found if len(kinds) == 1 else sorted(found))]
+
+    def between(self, kind: str, since: datetime, until: datetime) -> list[Event]:
+        """Events of a kind in a time span."""
+        known = self._by_kind.get(kind, ())
+        begin, end = (
+            cut(known, at, key=lambda n: self.events[n].at or datetime.min) for cut, at in ((bisect_left, since), (bisect_right, until))
+        )
+        return [self.events[n] for n in known[begin:end]]
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, Sequence[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for n, e in enumerate(self.events):
+            found[e.event].append(n)
+        return dict(found)
+
+    @cached_property
+    def _by_topic(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for n, e in enumerate(self.events):
+            if e.topic is not None:
+                found[e.topic][e.event].append(n)
+        return dict(found)
+
+    @property
+    def redacted(self) -> bool:
+        """Whether names in the evidence were replaced before the evidence was provided."""
+        return any(s.kind == "redaction" for s in self.sources)
+
+    @cached_property
+    def ended(self) -> tuple[Cluster, ...]:
+        """Earlier clusters on these brokers, oldest first. They share no data with this one."""
+        return tuple(self.whole[: bisect_left(self.whole, self.number, key=_NUMBER)])
+
+    @cached_property
+    def later(self) -> tuple[Cluster, ...]:
+        """Later clusters on these brokers, oldest first."""
+        return tuple(self.whole[bisect_right(self.whole, self.number, key=_NUMBER) :])
+
+    @property
+    def lives(self) -> tuple[Cluster, ...]:
+        """The earlier clusters, oldest first, and this one."""
+        return (*self.ended, self)
+
+    @cached_property
+    def by_number(self) -> Mapping[int, Cluster]:
+        """The clusters of `lives` by number."""
+        return {c.number: c for c in self.lives}
+
+    def next_of(self, node: int, at: datetime | None, *kinds: str) -> Event | None:
+        """The node's first event of these kinds after `at`, in this cluster or a later one."""
+        if at is None:
+            return None
+        told = (e for c in (self, *self.later) for e in c.of(*kinds))
+        return next((e for e in told if e.writer == node and e.at is not None and e.at > at), None)
+
+    @cached_property
+    def newest_first(self) -> frozenset[str]:
+        """Paths of the logs whose newest line comes first."""
+        return frozenset(s.path for s in self.sources if s.newest_first)
+
+    @property
+    def collected(self) -> set[int]:
+        """The nodes with collected sources."""
+        return set(self._sources)
+
+    def sources_of(self, node: int) -> Sequence[Source]:
+        """The node's collected sources."""
+        return self._sources.get(node, ())
+
+    @cached_property
+    def _sources(self) -> Mapping[int, Sequence[Source]]:
+        found: dict[int, list[Source]] = defaultdict(list)
+        for s in self.sources:
+            for node in dict.fromkeys(s.nodes):
+                found[node].append(s)
+        return dict(found)
+
+    @cached_property
+    def holds_metadata(self) -> bool:
+        """Whether the metadata log or a part of it was collected."""
+        return any(s.kind in OF_METADATA for s in self.sources)
+
+    def last_line(self, node: int) -> datetime | None:
+        """Time of the last line in any of the node's logs."""
+        return self._last_lines.get(node)
+
+    @cached_property
+    def _last_lines(self) -> Mapping[int, datetime]:
+        return {node: max(last) for node, own in self._sources.items() if (last := [s.last for s in own if s.last is not None])}
+
+    @cached_property
+    def _presences(self) -> Mapping[int, Availability]:
+        lives = {node.id: node.lives for node in self.nodes.values()}
+        return availabilities(self.events, lives, {n: at for n in lives if (at := self.last_line(n)) is not None})
+
+    def availability(self, broker: int) -> Availability:
+        """The broker's availability."""
+        return self._presences.get(broker) or Availability(broker, (), {}, None)
+
+    @cached_property
+    def until(self) -> datetime | None:
+        """End of the evidence: the last line of any log, else (and for an earlier cluster) the last event without a partition."""
+        lines = (s.last for s in self.sources if s.last is not None and not self.number)
+        return max(lines, default=max((e.at for e in self.events if e.at is not None), default=None))
+
+    @cached_property
+    def configured(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The nodes whose settings are known: controller-only nodes, and the others."""
+        known = self.settings.brokers()
+        controllers = {n for n in known if n in self.nodes and not self.nodes[n].broker}
+        return sorted(controllers), [n for n in known if n not in controllers]
+
+    @cached_property
+    def version_lines(self) -> Mapping[int | None, Sequence[Event]]:
+        """The lines of each node with its Kafka version, in order of time."""
+        found: dict[int | None, list[Event]] = defaultdict(list)
+        for e in self.of("kafka-version"):
+            if e.value:
+                found[e.writer].append(e)
+        return dict(found)
+
+    @cached_property
+    def version_texts(self) -> frozenset[str]:
+        """All versions that nodes printed."""
+        told = (e.value for own in self.version_lines.values() for e in own if e.value)
+        return frozenset((*told, *(n.version for n in self.nodes.values() if n.version)))
+
+    @cached_property
+    def described(self) -> frozenset[str]:
+        """Topics whose own settings are in the evidence, even if they have none."""
+        return frozenset(e.topic for e in self.of(*_DESCRIBING) if e.topic is not None)
+
+    def log_dirs(self, node: int, at: datetime | None = None) -> tuple[str, ...]:
+        """The node's log directories; empty if unknown."""
+        for key in LOG_DIRECTORIES if node in self.settings.brokers() else ():
+            value = self.settings.value(key, broker=node, at=at)
+            if value and value != "null":
+                return tuple(d.strip() for d in value.strip("[]").split(",") if d.strip())
+        return ()
+
+
+def cached_on_cluster(compute: Callable[Concatenate[Cluster, P], T]) -> Callable[Concatenate[Cluster, P], T]:
+    """Caches `compute` on the cluster per arguments. The cluster must not change any more."""
+
+    @wraps(compute)
+    def answer(cluster: Cluster, /, *of: P.args, **named: P.kwargs) -> T:
+        kept: dict[Any, T] = cluster.worked_out
+        asked = (compute, *of, *named.values()) if of or named else compute
+        if asked not in kept:
+            kept[asked] = compute(cluster, *of, **named)
+        return kept[asked]
+
+    return answer
+
+
+def recreated_topics(events: Iterable[Event]) -> dict[str, list[datetime | None]]:
+    """Deleted topics with the times of deletion, from the controller's lines or the metadata log."""
+    found: dict[str, list[datetime | None]] = defaultdict(list)
+    for event in events:
+        if event.topic and event.event in OF_DELETION:
+            found[event.topic].append(event.at)
+    return dict(found)

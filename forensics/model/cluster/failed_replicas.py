@@ -1,0 +1,278 @@
+"""Absences of many partitions put together: one event of one broker is one episode, however many partitions it affected.
+
+Here: the absences from the partitions' rows (absences.ABSENCES); episodes of one broker and cause; and times of bad performance, with the
+broker that they have in common, if any. Not here: how the cause in one partition is determined (absences), or the findings (rules).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from forensics.model.cluster.availability import DETECTION
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import values
+from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
+from forensics.model.partition.absences import NOT_TOLD, QUOTED_EACH, SLOW, STUCK, UNKNOWN
+from forensics.model.rows import Rows
+from forensics.thresholds import COMMON, FLUCTUATES, LASTING_S, MANY, RELATED
+from parsers.cached import cached_property
+
+SHOWN = 5
+"""Number of partitions that an aggregate names."""
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaAbsence:
+    """An absence of one replica, from a partition's row."""
+
+    topic: str
+    partition: int
+    broker: int
+    leader: int
+    start: datetime | None
+    end: datetime | None
+    cause: str
+    confidence: str
+    back: datetime | None
+    told: bool
+    times: int
+    words: str
+    elected: bool
+    quotes: pa.Array
+    at: int
+    """Index of its first quote among all quotes of its row."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        return tuple(Evidence(**e) for e in self.quotes[self.at].as_py() or ())
+
+
+@dataclass(frozen=True)
+class Episode:
+    """Absences of one kind, near in time; `end` None: some have not ended."""
+
+    outs: tuple[ReplicaAbsence, ...]
+    episodes: int = 1
+    """More than one: this many are reported as one."""
+
+    @cached_property
+    def start(self) -> datetime | None:
+        return min((o.start for o in self.outs if o.start is not None), default=None)
+
+    @cached_property
+    def end(self) -> datetime | None:
+        ends = [o.end for o in self.outs]
+        return None if None in ends else max((e for e in ends if e is not None), default=None)
+
+    @cached_property
+    def open(self) -> bool:
+        return any(o.end is None for o in self.outs)
+
+    def until(self, cluster: Cluster) -> str:
+        """Its end, in words."""
+        return moment(self.end) if not self.open else f"the end of the {'cluster' if cluster.number else 'evidence'}"
+
+    @cached_property
+    def times(self) -> int:
+        return sum(o.times for o in self.outs)
+
+    @cached_property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(o.name for o in self.outs))
+
+    @cached_property
+    def confidence(self) -> str:
+        return next((c for c in ("certain", "probable") if any(o.confidence == c for o in self.outs)), "possible")
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """The first piece of evidence of each partition, then the second ones, up to MAX_EVIDENCE."""
+        found: dict[Evidence, None] = {}
+        for turn in range(QUOTED_EACH):
+            for own in (o.evidence for o in self.outs):
+                found.update(dict.fromkeys(own[turn : turn + 1]))
+                if len(found) == MAX_EVIDENCE:
+                    return tuple(found)
+        return tuple(found)
+
+    @property
+    def only(self) -> ReplicaAbsence | None:
+        """The first absence, when all are of one partition."""
+        return self.outs[0] if len(self.names) == 1 else None
+
+    def shown(self) -> str:
+        return some(self.names, SHOWN)
+
+    def told(self) -> str:
+        """The partitions' words about each broker. Words that differ only in offsets and times are printed once, as in the first
+        partition."""
+        said: dict[tuple[int, str], list[ReplicaAbsence]] = defaultdict(list)
+        for o in sorted(self.outs, key=lambda o: o.cause == NOT_TOLD):
+            if o.confidence == self.confidence:
+                said[o.broker, _NUMBER.sub("", o.words)].append(o)
+        return "; ".join(f"{own[0].words} ({some([o.name for o in own], SHOWN)})" for own in list(said.values())[:SHOWN])
+
+    def seconds(self) -> float | None:
+        """How long the longest absence lasted that ended."""
+        lasted = [(o.end - o.start).total_seconds() for o in self.outs if o.end is not None and o.start is not None and o.times == 1]
+        return max(lasted, default=None)
+
+
+class Telling(NamedTuple):
+    """A rule's words for an episode."""
+
+    what: str
+    explanation: str
+    next_steps: tuple[str, ...]
+
+
+def fell_out(partitions: Rows, kind: str, cause: str, tell: Callable[[int, Episode, str], Telling]) -> Iterator[Finding]:
+    """A finding of `kind` for each time a broker's replicas fell out of ISRs by `cause`. `tell` makes the words from the broker, the
+    episode and how it ended."""
+    for episode in episodes(outs(partitions, cause), lambda o: o.broker):
+        broker, only, names = episode.outs[0].broker, episode.only, episode.names
+        ending = "and is not back in sync" if episode.open else f"and was in sync again at {moment(episode.end)}"
+        told = tell(broker, episode, ending)
+        yield Finding(
+            kind=kind,
+            severity="medium",
+            confidence=episode.confidence,
+            topic=only.topic if only is not None else None,
+            partition=only.partition if only is not None else None,
+            brokers=(broker,),
+            start=episode.start,
+            end=episode.end,
+            cause=cause,
+            summary=f"broker {broker} {told.what} and fell out of the ISR of {counted(len(names)) if only is None else names[0]}"
+            + (f", {episode.times} times in all" if episode.times > len(names) else ""),
+            explanation=told.explanation,
+            next_steps=told.next_steps,
+            evidence=episode.evidence,
+        )
+
+
+def shared(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]:
+    """By broker, the times from which on it shares the replicas of a partition with other brokers, sorted."""
+    found: dict[int, list[datetime]] = defaultdict(list)
+    for row in sorted(partitions, key=lambda r: r["told_from"] or datetime.min):
+        for broker in set(row["replicas"] or ()) if len(row["replicas"] or ()) > 1 else ():
+            found[broker].append(row["told_from"] or datetime.min)
+    return found
+
+
+def outs(partitions: Rows, *causes: str) -> list[ReplicaAbsence]:
+    """Absences with these causes that the leaders report. A cause that is unknown in one partition is not taken from another: a replica
+    fetches from each leader with separate threads, and a fetcher can give up one partition and go on with the rest
+    (AbstractFetcherManager)."""
+    return [o for o in _outs(partitions, causes) if o.told]
+
+
+def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[ReplicaAbsence]:
+    rest = ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "times", "words", "elected")
+    for batch in partitions.table.to_batches():
+        own = batch.column("absences")
+        absences = own.flatten()
+        at = pc.indices_nonzero(pc.is_in(absences.field("cause"), pa.array(sorted(causes))))
+        if not len(at):
+            continue
+        of = batch.select(["topic", "partition"]).take(pc.list_parent_indices(own).take(at))
+        told = pa.RecordBatch.from_arrays([absences.field(n) for n in rest], rest).take(at)
+        columns, quotes = map(values, (*of.columns, *told.columns)), absences.field("evidence")
+        yield from (ReplicaAbsence(*one) for one in zip(*columns, repeat(quotes), at.to_pylist(), strict=False))
+
+
+def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Hashable], gap: timedelta = DETECTION) -> list[Episode]:
+    """Absences with the same key, split where nothing happened for `gap`; if one key has more than MANY episodes, they become one."""
+    groups: dict[Hashable, list[ReplicaAbsence]] = defaultdict(list)
+    for o in found:
+        groups[key(o)].append(o)
+    told: list[Episode] = []
+    for own in groups.values():
+        split = _split(own, gap)
+        told.extend(split if len(split) <= MANY else [Episode(tuple(o for e in split for o in e.outs), len(split))])
+    return told
+
+
+def _split(own: Sequence[ReplicaAbsence], gap: timedelta) -> list[Episode]:
+    ordered = sorted(own, key=lambda o: (o.start or datetime.min, o.name))
+    runs: list[list[ReplicaAbsence]] = []
+    until = datetime.min
+    for o in ordered:
+        start = o.start or datetime.min
+        if not runs or (until != datetime.max and start > min(until, datetime.max - gap) + gap):
+            runs.append([])
+            until = datetime.min
+        runs[-1].append(o)
+        until = max(until, o.end or datetime.max)
+    return [Episode(tuple(run)) for run in runs]
+
+
+# performance
+
+
+@dataclass(frozen=True)
+class Degradation:
+    """A time in which replicas of running brokers fell out of sync. `culprit` None: they have no broker in common.
+
+    `side`: 'replica' when the culprit is missing from the ISRs, 'leader' when it leads the under-replicated partitions.
+    """
+
+    episode: Episode
+    culprit: int | None
+    side: str
+    whole: bool
+    """The culprit takes part in all of it, not only in most."""
+
+    @property
+    def fluctuating(self) -> bool:
+        left: Counter[tuple[str, int]] = Counter()
+        for o in self.episode.outs:
+            left[o.name, o.broker] += o.times
+        return max(left.values(), default=0) >= FLUCTUATES
+
+    @property
+    def severity(self) -> str:
+        """A stall that passed is medium, and so is a stall that restarts of an uncollected broker may have caused."""
+        lasting = self.episode.open or (self.episode.seconds() or 0) >= LASTING_S
+        alive = any(o.cause != UNKNOWN for o in self.episode.outs)
+        return "high" if alive and (self.fluctuating or lasting) else "medium"
+
+
+def degradations(partitions: Rows) -> list[Degradation]:
+    """Times of bad performance. Brokers that were down, restarts and reassignments do not count."""
+    found = outs(partitions, STUCK, SLOW, NOT_TOLD, UNKNOWN)
+    left: Counter[tuple[str, int]] = Counter()
+    for o in found:
+        left[o.name, o.broker] += o.times
+    slack = [o for o in found if o.cause != UNKNOWN or left[o.name, o.broker] >= FLUCTUATES]
+    counted = [e for e in episodes(slack, lambda o: None, RELATED) if e.times >= FLUCTUATES]
+    return [_blamed(e, partitions) for e in counted]
+
+
+def _blamed(episode: Episode, partitions: Rows) -> Degradation:
+    missing: Counter[int] = Counter()
+    leading: Counter[int] = Counter()
+    for o in episode.outs:
+        missing[o.broker] += o.times
+        leading[o.leader] += o.times
+    (broker, most), (leader, led) = missing.most_common(1)[0], leading.most_common(1)[0]
+    if most >= COMMON * episode.times:
+        return Degradation(episode, broker, "replica", most == episode.times)
+    elsewhere = any(row["leader"] != leader and len(row["replicas"] or ()) > 1 for row in partitions)
+    if led >= COMMON * episode.times and leader >= 0 and elsewhere:
+        return Degradation(episode, leader, "leader", led == episode.times)
+    return Degradation(episode, None, "", False)

@@ -1,0 +1,160 @@
+"""The state of the cluster at the end of the evidence: each partition's assignment, leader and ISR, and which brokers are up.
+
+Here: the row of one partition (`standing`, run on Spark's tasks) and the judgement on brokers (`brokers`), with the reason for each. Not
+here: which of the last statements on a partition counts (forensics.model.partition.final_state), or what should be changed
+(forensics.tools.repair).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import takewhile
+from typing import Any
+
+import pyarrow as pa
+
+from forensics.model.cluster.availability import MISSED, Availability
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import moment
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.tools.repair import Broker, Partition
+
+INTERNAL = "__cluster_metadata"
+_END = pa.struct([("broker", pa.int32()), ("offset", pa.int64())])
+SCHEMA = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("replicas", pa.list_(pa.int32())),
+        ("leader", pa.int32()),
+        ("isr", pa.list_(pa.int32())),
+        ("moving", pa.bool_()),
+        ("high_watermark", pa.int64()),
+        ("ends", pa.list_(_END)),
+        ("leaderless", pa.timestamp("us")),
+    ]
+)
+"""A row for each partition. `replicas` is null if no evidence names the assignment with its order, `leader` if none names one (-1: no
+leader). `ends` and `high_watermark`, the highest known log end of each replica and the highest known HW, are set only for partitions
+without a leader."""
+
+
+def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
+    """The row of SCHEMA of a partition as it is now; none for deleted topics and the metadata log."""
+    if timeline.topic == INTERNAL or timeline.generation < 0 or _deleted(timeline, cluster):
+        return
+    now = timeline.standing
+    replicas = now.replicas if now.preferred is not None else ()
+    yield {
+        "topic": timeline.topic,
+        "partition": timeline.partition,
+        "replicas": list(replicas) or None,
+        "leader": now.leader,
+        "isr": [b for b in now.isr if not replicas or b in replicas],
+        "moving": now.moving,
+        "high_watermark": _high_watermark(timeline) if now.leader == -1 else None,
+        "ends": [{"broker": b, "offset": o} for b, o in sorted(_ends(timeline).items())] if now.leader == -1 else None,
+        "leaderless": min((s.at for s in takewhile(lambda s: s.leader == -1, reversed(timeline.told)) if s.at is not None), default=None),
+    }
+
+
+def _deleted(timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The topic was deleted and not created again: the last statement about it is its deletion."""
+    times = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
+    last = timeline.standing.at
+    return bool(times) and (last is None or last <= max(times))
+
+
+def _ends(timeline: PartitionTimeline) -> dict[int, int]:
+    found = {b: r.log_end_offset for b, r in timeline.replicas.items() if r.log_end_offset is not None}
+    for broker, disk in timeline.collected_logs.items():
+        reached = [o for o in (disk.log_end_offset, disk.high_watermark.offset if disk.high_watermark else None) if o is not None]
+        if reached:
+            found[broker] = disk.log_end_offset if disk.log_end_offset is not None else max(found.get(broker, 0), *reached)
+    return found
+
+
+def _high_watermark(timeline: PartitionTimeline) -> int | None:
+    seen = [o.offset for r in timeline.replicas.values() for o in r.observations if o.quantity == "high-watermark"]
+    seen += [d.high_watermark.offset for d in timeline.collected_logs.values() if d.high_watermark and d.high_watermark.offset is not None]
+    return max(seen, default=None)
+
+
+def partitions(rows: Iterable[Mapping[str, Any]]) -> list[Partition]:
+    """The rows as planning takes them, by name."""
+    found = [
+        Partition(
+            topic=r["topic"],
+            partition=r["partition"],
+            replicas=tuple(r["replicas"] or ()),
+            leader=r["leader"],
+            isr=tuple(r["isr"] or ()),
+            moving=bool(r["moving"]),
+            high_watermark=r["high_watermark"],
+            ends={e["broker"]: e["offset"] for e in r["ends"] or ()},
+            leaderless=r["leaderless"],
+        )
+        for r in rows
+    ]
+    return sorted(found, key=lambda p: (p.topic, p.partition))
+
+
+# brokers
+
+
+def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] = (), gone: Collection[int] = ()) -> list[Broker]:
+    """All brokers that the evidence names. `live` and `gone` are given by the user, and override any file."""
+    ids = {n.id for n in cluster.nodes.values() if n.broker}
+    ids |= (
+        {b for p in known for b in (*p.replicas, *p.isr, *((p.leader,) if p.leader is not None else ())) if b >= 0} | set(live) | set(gone)
+    )
+    in_sync = Counter(b for p in known if p.leader is not None and p.leader >= 0 for b in set(p.isr))
+    assigned = Counter(b for p in known for b in set(p.replicas))
+    found = []
+    for broker in sorted(ids):
+        if broker in gone:
+            state, why = "gone", "named with --gone"
+        elif broker in live:
+            state, why = "live", "named with --live"
+        else:
+            availability = cluster.availability(broker)
+            since = availability.unmissed(p.leaderless for p in known if p.leaderless is not None and broker in p.isr)
+            state, why = _state(availability, in_sync[broker], assigned[broker], since)
+        found.append(Broker(broker, state, why, cluster.settings.of_broker(broker).get("broker.rack") or None))
+    return found
+
+
+def _state(availability: Availability, in_sync: int, assigned: int, unmissed: datetime | None) -> tuple[str, str]:
+    word, event = _last_word(availability)
+    if word == "unregistered":
+        return "gone", f"unregistered at {moment(event.at if event else None)}"
+    outage = availability.outages[-1] if availability.outages else None
+    if outage is not None and outage.until is None and outage.life is not None and outage.how != MISSED and availability.running is None:
+        return "down", f"stopped at {moment(outage.life.end_at)} and not started again"
+    life = availability.running
+    back = event is not None and life is not None and life.begin_at is not None and event.at is not None and life.begin_at > event.at
+    if event is not None and word == "lost" and not back:
+        return "down", f"{'gone from ZooKeeper' if event.event == 'brokers-changed' else 'fenced'} since {moment(event.at)}"
+    if outage is not None and outage.how == MISSED:
+        return "down", f"its log ends at {moment(outage.since)}, and a controller did not find it at {moment(outage.event.at)}"
+    if unmissed is not None:
+        return "down", f"its log ends in the midst, and what it was the last to hold in sync had no leader from {moment(unmissed)} on"
+    if in_sync:
+        return "live", "in sync at the end" if in_sync >= assigned else f"in sync in {in_sync} of {assigned} partitions at the end"
+    if assigned:
+        return "unknown", "in no ISR at the end"
+    if event is not None and word in ("back", "registered"):
+        return "live", f"{'registered in ZooKeeper' if event.event == 'brokers-changed' else 'unfenced'} at {moment(event.at)}"
+    if life is not None:
+        return "live", "its log ends without a stop"
+    return "unknown", "nothing in the evidence says that it runs"
+
+
+def _last_word(availability: Availability) -> tuple[str | None, Event | None]:
+    """The last statement on whether the broker is there."""
+    told = [(word, e) for word in ("registered", "lost", "back", "unregistered") for e in availability.said(word)]
+    word, event = max(told, key=lambda t: t[1].at or datetime.min, default=(None, None))
+    return "lost" if word == "registered" and event is not None and event.reason == "fenced" else word, event

@@ -1,0 +1,201 @@
+"""The writer of each line in a log that several brokers of one host write to.
+
+Here: the brokers that a log names as its writers; for lines without a name, the directory they name, the start they belong to, or the
+line before them; and which brokers share a host, by their logs. Not here: the owner of a file that one broker wrote (identity), or lines
+with a writer from a wrapper (parsers.wrappers).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from forensics.model.cluster.settings import LOG_DIRECTORIES, plain_directory
+from parsers.kinds import Role, of
+
+_STARTS = of(role=Role.BEGINS)
+TOGETHER = timedelta(seconds=30)
+"""Time between a broker's first line and its settings: it connects to ZooKeeper first, for up to zookeeper.connection.timeout.ms."""
+_ROLLED = re.compile(r"(?P<name>.*?)(?:\.(?:(?P<date>\d{4}-\d\d(?:-\d\d){0,3})|\d{1,3}))?")
+"""The names log4j gives to rolled files: with a date, or (as other tools name copies) with a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Lines [begin, end) of a file that a starting process printed before it knew its id."""
+
+    begin: int
+    end: int
+    node: int
+
+
+@dataclass(frozen=True)
+class SharedLogs:
+    """The data needed to assign lines to writers; small, and sent to every task."""
+
+    starts: Mapping[str, tuple[Start, ...]] = field(default_factory=dict)
+    """By source, for the logs that several brokers write to."""
+    directories: Mapping[str, int] = field(default_factory=dict)
+    """Owner of each log directory."""
+
+    def writers(self, batch: pa.RecordBatch, source: str) -> pa.Array:
+        """Node by row of `batch`, for the rows of one source; null if unknown."""
+        line = batch.column("line")
+        starting = pa.nulls(batch.num_rows, pa.int32())
+        for start in self.starts[source]:
+            within = pc.and_(pc.greater_equal(line, start.begin), pc.less(line, start.end))
+            starting = pc.if_else(pc.fill_null(within, False), pa.scalar(start.node, pa.int32()), starting)
+        named = pc.unique(batch.column("directory")).to_pylist()
+        owners = pa.array([self.owner(d) for d in named], pa.int32())
+        of_directory = pc.take(owners, pc.index_in(batch.column("directory"), value_set=pa.array(named, pa.string())))
+        return pc.coalesce(batch.column("node"), of_directory, starting, batch.column("near"))
+
+    def owner(self, directory: str | None) -> int | None:
+        """The node whose log directory this is, or contains this directory."""
+        if directory is None:
+            return None
+        path = plain_directory(directory)
+        return self.directories.get(path, self.directories.get(path.rpartition("/")[0]))
+
+
+def hosts(nodes: Mapping[str, Sequence[int]]) -> dict[int, int]:
+    """Brokers that share a host, mapped to one broker per host: their lines are in one file, or in files that log4j rolls in one
+    directory. `nodes`: the writers that each log names."""
+    rolled: dict[str, list[tuple[str, bool]]] = defaultdict(list)
+    for path in nodes:
+        found = _ROLLED.fullmatch(path)
+        assert found is not None
+        rolled[found["name"]].append((path, found["date"] is not None or found["name"] == path))
+    standing: dict[int, int] = {}
+    for files in rolled.values():
+        several = any(len(nodes[path]) > 1 for path, _ in files)
+        roots = {_root(standing, n) for path, certain in files if several or certain for n in nodes[path]}
+        standing.update(dict.fromkeys(roots, min(roots, default=0)))
+    least = {n: _root(standing, n) for n in standing}
+    return {n: root for n, root in least.items() if Counter(least.values())[root] > 1}
+
+
+def _root(standing: Mapping[int, int], node: int) -> int:
+    while (above := standing.get(node, node)) != node:
+        node = above
+    return node
+
+
+Row = Mapping[str, object]
+
+
+def shared_logs(rows: Sequence[Row], nodes: Mapping[str, Sequence[int]], owners: Mapping[str, int | None] | None = None) -> SharedLogs:
+    """Shared logs from the rows of EVENTS without a partition, in file order, and the nodes that each log's lines name as writers.
+    `owners`: owners of the logs that one broker writes."""
+    shared = {source for source, own in nodes.items() if len(own) > 1}
+    copies = _copies(rows, {source: node for source, node in (owners or {}).items() if source not in shared and node is not None})
+    starts = {}
+    for source in sorted(shared):
+        own = [r for r in rows if r["source"] == source]
+        starts[source] = (*_starts(own), *_copied(own, copies))
+    return SharedLogs(starts, _directories(rows))
+
+
+def _directories(rows: Iterable[Row]) -> dict[str, int]:
+    """Log directories that belong to one node each, from the brokers' settings."""
+    owners: dict[str, set[int]] = {}
+    for r in rows:
+        if r["event"] == "config" and r["key"] in LOG_DIRECTORIES and isinstance(r["node"], int) and isinstance(r["value"], str):
+            for directory in r["value"].split(","):
+                if plain_directory(directory):
+                    owners.setdefault(plain_directory(directory), set()).add(r["node"])
+    return {directory: next(iter(own)) for directory, own in sorted(owners.items()) if len(own) == 1}
+
+
+_Said = tuple[datetime, str]
+"""Time and text of a line."""
+
+
+def _said(r: Row) -> _Said | None:
+    time, text = r["time"], r["text"]
+    return (time, text) if isinstance(time, datetime) and isinstance(text, str) and r["node"] is None else None
+
+
+def _copies(rows: Iterable[Row], owners: Mapping[str, int]) -> dict[_Said, int]:
+    """Lines without a name that exactly one broker's own log contains: its console prints the same lines as its appender."""
+    found: dict[_Said, set[int]] = defaultdict(set)
+    for r in rows:
+        if r["source"] in owners and (said := _said(r)) is not None:
+            found[said].add(owners[str(r["source"])])
+    return {said: next(iter(own)) for said, own in found.items() if len(own) == 1}
+
+
+def _copied(rows: Iterable[Row], copies: Mapping[_Said, int]) -> Iterable[Start]:
+    for r in rows:
+        line, said = r["line"], _said(r)
+        if isinstance(line, int) and said is not None and said in copies:
+            yield Start(line, line + 1, copies[said])
+
+
+@dataclass(slots=True)
+class _Begun:
+    """Started processes and their ids as far as known: each prints its settings and that it has started."""
+
+    waiting: list[tuple[int, datetime | None]] = field(default_factory=list)
+    """First lines of processes with no id yet."""
+    named: dict[int, datetime | None] = field(default_factory=dict)
+    """Starting processes with an id, and when the id was printed."""
+    ahead: dict[int, datetime | None] = field(default_factory=dict)
+    """Processes whose settings came before their first line, as until 1.0, with the time."""
+
+    def starts(self, line: int, at: datetime | None) -> Iterable[Start]:
+        self.ahead = {n: since for n, since in self.ahead.items() if _together(since, at)}
+        self.waiting = [told for told in self.waiting if _together(told[1], at)]
+        if self.ahead and not self.waiting:
+            node = next(iter(self.ahead))
+            yield Start(line, line + 1, node)
+            del self.ahead[node]
+            self.named[node] = at
+        else:
+            self.waiting.append((line, at))
+
+    def settings(self, node: int, line: int, at: datetime | None) -> Iterable[Start]:
+        if node in self.named and _together(self.named[node], at):
+            return  # the broker prints them again after it has read meta.properties
+        if self.waiting:
+            yield self._next(node, line)
+            self.named[node] = at
+        else:
+            self.ahead.setdefault(node, at)
+
+    def started(self, node: int, line: int) -> Iterable[Start]:
+        if node not in self.named and self.waiting:
+            yield self._next(node, line)
+        self.named.pop(node, None)
+        self.ahead.pop(node, None)
+
+    def _next(self, node: int, line: int) -> Start:
+        """Assigns the node to the first waiting process. If that is the only one, all lines in between are its own."""
+        alone = len(self.waiting) == 1 and not self.named
+        begin, _ = self.waiting.pop(0)
+        return Start(begin, line if alone else begin + 1, node)
+
+
+def _together(one: datetime | None, other: datetime | None) -> bool:
+    return one is None or other is None or abs(other - one) <= TOGETHER
+
+
+def _starts(rows: Iterable[Row]) -> Iterable[Start]:
+    """Starts, each with the broker that next prints its id as a starting process does; several at a time are matched in their order."""
+    begun = _Begun()
+    for r in sorted((r for r in rows if isinstance(r["line"], int)), key=lambda r: (r["line"], r["byte"] or 0)):
+        line, node, at = r["line"], r["node"], r["time"]
+        assert isinstance(line, int)
+        assert at is None or isinstance(at, datetime)
+        if r["event"] in _STARTS and node is None:
+            yield from begun.starts(line, at)
+        elif r["key"] == "broker.id" and isinstance(node, int):
+            yield from begun.settings(node, line, at)
+        elif r["event"] == "broker-started" and isinstance(node, int):
+            yield from begun.started(node, line)

@@ -1,0 +1,612 @@
+"""Findings and rules: what the tool reports, and which rule reports it.
+
+Here: Finding with its evidence, the Arrow schema it travels in, and Rule, the declaration that every file of forensics.rules makes, with
+the Facts it reads. Not here: any rule, the format of exemplars (exemplars), or how findings are printed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.rows import Rows
+
+LEVELS = ("info", "low", "medium", "high", "critical")
+MINOR = ("low", "info")
+CONFIDENCES = ("possible", "probable", "certain")
+
+
+def lower(one: str, other: str) -> str:
+    """The smaller of two confidences: a conclusion is never surer than its premises."""
+    return min(one, other, key=CONFIDENCES.index)
+
+
+MAX_EVIDENCE = 8
+"""Pieces of evidence a finding quotes."""
+MAX_QUOTE = 600
+"""Maximum length of the raw text that a piece of evidence quotes, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A place in the evidence and the text found there."""
+
+    source: str
+    line: int | None
+    byte: int | None
+    text: str
+
+    @classmethod
+    def of(cls, event: Event) -> Evidence:
+        text = (event.text or _rendered(event)).rstrip("\n")
+        return cls(event.source, event.line, event.byte, text[:MAX_QUOTE])
+
+    def row(self) -> dict[str, Any]:
+        return {"source": self.source, "line": self.line, "byte": self.byte, "text": self.text}
+
+
+def _rendered(event: Event) -> str:
+    """Words for a fact that a binary file contains."""
+    if event.event == "segment":
+        count = len(event.batches or ())
+        return f"segment {event.offset}: {count} valid batches, log end offset {event.log_end_offset}"
+    told = {
+        name: getattr(event, name)
+        for name in ("topic", "partition", "leader_epoch", "offset", "log_end_offset", "high_watermark", "count", "reason", "value")
+        if getattr(event, name) is not None
+    }
+    return f"{event.event} " + " ".join(f"{k}={v}" for k, v in told.items())
+
+
+def quote(*events: Event | Iterable[Event] | None) -> tuple[Evidence, ...]:
+    """Evidence of events, each place once, in the order given."""
+    flat: list[Event] = []
+    for item in events:
+        if item is None:
+            continue
+        flat.extend([item] if isinstance(item, Event) else item)
+    return tuple(dict.fromkeys(Evidence.of(e) for e in flat))[:MAX_EVIDENCE]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Offsets [start, end); `end` None: no evidence shows the end."""
+
+    start: int
+    end: int | None
+
+    def __str__(self) -> str:
+        return f"{self.start}..{self.end - 1}" if self.end is not None else f"from {self.start} on"
+
+    @property
+    def length(self) -> int | None:
+        return None if self.end is None else self.end - self.start
+
+    def row(self) -> dict[str, int | None]:
+        return {"start": self.start, "end": self.end}
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Lost records that a collected file contains, all of one leader epoch (-1: of a format without epochs)."""
+
+    source: str
+    byte: int | None
+    """Byte at which the list of batches begins that contains the first of them."""
+    broker: int | None
+    leader_epoch: int
+    offsets: Range
+
+
+@dataclass(frozen=True, slots=True)
+class Producer:
+    """A producer that sent some of the lost records that a disk still contains."""
+
+    id: int | None
+    """Producer id of an idempotent or transactional producer; None for all others together."""
+    records: int
+    bytes: int
+    first: datetime | None
+    """From the timestamps of the batches."""
+    last: datetime | None
+    transactional_id: str | None = None
+    state: str | None = None
+    """State of its transaction in the last record of __transaction_state."""
+    epoch: int | None = None
+    """The latest producer epoch in its batches."""
+    first_sequence: int | None = None
+    last_sequence: int | None = None
+    """Sequence numbers of its first and last record. Each epoch begins at 0 again, and the number after the largest one is 0."""
+    codecs: tuple[str, ...] = ()
+
+    def row(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__} | {"codecs": list(self.codecs)}
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Producer:
+        return cls(**{**row, "codecs": tuple(row["codecs"] or ())})
+
+
+@dataclass(frozen=True, slots=True)
+class Salvageable:
+    """The lost records that the collected disks still contain (forensics.model.partition.salvageable)."""
+
+    held: tuple[Held, ...] = ()
+    """In the order of offsets, each offset once."""
+    missing: tuple[Range, ...] = ()
+    """Lost offsets that no collected file contains."""
+    certain: bool = True
+    """The leader epochs prove that these are the lost records, and not other records at the same offsets."""
+    elsewhere: str | None = None
+    """Where the missing records might be, in words."""
+    producers: tuple[Producer, ...] = ()
+    """The producers of the held records, the one with most records first."""
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "held": [
+                {"source": h.source, "byte": h.byte, "broker": h.broker, "leader_epoch": h.leader_epoch, "offsets": h.offsets.row()}
+                for h in self.held
+            ],
+            "missing": [r.row() for r in self.missing],
+            "certain": self.certain,
+            "elsewhere": self.elsewhere,
+            "producers": [p.row() for p in self.producers],
+        }
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any] | None) -> Salvageable | None:
+        if row is None:
+            return None
+        held = tuple(Held(**{**h, "offsets": Range(**h["offsets"])}) for h in row["held"] or ())
+        producers = tuple(map(Producer.of, row["producers"] or ()))
+        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], row["elsewhere"], producers)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientOfGroup:
+    """A member of a consumer group to which the group had assigned the partition."""
+
+    client_id: str
+    host: str | None
+
+    def __str__(self) -> str:
+        return f"{self.client_id or 'without a client id'}{f' at {self.host}' if self.host else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """The effect of a loss on a consumer group (forensics.proof.readers)."""
+
+    group: str
+    outcome: str
+    """'skips' or 'skipped': the group does not get the records that were written again below its commit; 'reset': its commit is beyond the
+    end of the log; 'returns': its commit names its leader epoch, by which its consumers detect that the log was cut; 'went-back': it did;
+    'untouched'; 'unknown': it reads the partition, and its position is not in the collected evidence."""
+    committed: int | None
+    """Its position when the records were lost; for a share group the start of its share-partition. None if unknown."""
+    leader_epoch: int | None
+    at: datetime | None
+    had_read: Range | None
+    """Lost offsets that it had read."""
+    skipped: Range | None
+    """Offsets that were written again, or will be, and that the group does not get."""
+    protocol: str | None = None
+    """'classic', 'consumer' (KIP-848) or 'share' (KIP-932); None if unknown."""
+    out_of_order: int | None = None
+    """Offsets above `committed` that a share group had also finished."""
+    members: tuple[ClientOfGroup, ...] = ()
+    """Members that had the partition, the last first, from coordinators' records and the tool's output."""
+
+    @property
+    def named(self) -> str:
+        """'group billing (app-1 at 10.0.0.5)'."""
+        members = f" ({some([str(m) for m in self.members])})" if self.members else ""
+        return f"group {self.group}{members}"
+
+    def row(self) -> dict[str, Any]:
+        ranges = {name: r.row() if (r := getattr(self, name)) is not None else None for name in ("had_read", "skipped")}
+        members = [{"client_id": m.client_id, "host": m.host} for m in self.members]
+        return {name: getattr(self, name) for name in self.__slots__} | ranges | {"members": members}
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Client:
+        ranges = {name: Range(**row[name]) if row[name] is not None else None for name in ("had_read", "skipped")}
+        return cls(**{**row, **ranges, "members": tuple(ClientOfGroup(**m) for m in row["members"] or ())})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A partition that an event affected, and what happened there."""
+
+    topic: str | None
+    partition: int | None
+    leader_epoch: int | None
+    start: datetime | None
+    end: datetime | None
+    offsets: tuple[Range, ...]
+    committed: bool | None
+    brokers: tuple[int, ...] = ()
+    times: int = 1
+    """Number of times; if more than one, the span is from the first start to the last end."""
+    salvageable: Salvageable | None = None
+    clients: tuple[Client, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """The statement of a finding, without its words and evidence. Findings are compared, ordered and folded by it."""
+
+    kind: str
+    severity: str
+    confidence: str
+    topic: str | None = None
+    partition: int | None = None
+    brokers: tuple[int, ...] = ()
+    leader_epoch: int | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    offsets: tuple[Range, ...] = ()
+    committed: bool | None = None
+    cause: str | None = None
+    cluster: int = 0
+    """The cluster it is about, among those that used these brokers: 0 is the one at the end, -1 the one before, as in
+    forensics.model.cluster.facts.Cluster."""
+    places: tuple[Place, ...] = ()
+    """What one event did to many partitions (forensics.incidents.folding); `topic` and `partition` are None then."""
+    still_on: tuple[int, ...] = ()
+    """Brokers whose disks still contain the lost records."""
+    salvageable: Salvageable | None = None
+    """The lost records that the collected disks still contain. None if the finding is not a loss, or if `places` have it."""
+    clients: tuple[Client, ...] = ()
+    """The effect of a loss on consumer groups. Empty if the finding is not a loss, or if `places` have it."""
+    incident: str | None = None
+    """Id of the incident it belongs to (forensics.incidents.incidents)."""
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        raise NotImplementedError
+
+    @property
+    def whole(self) -> Finding:
+        """The whole finding, with its words and its evidence."""
+        raise NotImplementedError
+
+    @property
+    def name(self) -> str:
+        """Name of the partition."""
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def happened(self) -> datetime | None:
+        """When it happened. For a loss: when the records were lost; the loss begins when the first of them can have been written."""
+        return (self.end or self.start) if self.of_records else self.start
+
+    @property
+    def groups(self) -> list[str]:
+        """Consumer groups that the finding names."""
+        return sorted({c.group for c in (*self.clients, *(c for p in self.places for c in p.clients))})
+
+    @property
+    def of_records(self) -> bool:
+        """Whether the finding says that records are lost, whether they were read before or not."""
+        return self.kind == "data-loss"
+
+    @property
+    def place(self) -> Place:
+        return Place(
+            self.topic,
+            self.partition,
+            self.leader_epoch,
+            self.start,
+            self.end,
+            self.offsets,
+            self.committed,
+            self.brokers,
+            salvageable=self.salvageable,
+            clients=self.clients,
+        )
+
+    @property
+    def id(self) -> str:
+        """Stable for the same evidence: a digest of what is stated, not of how it is worded."""
+        said = [
+            self.kind,
+            self.topic,
+            self.partition,
+            list(self.brokers),
+            self.leader_epoch,
+            [(r.start, r.end) for r in self.offsets],
+            self.cause,
+            self.start.isoformat() if self.start else None,
+            *([[(p.topic, p.partition) for p in self.places]] if self.places else []),
+            *([self.groups] if self.groups and not self.of_records else []),
+        ]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Statement):
+    summary: str
+    explanation: str
+    evidence: tuple[Evidence, ...]
+    next_steps: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> Finding:
+        return self
+
+    def of_partition(self, topic: str, partition: int) -> Finding:
+        """The same finding for this partition. Nearly every finding passes here, and `replace` takes five times as long."""
+        found = object.__new__(Finding)
+        for name in _SLOTS:
+            object.__setattr__(found, name, getattr(self, name))
+        object.__setattr__(found, "topic", topic)
+        object.__setattr__(found, "partition", partition)
+        return found
+
+    def row(self) -> dict[str, Any]:
+        """The finding as a row of FINDING."""
+        return {
+            "kind": self.kind,
+            "severity": self.severity,
+            "confidence": self.confidence,
+            "topic": self.topic,
+            "partition": self.partition,
+            "brokers": list(self.brokers),
+            "leader_epoch": self.leader_epoch,
+            "start": self.start,
+            "end": self.end,
+            "offsets": [r.row() for r in self.offsets],
+            "committed": self.committed,
+            "cause": self.cause,
+            "summary": self.summary,
+            "explanation": self.explanation,
+            "next_steps": list(self.next_steps),
+            "cluster": self.cluster,
+            "still_on": list(self.still_on),
+            "salvageable": self.salvageable.row() if self.salvageable is not None else None,
+            "clients": [c.row() for c in self.clients] or None,
+            "evidence": [e.row() for e in self.evidence],
+        }
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Finding:
+        return cls(
+            **{
+                **row,
+                "brokers": tuple(row["brokers"] or ()),
+                "offsets": tuple(Range(r["start"], r["end"]) for r in row["offsets"] or ()),
+                "next_steps": tuple(row["next_steps"] or ()),
+                "still_on": tuple(row["still_on"] or ()),
+                "salvageable": Salvageable.of(row["salvageable"]),
+                "clients": tuple(map(Client.of, row["clients"] or ())),
+                "evidence": tuple(Evidence(**e) for e in row["evidence"] or ()),
+            }
+        )
+
+
+_SLOTS = tuple(f.name for f in fields(Finding))
+_RANGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
+SALVAGEABLE = pa.struct(
+    [
+        (
+            "held",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("source", pa.string()),
+                        ("byte", pa.int64()),
+                        ("broker", pa.int32()),
+                        ("leader_epoch", pa.int32()),
+                        ("offsets", _RANGE),
+                    ]
+                )
+            ),
+        ),
+        ("missing", pa.list_(_RANGE)),
+        ("certain", pa.bool_()),
+        ("elsewhere", pa.string()),
+        (
+            "producers",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("id", pa.int64()),
+                        ("records", pa.int64()),
+                        ("bytes", pa.int64()),
+                        ("first", pa.timestamp("us")),
+                        ("last", pa.timestamp("us")),
+                        ("transactional_id", pa.string()),
+                        ("state", pa.string()),
+                        ("epoch", pa.int32()),
+                        ("first_sequence", pa.int64()),
+                        ("last_sequence", pa.int64()),
+                        ("codecs", pa.list_(pa.string())),
+                    ]
+                )
+            ),
+        ),
+    ]
+)
+CLIENTS = pa.list_(
+    pa.struct(
+        [
+            ("group", pa.string()),
+            ("outcome", pa.string()),
+            ("committed", pa.int64()),
+            ("leader_epoch", pa.int32()),
+            ("at", pa.timestamp("us")),
+            ("had_read", _RANGE),
+            ("skipped", _RANGE),
+            ("protocol", pa.string()),
+            ("out_of_order", pa.int64()),
+            ("members", pa.list_(pa.struct([("client_id", pa.string()), ("host", pa.string())]))),
+        ]
+    )
+)
+EVIDENCE = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
+
+FINDING = pa.struct(
+    [
+        ("kind", pa.string()),
+        ("severity", pa.string()),
+        ("confidence", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("brokers", pa.list_(pa.int32())),
+        ("leader_epoch", pa.int32()),
+        ("start", pa.timestamp("us")),
+        ("end", pa.timestamp("us")),
+        ("offsets", pa.list_(_RANGE)),
+        ("committed", pa.bool_()),
+        ("cause", pa.string()),
+        ("summary", pa.string()),
+        ("explanation", pa.string()),
+        ("next_steps", pa.list_(pa.string())),
+        ("cluster", pa.int32()),
+        ("still_on", pa.list_(pa.int32())),
+        ("salvageable", SALVAGEABLE),
+        ("clients", CLIENTS),
+        ("evidence", pa.list_(EVIDENCE)),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact about a partition besides its state, for judgements and reports on the whole cluster. It is a column of the partition rows
+    (forensics.incidents.judging), and exists because a rule or a section of the report declares that it reads it."""
+
+    name: str
+    type: pa.DataType
+    meaning: str
+    of: Callable[[PartitionTimeline, Cluster], Any]
+
+
+@dataclass(frozen=True)
+class Exemplar:
+    """A small incident, and whether its rule must find it."""
+
+    name: str
+    story: str
+    """What happened, in a sentence; for a near miss, why the rule must not find it."""
+    origin: str
+    """The recorded cluster its lines are from, or the Kafka class whose log statements they imitate."""
+    found: bool
+    """False: a near miss, in which the rule must not find anything."""
+    fields: Mapping[str, Any]
+    """Attributes the finding must have."""
+    files: Mapping[str, bytes]
+    """Content by path inside the evidence."""
+    modified: Mapping[str, datetime]
+    """Modification times (UTC, naive) of the files for which the time matters."""
+
+    def shows(self, finding: Finding) -> bool:
+        return all(getattr(finding, name) == value for name, value in self.fields.items())
+
+
+PartitionJudge = Callable[[PartitionTimeline, Cluster], Iterable[Finding]]
+ClusterJudge = Callable[[Cluster, Rows], Iterable[Finding]]
+Hindsight = Callable[[Cluster, Rows, Mapping[str, Sequence[Statement]]], Iterable[Finding]]
+Words = Callable[[Finding, Sequence[Statement]], str]
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """How the findings of one event become one (forensics.incidents.folding): those of one incident, or of one time if they have no
+    incident."""
+
+    words: Words | None = None
+    """What happened, from the first finding and all of them; printed after the names of the partitions. None: the words of the first."""
+    key: Callable[[Statement], Hashable] = lambda f: None
+    """What they must have in common besides severity, confidence, cause and commitment."""
+    whenever: bool = False
+    """They become one however far apart in time, and in whichever incident."""
+    worst: bool = False
+    """Only the worst finding of each cause is reported: it covers the others."""
+    recurs: bool = True
+    """It may happen for months: if it happens often, it is reported once."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A kind of finding, declared once. `partition` judges a timeline; `cluster` judges what is not about one partition, from the rows of
+    all of them: their states, and the `facts` it names."""
+
+    kind: str
+    rank: int
+    """Its place in lists of kinds, the most severe first. Findings of one severity are listed in this order."""
+    level: str
+    meaning: str
+    benign: tuple[str, ...] = ()
+    """Causes that are not failures, and how to recognise them."""
+    next_steps: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    partition: PartitionJudge | None = None
+    """A finding that names no topic belongs to the partition in which it was found (forensics.incidents.judging)."""
+    cluster: ClusterJudge | None = None
+    post_rule: Hindsight | None = None
+    """Runs after the other rules, because it judges by their findings, given by kind."""
+    facts: tuple[Fact, ...] = ()
+    many: Aggregation | None = None
+    """Words for one event that affected several partitions or several brokers. None: each is reported on its own."""
+    root: str | None = None
+    """What happened to a broker, as a sentence continues after the broker's name, if the finding can be the cause of others."""
+    root_causes: frozenset[str] = frozenset()
+    """Causes for which its findings are root causes; empty: any cause."""
+    of_evidence: bool = False
+    """Judges the whole evidence, and not each cluster that used these brokers."""
+
+
+def timestamp(at: datetime | None) -> str | None:
+    """RFC 3339, UTC, milliseconds."""
+    return at.isoformat(timespec="milliseconds") + "Z" if at is not None else None
+
+
+def moment(at: datetime | None) -> str:
+    """A time as explanations print it."""
+    return at.isoformat(" ", "milliseconds") + "Z" if at is not None else "an unknown time"
+
+
+NAMED = 4
+"""Maximum number of partitions that a sentence names, unless it says otherwise."""
+
+
+def some(names: Sequence[str], shown: int = NAMED) -> str:
+    """'a-0, a-1 and 7 more', each name once."""
+    once = list(dict.fromkeys(names))
+    return ", ".join(once[:shown]) + (f" and {len(once) - shown} more" if len(once) > shown else "")
+
+
+def counted(number: int, what: str = "partition") -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"
+
+
+def brokers_named(ids: Sequence[int]) -> str:
+    """'broker 1', 'brokers 1 and 2'."""
+    names = [str(i) for i in ids]
+    if not names:
+        return "no broker"
+    if len(names) == 1:
+        return f"broker {names[0]}"
+    if len(names) > 2 * NAMED:
+        return f"{len(names)} brokers ({some(names)})"
+    return "brokers " + ", ".join(names[:-1]) + f" and {names[-1]}"

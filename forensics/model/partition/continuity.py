@@ -1,0 +1,93 @@
+"""Whether the evidence between two states of a partition is complete.
+
+Here: the transition between two states, as one of two types. A claim across a Gap is never certain: a claim must hold one of the two
+types (forensics.proof.elections.Election). Not here: how the states are derived (states, chain).
+
+A controller raises the leader epoch by one with each leader or ISR it writes, and every write, also the leader's, raises the partition
+epoch by one (ZooKeeper's version of the znode; PartitionRegistration#merge in KRaft). Where no partition epoch is printed, as before
+2.4, a leader's own ISR changes raise no printed epoch: only its log shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from forensics.model.events import Event
+from forensics.model.partition.states import State
+
+Unsure = Literal["probable", "possible"]
+"""How sure a claim without a proof is. A certain claim holds its proof in place of this value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contiguous:
+    """No change in between: the epochs are consecutive, and every broker that could have changed the ISR would have logged it."""
+
+    before: State
+    after: State
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The evidence that is missing between two states."""
+
+    before: State
+    after: State
+    epochs: range
+    """Leader epochs without evidence."""
+    changes: int | None
+    """Changes of the partition's state within known leader epochs that no line shows; 0 if epochs are missing, None if the number is
+    unknown. Negative if the later state has no higher partition epoch than the earlier one: the two belong to different topics with the
+    same name."""
+    intended: Event | None = None
+    """A change that the leader intended, without evidence that it took effect."""
+    changed_from: tuple[int, ...] | None = None
+    """The ISR that the later state's line names as its previous ISR, if it differs from that of the earlier state."""
+    at_most: bool = False
+    """The number is an upper limit: the changes were counted over more states than these two."""
+
+    def __str__(self) -> str:
+        if self.epochs:
+            first, last = self.epochs[0], self.epochs[-1]
+            return f"of leader epoch{f' {first}' if first == last else f's {first} to {last}'} nothing is known"
+        if self.intended is not None:
+            return f"whether the ISR became {list(self.intended.isr or ())}, as broker {self.before.leader} intended, is not in evidence"
+        if self.changed_from is not None:
+            return f"no evidence shows how the ISR became {list(self.changed_from)}"
+        if self.changes is None:
+            return f"the log in which broker {self.before.leader} would have told of changes of the ISR is not in evidence"
+        if self.changes < 0:
+            return (
+                f"two states contradict each other: after partition epoch {self.before.partition_epoch} came {self.after.partition_epoch}"
+            )
+        several = self.changes > 1
+        count = f"{'up to ' if self.at_most else ''}{self.changes} change{'s' if several else ''}"
+        return f"{count} of the partition's state {'are' if several else 'is'} not in evidence"
+
+
+def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
+    """The transition between two states. `isr_told`: the leader of the earlier state would have logged its ISR changes."""
+    if before.known_epoch is not None and after.leader_epoch > before.leader_epoch + 1:
+        return Gap(before, after, range(before.leader_epoch + 1, after.leader_epoch), 0)
+    if before.partition_epoch is not None and after.partition_epoch is not None:
+        lacking = after.partition_epoch - before.partition_epoch - 1
+        return Gap(before, after, range(0), lacking) if lacking else Contiguous(before, after)
+    if after.untold:
+        return Gap(before, after, range(0), after.untold, at_most=True)
+    if before.doubt is not None:
+        return Gap(before, after, range(0), None, before.doubt)
+    if before.epoch_guessed or after.epoch_guessed:
+        return Gap(before, after, range(0), None)
+    if after.event.previous_isr is not None and {*after.event.previous_isr} != {*before.isr}:
+        return Gap(before, after, range(0), None, changed_from=tuple(after.event.previous_isr))
+    return Contiguous(before, after) if isr_told or before.leader < 0 else Gap(before, after, range(0), None)
+
+
+def epochs_without_state(states: Sequence[State], heard: Iterable[int]) -> tuple[int, ...]:
+    """Leader epochs without a state in the evidence, from the first to the last that a state or a line names (`heard`). Up to 2.5 the
+    line with which a leader starts names its epoch and no ISR."""
+    known = {s.leader_epoch for s in states if s.known_epoch is not None and not s.epoch_guessed}
+    named = known | {epoch for epoch in heard if epoch >= 0}
+    return tuple(e for e in range(min(named), max(named) + 1) if e not in known) if named else ()

@@ -1,0 +1,185 @@
+"""The generations of a topic: a topic may be deleted and created again under the same name, and the two share no data.
+
+Here: the generation of each event, by topic id, else by signs of creation and deletion. Not here: the events of one generation
+(timeline).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.partition.order import FileOrders
+from parsers.kinds import OF_DELETION, STARTS, named
+
+
+def generations(topic: str, events: Sequence[Event], cluster: Cluster, orders: FileOrders) -> dict[int, list[Event]]:
+    """Events by generation of the topic. There is one generation unless the evidence contains a deletion of the topic or a second topic
+    id: a replica's directory is also deleted when a reassignment removes the replica."""
+    order = _topic_ids(events)
+    age = {topic_id: i - len(order) + 1 for i, topic_id in enumerate(order)} if len(order) > 1 else {}
+    result: dict[int, list[Event]] = defaultdict(list)
+    streams: dict[tuple[int | None, str | None], list[Event]] = defaultdict(list)
+    for event in events:
+        if event.topic_id in age:
+            result[age[event.topic_id]].append(event)
+        else:
+            streams[(event.writer, None if event.line is not None else event.source)].append(event)
+    renewed = {key: found for key, own in streams.items() if key[0] is not None and (found := _renewals(own, orders))}
+    if len(order) < 2 and topic not in cluster.recreated and not renewed:
+        return {0: list(events)}
+    ends = _ends(topic, streams, renewed, cluster)
+    for key, stream in streams.items():
+        for event, generation in _by_marks(stream, ends, renewed.get(key, ()), orders):
+            result[generation].append(event)
+    return dict(result)
+
+
+_Stream = tuple[int | None, str | None]
+LATE = timedelta(seconds=5)
+"""Brokers learn of a controller's action within moments."""
+
+
+MARKS = STARTS | named("partition-state", "log-created", "partition-transition")
+"""Kinds of events at whose time a generation may end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """One source's report that the topic was created or deleted."""
+
+    at: datetime
+    creates: bool
+    by: object
+    done: bool = True
+
+
+def _ends(
+    topic: str, streams: Mapping[_Stream, Sequence[Event]], renewed: Mapping[_Stream, Sequence[Event]], cluster: Cluster
+) -> list[datetime]:
+    """End of each generation but the last, in order. Many lines report one deletion, and many the creation after it, some of them late.
+    Another generation ends or begins if a source that already reported this deletion or creation reports it again, or long after the
+    others."""
+    marks = [_Mark(e.at, False, e.source, e.event != "topic-deletion") for e in cluster.of(*OF_DELETION, topic=topic) if e.at is not None]
+    marks += [_Mark(e.at, True, e.source) for e in cluster.of("topic-created", topic=topic) if e.at is not None]
+    marks += [_Mark(e.at, True, key) for key, own in streams.items() for e in own if _makes(e) and e.at is not None]
+    again = {_Mark(e.at, True, key) for key, own in renewed.items() for e in own if e.at is not None}
+    found: list[datetime] = []
+    told: dict[tuple[bool, object], datetime] = {}
+    last: _Mark | None = None
+    for mark in sorted({*marks, *again}, key=lambda m: (m.at, m.creates, str(m.by))):
+        known = told.get((mark.creates, mark.by))
+        anew = known is not None and mark.at - known > LATE
+        if mark.creates and (anew or (mark in again and not found)):
+            found.append(mark.at - timedelta.resolution)
+            told = {}
+        elif not mark.creates and (
+            last is None or not found or (last.creates and known is not None) or (last.done and mark.at - last.at > LATE)
+        ):
+            found.append(mark.at)
+            told = {}
+        elif not mark.creates and last is not None and not last.creates:
+            found[-1] = mark.at
+        told[(mark.creates, mark.by)] = mark.at
+        last = mark
+    return sorted(found)
+
+
+def _renewals(stream: Sequence[Event], orders: FileOrders) -> list[Event]:
+    """Events at which a new topic must begin, without a deletion in the evidence: a broker takes up leader epoch 0 although it knew a
+    later one, or a controller creates a known partition again. Late requests of an old controller start no replica and create no log."""
+    found: list[Event] = []
+    taken_up = {e.leader_epoch for e in stream if _takes_up(e)}
+    if not (0 in taken_up and len(taken_up) > 1) and not any(map(_makes, stream)):
+        return found  # skips ordering all events, which costs more than the rest: there is nothing to find
+    reached, created, ordered, known = 0, None, None, datetime.max
+    for e in orders.of(stream):
+        if _makes(e):
+            if e.at is not None and e.at > known:
+                found.append(e)
+                reached, created, ordered = 0, None, None
+            known = datetime.max
+        elif e.event == "partition-state" and e.leader_epoch is not None and e.at is not None:
+            known = min(known, e.at)
+        if e.event == "log-created":
+            created = e
+            if ordered is not None:
+                found.append(ordered)
+                reached, ordered = 0, None
+        if not _takes_up(e):
+            continue
+        if e.leader_epoch == 0 and reached and not e.log_end_offset:
+            if e.event in STARTS or created is not None:
+                found.append(created or e)
+                reached, ordered = 0, None
+            else:
+                ordered = ordered or e  # by the controller; the log is created for it next
+        elif e.leader_epoch:
+            reached, created, ordered = max(reached, e.leader_epoch), None, None
+    return found
+
+
+def _takes_up(event: Event) -> bool:
+    """Whether the broker takes up a leader epoch; a decision of its own controller does not count."""
+    return event.leader_epoch is not None and (event.event in STARTS or (event.event == "partition-state" and event.reason == "received"))
+
+
+def _makes(event: Event) -> bool:
+    """Whether a controller creates the partition: a controller that takes over prints nothing about existing ones
+    (PartitionStateMachine)."""
+    return event.event == "partition-transition" and event.value == "made"
+
+
+def _topic_ids(events: Iterable[Event]) -> list[str]:
+    """Topic ids in order of creation: that of the metadata log; ids that occur only in lines are inserted by time."""
+    recorded: dict[str, int] = {}
+    first: dict[str, datetime] = {}
+    for e in events:
+        if e.topic_id and e.event != "describe-partition":
+            first[e.topic_id] = min(first.get(e.topic_id, datetime.max), e.at or datetime.max)
+            if e.metadata_offset is not None:
+                recorded[e.topic_id] = min(recorded.get(e.topic_id, e.metadata_offset), e.metadata_offset)
+    order = sorted(recorded, key=lambda i: (recorded[i], first[i], i))
+    for topic_id in sorted(first.keys() - recorded.keys(), key=lambda i: (first[i], i)):
+        order.insert(next((n for n, known in enumerate(order) if first[known] > first[topic_id]), len(order)), topic_id)
+    return order
+
+
+def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Sequence[Event], orders: FileOrders) -> list[tuple[Event, int]]:
+    """Generations of a stream without topic ids. A new one begins after the log was deleted, or where the controller creates the
+    partition again. If a source has as many of these marks as there were ends, no clock is needed. A source with fewer, or with a
+    replica that was moved away and came back, is split by the times of the ends."""
+    lives: list[list[Event]] = [[]]
+    deleted = False
+    renewed = frozenset(renewals)
+    for event in orders.of(stream):
+        again = event in renewed or _makes(event)
+        if (deleted and event.event not in _OF_A_DELETION) or (again and lives[-1] and not deleted):
+            lives.append([])
+            deleted = False
+        lives[-1].append(event)
+        deleted = deleted or event.event == "log-deleted"
+    if not ends or len(lives) == len(ends) + 1:
+        return [(e, n - len(lives) + 1) for n, own in enumerate(lives) for e in own]
+    if len(lives) == 1:
+        return [(e, _at(e.at, ends)) for e in lives[0]]
+    return [(e, generation) for own in lives for generation in [_at(_middle(own), ends)] for e in own]
+
+
+def _at(moment: datetime | None, ends: Sequence[datetime]) -> int:
+    """The generation at this time."""
+    return bisect_left(ends, moment) - len(ends) if moment is not None else 0
+
+
+_OF_A_DELETION = named("log-deleted", "segment-delete", "fetcher-removed", "fetch-error")
+
+
+def _middle(life: Sequence[Event]) -> datetime | None:
+    """Middle of a generation's time span, far from both ends because clocks differ."""
+    times = [at for e in life for at in (e.at, e.last_at) if at is not None]
+    return min(times) + (max(times) - min(times)) / 2 if times else None

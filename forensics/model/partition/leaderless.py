@@ -1,0 +1,55 @@
+"""Windows in which a partition had no leader, so that producers and consumers could not use it.
+
+Here: the windows, and the fact in which they travel. Not here: the findings (rules.offline_partition), or how many partitions had no leader
+at a time (forensics.model.cluster.under_replication).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.findings import Fact
+from forensics.model.partition.remembered import cached_on_timeline
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.windows import Window, lived, windows
+from forensics.thresholds import BRIEF_S
+
+MAX_WINDOWS = 64
+"""Maximum number of windows in a partition's row; the last ones are kept."""
+
+
+@cached_on_timeline
+def leaderless(timeline: PartitionTimeline, cluster: Cluster) -> list[Window]:
+    """The windows without a leader, except the short ones on the way from one leader to the next."""
+    found = lived((_closed(w, timeline) for w in windows(timeline, without_leader)), timeline, cluster)
+    return [w for w in found if w.seconds is None or w.seconds >= BRIEF_S]
+
+
+def without_leader(state: State) -> bool:
+    return state.leader < 0
+
+
+def _closed(window: Window, timeline: PartitionTimeline) -> Window:
+    """A replica that starts to lead or follow in a later leader epoch has a leader again, even if the evidence does not show its
+    election."""
+    if window.end is not None:
+        return window
+    epoch = window.states[-1].leader_epoch
+    begun = timeline.of("leader-start", "follower-start", "fetcher-added")
+    led = (e for e in begun if e.leader_epoch is not None and e.leader_epoch > epoch and e.leader != -1)
+    over = next((e for e in led if e.at is not None and window.start is not None and e.at >= window.start), None)
+    return replace(window, end=over.at, seen=True) if over is not None else window
+
+
+OFFLINE = Fact(
+    "offline",
+    pa.list_(pa.struct([("start", pa.timestamp("us")), ("end", pa.timestamp("us")), ("deleted", pa.bool_())])),
+    "when it had no leader, the last times; `end` null: to the end of the evidence, or (`deleted`) of its topic",
+    lambda timeline, cluster: [
+        {"start": w.start, "end": w.end, "deleted": w.deleted} for w in leaderless(timeline, cluster)[-MAX_WINDOWS:]
+    ],
+)

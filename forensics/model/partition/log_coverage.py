@@ -1,0 +1,301 @@
+"""Proofs by a missing line: since when a broker's logs were collected, which lines they contain, and which premises about them do not hold.
+
+Silence is evidence only if the line would be there: the log covers the time, the logger prints at INFO in that run of the broker, no line
+is missing or cut off, lines are sorted by time and the clock did not step. Premises that do not hold are named, so that the report can say
+what to collect.
+
+Which loggers print is learned from the lines of each run, by lines that occur together: a broker that takes up a replica has loaded or
+created its log (measured over 450 runs of recorded brokers, 0.8.2 to 4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import pairwise
+
+from forensics.model.cluster.facts import Cluster, Source, cached_on_cluster
+from forensics.model.cluster.versions import versions
+from forensics.model.findings import LEVELS, Finding, brokers_named, moment
+from forensics.model.partition.states import State, not_after
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import MAX_CLOCK_STEPS
+from parsers.cached import cached_property
+from parsers.kinds import By, Role, named, of
+
+LOG, PARTITION, REPLICA, FETCHER, PROCESS, STATE = "log", "partition", "replica", "fetcher", "process", "state"
+"""Facets of parsers.patterns.facets."""
+ORDER, CLOCK, COMPLETE, READ = "order", "clock", "complete", "read"
+"""Premises of a broker's logs: lines are sorted by time, the clock did not step, no line is missing or cut off, all were read."""
+_REGISTRATIONS = of(role=Role.REGISTERED) | named("broker-epoch-known")
+_BEGINS = of(role=Role.BEGINS, by=By.BROKER)
+_OF_A_START = _BEGINS | of(role=Role.MARKER) | named("broker-started", "controller-thread")
+"""Lines that a process prints only at its start."""
+_CREATES_LOG = named("log-created", "hw-loaded", "hw-missing")
+PARTITION_ALWAYS_PRINTS = (0, 9)
+"""From this version on every broker prints INFO lines of kafka.cluster.Partition as it takes up its replicas."""
+_ISR_CHANGES = of(role=Role.ISR_INTENT | Role.ISR, by=By.LEADER)
+_WITHOUT_THE_LOG = frozenset({"state-change-log", "controller-log", "log-cleaner-log", "request-log", "authorizer-log", "gc-log"})
+"""Kinds of log files in which kafka.log and kafka.cluster.Partition do not print."""
+_LOGGERS = {
+    LOG: "kafka.log",
+    PARTITION: "kafka.cluster.Partition",
+    FETCHER: "kafka.server.ReplicaFetcherManager",
+    PROCESS: "kafka.server.KafkaServer",
+    STATE: "state.change.logger",
+}
+_FACETS = (*_LOGGERS, REPLICA)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a broker's process, and the facets without INFO lines in it."""
+
+    begin: datetime
+    end: datetime
+    silent: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class LogCoverage:
+    """The coverage by one broker's logs: whether the absence of a line proves anything."""
+
+    broker: int
+    begin: datetime | None = None
+    """Since when its logs are there without a gap; None: no log with lines about its partitions was collected."""
+    runs: tuple[Run, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Premises that do not hold, each with the reason."""
+
+    def reaches(self, since: datetime | None = None) -> bool:
+        """Its logs go back to that time."""
+        return self.begin is not None and (since is None or self.begin <= since)
+
+    def prints(self, *facets: str, since: datetime | None = None, until: datetime | None = None) -> bool:
+        """A line of these facets between the two times would be in the evidence."""
+        return self.reaches(since) and COMPLETE not in self.failed and not self._silent(facets, since, until)
+
+    def holds(self, *premises: str) -> bool:
+        return not self.failed.keys() & {*premises}
+
+    @cached_property
+    def reasons(self) -> list[str]:
+        """Why silence in these logs proves nothing, a clause each."""
+        quiet: dict[str, None] = {}
+        for run in self.runs:
+            quiet |= dict.fromkeys(sorted(run.silent & _LOGGERS.keys()))
+        told = [f"{_LOGGERS[facet]} prints no INFO line in a run of broker {self.broker}" for facet in quiet]
+        return [*self.failed.values(), *told]
+
+    @cached_property
+    def _silent_runs(self) -> list[Run]:
+        return [run for run in self.runs if run.silent]
+
+    def _silent(self, facets: Iterable[str], since: datetime | None, until: datetime | None) -> bool:
+        """A run between the two times prints no lines of one of these facets."""
+        runs = (r for r in self._silent_runs if (since is None or r.end >= since) and (until is None or r.begin <= until))
+        return any(not run.silent.isdisjoint(facets) for run in runs)
+
+
+def log_coverage(broker: int | None, cluster: Cluster) -> LogCoverage:
+    """The coverage of one broker's logs; if nothing was collected from a broker, no time is covered."""
+    return _coverages(cluster).get(-1 if broker is None else broker) or LogCoverage(-1 if broker is None else broker)
+
+
+@cached_on_cluster
+def _coverages(cluster: Cluster) -> dict[int, LogCoverage]:
+    return {broker: _coverage(broker, cluster) for broker in sorted({b for s in cluster.sources for b in s.nodes})}
+
+
+def _coverage(broker: int, cluster: Cluster) -> LogCoverage:
+    logs = [s for s in cluster.sources_of(broker) if s.kind.endswith("-log") and s.lines]
+    own = [s for s in logs if s.kind not in _WITHOUT_THE_LOG]
+    node = cluster.nodes.get(broker)  # none in a cluster that does not occur in its logs
+    known = node.collections if node is not None else ()
+    others = sorted({s.collection for s in own} - {*known})  # a log of several brokers is in the collection of one
+    begin = _reach_back(own, (*known, *others)) if own else None
+    return LogCoverage(broker, begin, tuple(_runs(broker, logs, cluster)), _failed(broker, logs, cluster))
+
+
+def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:
+    """Since when a broker's logs are there without a gap: those of an earlier collection count if they reach the first line of the
+    later."""
+    begin = datetime.max
+    for collection in reversed(collections):
+        own = [s for s in logs if s.collection == collection]
+        if any((s.last or datetime.max) >= begin for s in own) or begin == datetime.max:
+            begin = min([begin, *(s.first or datetime.min for s in own)])
+    return begin
+
+
+# loggers that do not print
+
+
+def _runs(broker: int, logs: Sequence[Source], cluster: Cluster) -> Iterable[Run]:
+    """The runs of a broker that did not fail to start, by its starts."""
+    node = cluster.nodes.get(broker)
+    lives = node.lives if node is not None else ()
+    begins = sorted(life.begin_at for life in lives if life.begin_at is not None)
+    failed = {life.begin_at for life in lives if life.outcome == "failed"}
+    anywhere = {facet for facet in _FACETS if any(s.printed.get(facet) for s in logs)}
+    if REPLICA in anywhere or any(v < PARTITION_ALWAYS_PRINTS for v in versions(cluster, broker, None)):
+        anywhere.add(PARTITION)
+    for begin, end in pairwise((datetime.min, *begins, datetime.max)):
+        printed = {facet for facet in _FACETS if _prints(facet, begin, end, logs)}
+        if begin not in failed and printed:
+            yield Run(begin, end, frozenset(_silent(printed, anywhere)))
+
+
+def _prints(facet: str, begin: datetime, end: datetime, logs: Sequence[Source]) -> bool:
+    """A line of the facet is in this run."""
+    return any(at is None or begin <= at < end for s in logs for _, at in s.printed.get(facet, ()))
+
+
+def _silent(printed: Collection[str], anywhere: Collection[str]) -> Iterable[str]:
+    """Facets that print nothing although they should. A broker that takes up a replica has loaded or created its log. A broker with
+    fetchers has replicas, so kafka.log and kafka.cluster.Partition print. A log with lines of neither kafka.log nor the process was
+    filtered."""
+    if LOG not in printed and (REPLICA in printed or (LOG not in anywhere and _has_replicas(anywhere))):
+        yield LOG
+    if PROCESS not in anywhere and (LOG not in anywhere or (FETCHER in anywhere and PARTITION not in anywhere)):
+        yield PROCESS
+    if PARTITION not in anywhere and LOG not in anywhere and FETCHER in anywhere:
+        yield PARTITION  # one of them alone may have had no reason to print
+    if STATE not in anywhere:
+        yield STATE
+
+
+def _has_replicas(anywhere: Collection[str]) -> bool:
+    return REPLICA in anywhere or PROCESS not in anywhere or (FETCHER in anywhere and PARTITION not in anywhere)
+
+
+# premises about lines
+
+
+def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for s in logs:
+        if len(s.steps_back) > MAX_CLOCK_STEPS or (s.descents > s.ascents and s.ascents + s.descents > MAX_CLOCK_STEPS):
+            found.setdefault(ORDER, f"the lines of {s.path} are not in the order of their time")
+        elif s.steps_back:
+            found.setdefault(CLOCK, f"the clock of {s.path} steps back by {(s.largest_step_back_ms or 0) / 1000:.0f} s")
+        if s.cut_at is not None:
+            found.setdefault(COMPLETE, f"the lines of {s.path} are cut at {s.cut_at} characters")
+        elif s.problem:
+            found.setdefault(READ, f"{s.path} was not read completely ({s.problem})")
+    if missing := _unregistered(broker, cluster) or _half_a_start(broker, cluster):
+        found.setdefault(COMPLETE, missing)
+    return found
+
+
+def _unregistered(broker: int, cluster: Cluster) -> str | None:
+    """Every registration of a broker gets a broker epoch that is higher than all before (KIP-380, KIP-631). If others name an epoch that
+    the broker's own log lacks, though the log begins earlier, lines are missing there."""
+    own = {e.broker_epoch for e in cluster.of("broker-registered") if e.writer == broker == e.broker and e.broker_epoch is not None}
+    heard = {e.broker_epoch for e in cluster.of(*_REGISTRATIONS) if e.broker == broker and e.broker_epoch is not None}
+    untold = sorted(epoch for epoch in heard - own if own and epoch > min(own))
+    return f"broker {broker} registered with broker epoch {untold[0]}, and its own log does not show it" if untold else None
+
+
+def _half_a_start(broker: int, cluster: Cluster) -> str | None:
+    """The log has lines that only a start prints, but not the first line of that start."""
+    running = False
+    for e in cluster.of(*_OF_A_START):
+        if e.writer != broker or e.line is None:
+            continue
+        if e.event in _BEGINS:
+            running = False
+        elif running:
+            return f"the log of broker {broker} has only a part of its start at {moment(e.at)}"
+        running = running or e.event == "broker-started"
+    return None
+
+
+# conclusions for a partition
+
+
+def lines_missing(broker: int, timeline: PartitionTimeline) -> bool:
+    """Lines of the broker about this partition are missing: the creation of a log is always followed by the line about its first high
+    watermark (Partition#createLog)."""
+    replica = timeline.replicas.get(broker)
+    last = (
+        next((e for e in reversed(replica.events) if e.event in _CREATES_LOG and e.reason != "future"), None)
+        if replica is not None
+        else None
+    )
+    return last is not None and last.event == "log-created"
+
+
+def observable(
+    broker: int, timeline: PartitionTimeline, cluster: Cluster, *facets: str, since: datetime | None = None, until: datetime | None = None
+) -> bool:
+    """A line of these facets by the broker would be in the evidence, and its place in the order of lines could be trusted."""
+    coverage = log_coverage(broker, cluster)
+    return coverage.prints(*facets, since=since, until=until) and coverage.holds(ORDER, CLOCK, READ) and not lines_missing(broker, timeline)
+
+
+def covers_logs(broker: int, cluster: Cluster, since: datetime | None = None) -> bool:
+    """A log was collected in which the broker would print, from that time on, its starts, how its logs were loaded and what it cut off."""
+    coverage = log_coverage(broker, cluster)
+    return coverage.prints(LOG, PROCESS, since=since) and coverage.holds(READ)
+
+
+def isr_changes_observable(leader: int, timeline: PartitionTimeline, cluster: Cluster, since: datetime | None = None) -> bool:
+    """Whether the ISR changes that this leader made are in the evidence: its own log, from that time on at least, or the metadata log was
+    collected."""
+    if cluster.holds_metadata:
+        return True
+    coverage = log_coverage(leader, cluster)
+    if coverage.reaches():
+        return coverage.prints(PARTITION, since=since) and coverage.holds(ORDER, CLOCK) and not lines_missing(leader, timeline)
+    return any(e.writer == leader and (since is None or not_after(e.at, since)) for e in timeline.of(*_ISR_CHANGES))
+
+
+def silent_leaders(states: Iterable[State], timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, ...]:
+    """Leaders of these states whose ISR changes are missing from the evidence: how long a state lasted is unknown."""
+    leaders = dict.fromkeys(s.leader for s in states if s.leader >= 0)
+    return tuple(b for b in leaders if not isr_changes_observable(b, timeline, cluster))
+
+
+def silence_words(leaders: Sequence[int]) -> str:
+    """A sentence for a finding that relies on such states; empty if there are none."""
+    if not leaders:
+        return ""
+    return f" The log of {brokers_named(leaders)}, which shows changes of the ISR, was not collected: the ISR may have changed in between."
+
+
+# claims that rely on order and time
+
+REST_ON_ORDER = frozenset(
+    {"data-loss", "unclean-election", "hw-stuck", "hw-regression", "zombie-leader", "missed-epoch-change", "truncate-to-start"}
+    | {"empty-replica-joins", "log-wiped-at-load", "stale-isr-candidate", "offset-commit-loss", "transaction-marker-loss"}
+    | {"read-then-lost", "consumer-skip", "consumer-reset", "client-side-echo"}
+)
+"""Kinds of findings that follow from the order of events in a broker's logs."""
+
+
+def weakened(finding: Finding, cluster: Cluster) -> Finding:
+    """The finding, at most possible if it relies on the lines of a broker whose order cannot be trusted."""
+    unreliable = _disordered(cluster)
+    if not unreliable or finding.kind not in REST_ON_ORDER:
+        return finding
+    quoted = {b for e in finding.evidence for b in _writers(cluster).get(e.source, ())}
+    reasons = [unreliable[b] for b in sorted({*finding.brokers, *quoted} & unreliable.keys())]
+    if not reasons:
+        return finding
+    doubt = f" This is only possible, because {reasons[0]}."
+    severity = min(finding.severity, "medium", key=LEVELS.index)
+    return replace(finding, confidence="possible", severity=severity, explanation=finding.explanation + doubt)
+
+
+@cached_on_cluster
+def _disordered(cluster: Cluster) -> dict[int, str]:
+    """Brokers whose lines have no reliable order, or whose clock stepped, each with the reason."""
+    found = {b: c.failed for b, c in _coverages(cluster).items()}
+    return {b: failed.get(ORDER) or failed[CLOCK] for b, failed in found.items() if failed.keys() & {ORDER, CLOCK}}
+
+
+@cached_on_cluster
+def _writers(cluster: Cluster) -> dict[str, tuple[int, ...]]:
+    return {s.path: s.nodes for s in cluster.sources}

@@ -1,0 +1,111 @@
+"""The log end and the high watermark of each replica over time, from its own lines and files, and what it lost.
+
+Here: the rows (SCHEMA) from the observations of each replica (forensics.model.partition.replicas). Not here: what offsets prove (loss, durability),
+or how they are drawn (forensics.views.html).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from forensics.model.events import Event
+from forensics.model.partition.replicas import AT_LEAST, EXACT, Observation, Removal, Replica
+from forensics.model.partition.timeline import PartitionTimeline
+from parsers.schemas import documented
+
+REMOVED = "removed"
+MOST = 200
+"""Maximum number of observations of a replica and a quantity; of more, the first and the last ones are kept."""
+
+
+SCHEMA = pa.schema(
+    [
+        documented("generation", pa.int32(), "which topic of this name: 0 the last one, -1 the one deleted before it, and so on"),
+        documented("broker", pa.int32(), "whose replica it is"),
+        documented(
+            "quantity",
+            pa.string(),
+            f"log-end-offset, high-watermark, log-start-offset, or {REMOVED}: offsets its log held and held no more",
+        ),
+        documented("offset", pa.int64(), "the offset; of what was removed the first one"),
+        documented("end", pa.int64(), f"of what was {REMOVED} the end (exclusive)"),
+        documented("bound", pa.string(), "exact, at-least or at-most; of what was removed that of its end"),
+        documented(
+            "cause",
+            pa.string(),
+            "why it was removed: leader-epoch, high-watermark, truncation, restart, empty, left-behind, deleted or stray",
+        ),
+        documented("epoch", pa.int32(), "the last leader epoch the broker knew of"),
+        documented("time", pa.timestamp("us"), "UTC after correction; null where nothing tells it"),
+        documented("source", pa.string(), "path of the source that says so"),
+        documented("line", pa.int64(), "1-based line; null in binary files"),
+        documented("byte", pa.int64(), "byte offset in the (decompressed) source"),
+    ]
+)
+
+
+def offsets(timeline: PartitionTimeline) -> Iterator[dict[str, Any]]:
+    """Rows of SCHEMA, replica by replica in the order of its own lines and files; repeated observations are left out."""
+    for broker in sorted(timeline.replicas):
+        replica = timeline.replicas[broker]
+        for quantity in ("log-end-offset", "high-watermark", "log-start-offset"):
+            for o in _few([o for o in replica.observations if o.quantity == quantity]):
+                yield _row(timeline, broker, quantity, o.offset, None, o.bound, None, o.epoch, o.at, o.event)
+        if (disk := timeline.collected_logs.get(broker)) is not None:
+            for quantity, held, offset, bound in (
+                ("log-end-offset", disk.end_event(), disk.reach, AT_LEAST if disk.end_unknown else EXACT),
+                ("high-watermark", disk.high_watermark, disk.high_watermark.offset if disk.high_watermark is not None else None, EXACT),
+            ):
+                if held is not None and offset is not None:
+                    yield _row(timeline, broker, quantity, offset, None, bound, None, disk.last_epoch, held.at, held)
+        yield from (_removed(timeline, broker, r) for r in _removals(replica))
+
+
+def _removals(replica: Replica) -> Iterator[Removal]:
+    return (r for r in (*replica.removals, *replica.deleted_logs) if r.evidence)
+
+
+def _removed(timeline: PartitionTimeline, broker: int, r: Removal) -> dict[str, Any]:
+    return _row(timeline, broker, REMOVED, r.start, r.end, EXACT if r.exact else AT_LEAST, r.cause, r.under_epoch, r.at, r.evidence[-1])
+
+
+def _few(told: Sequence[Observation]) -> Sequence[Observation]:
+    """The first and the last of each run of equal observations."""
+
+    def alike(a: Observation, b: Observation) -> bool:
+        return (a.offset, a.bound) == (b.offset, b.bound)
+
+    kept = [o for n, o in enumerate(told) if not (0 < n < len(told) - 1 and alike(told[n - 1], o) and alike(o, told[n + 1]))]
+    return kept if len(kept) <= MOST else [*kept[: MOST // 2], *kept[-MOST // 2 :]]
+
+
+def _row(
+    timeline: PartitionTimeline,
+    broker: int,
+    quantity: str,
+    offset: int,
+    end: int | None,
+    bound: str,
+    cause: str | None,
+    epoch: int | None,
+    at: datetime | None,
+    event: Event,
+) -> dict[str, Any]:
+    return {
+        "generation": timeline.generation,
+        "broker": broker,
+        "quantity": quantity,
+        "offset": offset,
+        "end": end,
+        "bound": bound,
+        "cause": cause,
+        "epoch": epoch,
+        "time": at,
+        "source": event.source,
+        "line": event.line,
+        "byte": event.byte,
+    }

@@ -1,0 +1,263 @@
+"""Which of the lost records a collected disk still contains: in a copy saved before the cut, on a replica that never made it, or in a
+directory that was moved aside.
+
+Here: which batches of which files are the lost ones, each offset once, and where the others might be. Not here: what was lost (loss),
+or the contents of the records (forensics.tools.salvage).
+
+A record is identified by its leader epoch and offset (KIP-101), so the lineage of the lost log decides: the leader epoch that
+last wrote an offset before the term in which the record was lost. The age of a copy does not matter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate, groupby, pairwise
+from typing import Any
+
+from forensics.model.events import Event
+from forensics.model.findings import Held, Producer, Range, Salvageable, moment
+from forensics.model.partition.replicas import ASIDE, Removal
+from forensics.model.partition.timeline import PartitionTimeline, Term
+from parsers.batches import Stretch, after, stretches_of
+from parsers.schemas import moment as of_record
+
+_WHOLE_FILES = frozenset({None, "deleted", *ASIDE})
+"""Marks of segment files with the contents that they had as part of the log: files that a truncation deletes remain for
+file.delete.delay.ms. Files of the log cleaner, and unfinished copies, contain less."""
+_CUT_NOTHING = ("left-behind", "stray", "deleted")
+"""Causes of removals in which the whole log went, without a cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A batch that may contain lost records."""
+
+    base: int
+    end: int
+    epoch: int
+    whole: bool
+    sure: bool
+    segment: Event
+    batch: Mapping[str, Any]
+
+
+def salvageable(
+    offsets: Range, term: Term, removals: Sequence[Removal], timeline: PartitionTimeline, *, and_beyond: bool = False
+) -> Salvageable:
+    """The salvageable part of the offsets that were lost with `term`. `and_beyond`: everything above in the same log is lost as well."""
+    wanted = Range(offsets.start, None) if and_beyond else offsets
+    found = [f for f in _candidates(wanted, term, removals, timeline) if _overlaps(f, wanted)]
+    chosen = _chosen(found)
+    damaged = _damaged(timeline)
+    held = tuple(_held(own, wanted) for own in _runs(chosen, damaged, timeline))
+    missing = tuple(_missing(offsets, held if timeline.cleaned else [Range(f.base, f.end) for f in chosen], timeline, damaged))
+    return Salvageable(
+        held=held,
+        missing=missing,
+        certain=all(f.sure for f in chosen) and not _contradict(found, timeline),
+        elsewhere=_elsewhere(term, removals, {h.broker for h in held}, timeline) if missing else None,
+        producers=tuple(_producers(chosen, timeline)),
+    )
+
+
+MOST_PRODUCERS = 50
+"""Maximum number of producers reported; there may be many short-lived transactional producers."""
+
+
+def _producers(chosen: Sequence[_Found], timeline: PartitionTimeline) -> Iterator[Producer]:
+    by_id: dict[int, list[_Found]] = defaultdict(list)
+    for f in chosen:
+        if not f.batch["control"]:
+            by_id[f.batch["producer_id"]].append(f)
+    states = {e.count: e for e in sorted(timeline.transactions, key=lambda e: (e.at or datetime.min, e.source))}
+    for number, own in sorted(by_id.items(), key=lambda item: (-sum(f.end - f.base for f in item[1]), item[0]))[:MOST_PRODUCERS]:
+        times = [t for f in own for t in (of_record(f.batch["base_timestamp"]), of_record(f.batch["max_timestamp"])) if t is not None]
+        state = states.get(number) if number >= 0 else None
+        numbered = [f.batch for f in own if number >= 0 and f.batch["base_sequence"] >= 0]
+        yield Producer(
+            id=number if number >= 0 else None,
+            records=sum(f.end - f.base for f in own),
+            bytes=sum(f.batch["bytes"] for f in own),
+            first=min(times, default=None),
+            last=max(times, default=None),
+            transactional_id=state.value if state is not None else None,
+            state=state.reason if state is not None else None,
+            epoch=max((b["producer_epoch"] for b in numbered), default=None),
+            first_sequence=numbered[0]["base_sequence"] if numbered else None,
+            last_sequence=after(numbered[-1]["base_sequence"], numbered[-1]["last_offset"] - numbered[-1]["base_offset"])
+            if numbered
+            else None,
+            codecs=tuple(sorted({f.batch["codec"] for f in own})),
+        )
+
+
+def _overlaps(found: _Found, wanted: Range) -> bool:
+    return found.end > wanted.start and (wanted.end is None or found.base < wanted.end)
+
+
+def _candidates(wanted: Range, term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> Iterator[_Found]:
+    earlier = [t for t in timeline.terms if t.order < term.order]
+    there = set(_there(timeline))
+    damaged = {(source, s.end) for source, own in _damaged(timeline).items() for s in own}
+    reached: dict[str, int] = {}
+    for segment in sorted(timeline.segments, key=lambda s: (s.source, s.byte or 0)):
+        if segment.reason not in _WHOLE_FILES:
+            continue
+        saved = _before_the_cut(segment, removals, timeline)
+        for batch in segment.batches or ():
+            epoch, base, end = batch["leader_epoch"], batch["base_offset"], batch["last_offset"] + 1
+            if epoch < 0 and batch["whole"] is None and (segment.source, base) not in damaged:
+                # for a compressed message of the old formats only the last offset is known
+                base = min(reached.get(segment.source, segment.offset or 0), base)
+            reached[segment.source] = end
+            if end <= wanted.start or (batch["base_offset"], epoch, batch["crc"]) in there:
+                continue
+            by_copy = epoch < 0 or epoch == term.epoch  # a leader that is started again may keep its epoch
+            right = (None if saved else False) if by_copy else _wrote(base, epoch, term, earlier)
+            if right is not False:
+                yield _Found(base, end, epoch, batch["whole"] is not False, right is True, segment, batch)
+
+
+def _there(timeline: PartitionTimeline) -> Iterator[tuple[int, int, int]]:
+    """Batches in the present log of the partition."""
+    now = timeline.standing
+    leader = [now.leader] if now.leader in timeline.collected_logs else now.isr
+    for broker in leader:
+        if broker is not None and broker in timeline.collected_logs:
+            yield from ((b["base_offset"], b["leader_epoch"], b["crc"]) for b in timeline.collected_logs[broker].batches())
+
+
+def _wrote(offset: int, epoch: int, term: Term, earlier: Sequence[Term]) -> bool | None:
+    """Whether this leader epoch was the last to write the offset before `term`; None if unknown."""
+    if epoch >= term.epoch:
+        return False
+    for before in reversed(earlier):
+        if before.at_most is not None and offset >= before.at_most:
+            return epoch == before.epoch
+        if offset >= before.at_least and epoch <= before.epoch:
+            return None
+    return None
+
+
+def _before_the_cut(segment: Event, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
+    """Used where leader epochs do not separate the lost records from later ones: whether the file was saved before the cut, on a broker
+    that lost records; or whether the leader's log was collected, so that batches which the leader has could be left out."""
+    own = [r for r in removals if r.broker == segment.writer]
+    leader = timeline.standing.leader
+    now = timeline.collected_logs.get(segment.writer) if segment.writer is not None else None
+    saved = segment.reason is not None or now is None or now.collection != segment.collection
+    compared = leader in timeline.collected_logs and segment.writer != leader
+    return any(saved or compared or r.cause in _CUT_NOTHING for r in own)
+
+
+def _chosen(found: Sequence[_Found]) -> list[_Found]:
+    """Each offset once: the later epoch if it is unknown which was right, a whole batch before one with records removed by the log cleaner,
+    else the batch from the directory with most batches."""
+    most = Counter(_directory(f) for f in found)
+    told: list[_Found] = []
+    for f in sorted(found, key=lambda f: (f.base, -f.epoch, not f.whole, -most[_directory(f)], f.segment.source)):
+        if not told or f.base >= told[-1].end:
+            told.append(f)
+    return told
+
+
+def _damaged(timeline: PartitionTimeline) -> dict[str, list[Stretch]]:
+    """The damaged stretches of each file."""
+    return {s.source: found for s in timeline.segments if (found := stretches_of(s.value))}
+
+
+def _unreadable(one: _Found, other: _Found, damaged: Mapping[str, Sequence[Stretch]]) -> bool:
+    """One of the files of two adjacent batches has a damaged stretch between them."""
+    stretches = (s for source in {one.segment.source, other.segment.source} for s in damaged.get(source, ()))
+    return any((s.start or 0) < other.base and (s.end is None or s.end > one.end) for s in stretches)
+
+
+def _runs(chosen: Sequence[_Found], damaged: Mapping[str, Sequence[Stretch]], timeline: PartitionTimeline) -> Iterator[Iterator[_Found]]:
+    """Batches of one file and one leader epoch without missing offsets between them; the log cleaner's holes are not missing offsets."""
+    gaps = [b.base > a.end and (not timeline.cleaned or _unreadable(a, b, damaged)) for a, b in pairwise(chosen)]
+    numbers = accumulate(gaps, initial=0) if chosen else ()
+    for _, own in groupby(zip(chosen, numbers, strict=True), lambda x: (x[0].segment.source, x[0].epoch, x[1])):
+        yield (f for f, _ in own)
+
+
+def _contradict(found: Sequence[_Found], timeline: PartitionTimeline) -> bool:
+    """Two copies have different contents at the same offset and in the same leader epoch, so one of them is not the lost record."""
+    contents: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for f in found:
+        if f.epoch >= 0 and (f.batch["whole"] or timeline.cleaned is False):
+            contents[f.batch["base_offset"], f.epoch].add(f.batch["crc"])
+    for base, epoch, crc in _there(timeline) if timeline.cleaned is False else ():
+        if (base, epoch) in contents:
+            contents[base, epoch].add(crc)
+    return any(len(crcs) > 1 for crcs in contents.values())
+
+
+def _directory(found: _Found) -> str:
+    return found.segment.source.rpartition("/")[0]
+
+
+def _held(own: Iterator[_Found], wanted: Range) -> Held:
+    found = list(own)
+    first, end = found[0], found[-1].end
+    offsets = Range(max(first.base, wanted.start), end if wanted.end is None else min(end, wanted.end))
+    return Held(first.segment.source, first.segment.byte, first.segment.writer, first.epoch, offsets)
+
+
+def _missing(
+    offsets: Range, held: Sequence[Held] | Sequence[Range], timeline: PartitionTimeline, damaged: Mapping[str, Sequence[Stretch]]
+) -> Iterator[Range]:
+    """The ranges between the held ones. In a cleaned log, the log cleaner may have emptied a gap, so only those before and after the held
+    ranges count, and those where a file with other held records is damaged."""
+    spans = [h.offsets if isinstance(h, Held) else h for h in held]
+    if not spans:
+        yield offsets
+        return
+    if timeline.cleaned:
+        spans = _without_damages(spans, {h.source for h in held if isinstance(h, Held)}, damaged)
+    reached = offsets.start
+    for span in spans:
+        if span.start > reached:
+            yield Range(reached, span.start)
+        reached = max(reached, span.end or span.start)
+    if offsets.end is not None and reached < offsets.end:
+        yield Range(reached, offsets.end)
+
+
+def _without_damages(spans: Sequence[Range], sources: Iterable[str], damaged: Mapping[str, Sequence[Stretch]]) -> list[Range]:
+    """Merges the spans, except across gaps in which one of the files is damaged."""
+    stretches = [s for source in sources for s in damaged.get(source, ())]
+    found = [spans[0]]
+    for span in spans[1:]:
+        start, end = found[-1].end or 0, span.start
+        if any((s.start or 0) < end and (s.end is None or s.end > start) for s in stretches):
+            found.append(span)
+        else:
+            found[-1] = Range(found[-1].start, span.end)
+    return found
+
+
+def _elsewhere(term: Term, removals: Sequence[Removal], found_on: set[int | None], timeline: PartitionTimeline) -> str | None:
+    """The brokers whose disks had the missing records, and until when."""
+    told: dict[int, str] = {}
+    for removal in removals:
+        if removal.broker in told or removal.broker in found_on:
+            continue
+        had = next((e.at for e in removal.evidence if e.at is not None), None)
+        since = f" at {moment(had)}" if had is not None else ""
+        if removal.cause in _CUT_NOTHING and removal.cause != "deleted":
+            told[removal.broker] = (
+                f"broker {removal.broker} had them{since} and never cut its log; its segments of {timeline.name} were not collected"
+            )
+        else:
+            until = f" and held them until {moment(removal.at)}" if removal.at is not None else ""
+            told[removal.broker] = f"broker {removal.broker} had them{since}{until}: only a copy of its disk from before then holds them"
+    before = timeline.before(term)
+    for broker in dict.fromkeys((*(() if before is None else (before.leader,)), *(term.before.isr if term.before is not None else ()))):
+        if broker not in told and broker not in found_on and broker != term.leader and broker >= 0:
+            told[broker] = (
+                f"broker {broker} was {'the leader' if before is not None and broker == before.leader else 'in sync'} before {moment(term.at)}: a copy of its disk from then may hold them"
+            )
+    return "; ".join(told.values()) or None

@@ -1,0 +1,21 @@
+"""When the files of a replica were written, and when they were copied: both must be known before two of them contradict each other.
+
+Here: the two questions about time that every comparison of a checkpoint with a log needs. Not here: the comparisons (rules).
+"""
+
+from __future__ import annotations
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+
+
+def cut_since(segment: Event, checkpoint: Event) -> bool:
+    """The log was written after the checkpoint: it was cut since, and the next checkpoint will agree."""
+    return segment.at is not None and checkpoint.at is not None and segment.at > checkpoint.at
+
+
+def taken_alive(broker: int, checkpoint: Event, cluster: Cluster) -> bool:
+    """The checkpoint is of a process that was still running when its files were copied, one after the other: the log went on in between,
+    and what the process had in memory was consistent."""
+    life = cluster.availability(broker).running
+    return life is not None and checkpoint.at is not None and (life.begin_at is None or life.begin_at <= checkpoint.at)

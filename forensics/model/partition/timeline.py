@@ -1,0 +1,438 @@
+"""One partition's timeline: states in causal order, leader terms, replicas, disks.
+
+Here: the assembly of a partition's events (all brokers, all sources) into a PartitionTimeline, ordered by topic id, leader epoch,
+partition epoch and the order inside each file before any clock is used. Not here: a replica's own history (replicas), and the assessment
+of events (forensics).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.versions import versions
+from forensics.model.events import Event
+from forensics.model.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
+from forensics.model.partition.chain import chain
+from forensics.model.partition.final_state import FinalState, Snapshot, as_states, seen_after
+from forensics.model.partition.folding import fold, without_future_logs
+from forensics.model.partition.generations import generations
+from forensics.model.partition.lineage import Lineage, began, may_be_cleaned, on_disk
+from forensics.model.partition.order import FileOrders
+from forensics.model.partition.replicas import ASIDE, AT_LEAST, AT_MOST, EXACT, Disk, LeaderStart, Removal, Replica, disk, history
+from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
+from parsers.cached import cached_property
+from parsers.kinds import ON_DISK, By, Role, named, of
+
+OF_CLIENTS = named("group-commit", "group-member", "transaction-state")
+"""Events about clients that read or write a partition."""
+_BOUNDS = {AT_LEAST: " or beyond", AT_MOST: " or below"}
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A leader's term in one leader epoch, by one process. A leader restarted within its epoch begins a second term."""
+
+    epoch: int
+    restart: int
+    leader: int
+    state: State | None
+    before: State | None
+    """The partition's state this term replaced."""
+    start_offset: int | None
+    """The leader's log end when the term began."""
+    bound: str
+    """Bound of start_offset: 'exact', 'at-least', 'at-most'."""
+    high_watermark: int | None
+    at: datetime | None
+    evidence: tuple[Event, ...]
+    earliest: int = 0
+    """If start_offset is 'at-most': the term began at this offset or above."""
+
+    @property
+    def exact(self) -> bool:
+        return self.start_offset is not None and self.bound == EXACT
+
+    @property
+    def at_least(self) -> int:
+        """Lower bound of the term's first offset."""
+        return self.earliest if self.start_offset is None or self.bound == AT_MOST else self.start_offset
+
+    @property
+    def at_most(self) -> int | None:
+        """Upper bound of the term's first offset; None if unknown."""
+        return self.start_offset if self.bound != AT_LEAST else None
+
+    @property
+    def began(self) -> str:
+        """start_offset in words."""
+        if self.start_offset is None:
+            return "an unknown offset"
+        return f"{self.start_offset}{_BOUNDS.get(self.bound, '')}"
+
+    @property
+    def order(self) -> tuple[int, int]:
+        return (self.epoch, self.restart)
+
+
+@dataclass
+class PartitionTimeline:
+    topic: str
+    partition: int
+    generation: int
+    """0 is the current topic, -1 the one deleted before it, and so on."""
+    topic_id: str | None = None
+    states: list[State] = field(default_factory=list)
+    terms: list[Term] = field(default_factory=list)
+    replicas: dict[int, Replica] = field(default_factory=dict)
+    collected_logs: dict[int, Disk] = field(default_factory=dict)
+    """The disk in each broker's latest collection."""
+    cleaned: bool | None = None
+    """The log cleaner may have removed records; None: unknown (lineage.may_be_cleaned)."""
+    lineages: dict[int, Lineage] = field(default_factory=dict)
+    """Epoch lineage of each disk's log, by broker."""
+    stray_logs: dict[int, list[Disk]] = field(default_factory=dict)
+    """Other directories of the partition in the same collection: to be deleted, strays, future logs."""
+    segments: list[Event] = field(default_factory=list)
+    """All collected segment files, from every directory and collection: other places that may contain a record."""
+    commits: list[Event] = field(default_factory=list)
+    """Offsets that consumer groups committed: client events, not part of the partition's history."""
+    members: list[Event] = field(default_factory=list)
+    """Group members to which the partition was assigned, also client events."""
+    transactions: list[Event] = field(default_factory=list)
+    """States of transactions that wrote to the partition, also client events."""
+    snapshots: list[Snapshot] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    """All events, each broker's in its own order, brokers merged by corrected time."""
+    orders: Orders = field(default_factory=Orders)
+    """The known order of the replicas; already applied to `states`."""
+    _by_kind: dict[str, list[Event]] | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    def of(self, *kinds: str) -> list[Event]:
+        """Events of these kinds, in order. The first call indexes the events; they must not change afterwards."""
+        if self._by_kind is None:
+            self._by_kind = defaultdict(list)
+            for e in self.events:
+                self._by_kind[e.event].append(e)
+        if len(kinds) == 1:
+            return self._by_kind.get(kinds[0], [])
+        found = [e for kind in sorted(kinds) for e in self._by_kind.get(kind, [])]
+        return sorted(found, key=_in_time) if len(kinds) > 1 else found
+
+    @property
+    def final(self) -> State | None:
+        return self.states[-1] if self.states else None
+
+    @cached_property
+    def later(self) -> list[Snapshot]:
+        """--describe lines after the last state."""
+        return seen_after(self.final, self.snapshots)
+
+    @cached_property
+    def told(self) -> list[State]:
+        """The states, and later states that only --describe shows; terms and losses are not derived from the latter."""
+        return [*self.states, *as_states(self.final, self.later)]
+
+    @cached_property
+    def standing(self) -> FinalState:
+        """The partition's state at the end of the evidence."""
+        final, seen = self.final, self.later[-1] if self.later else None
+        last, done = seen or final, reassigned(self.of)[-1:]
+        told: list[State | Snapshot] = [*self.snapshots, *self.states, *self.later]
+        replicas = next((one.replicas for one in reversed(told) if one.replicas), ())
+        adding, removing = _aims(seen, self.states)
+        if done and (last is None or not_after(last.at, done[0].at)):
+            replicas, adding, removing = tuple(done[0].replicas or ()), (), ()
+        return FinalState(
+            leader=last.leader if last is not None else None,
+            isr=last.isr if last is not None else (),
+            replicas=replicas,
+            preferred=self.orders.first(replicas),
+            removing=removing,
+            moving=bool(adding or removing),
+            leader_epoch=final.known_epoch if final is not None and last is not None and final.leader == last.leader else None,
+            at=last.at if last is not None else None,
+            event=last.event if last is not None else None,
+        )
+
+    def before(self, term: Term) -> Term | None:
+        """The last term of an earlier leader or process."""
+        return next((t for t in reversed(self.terms) if t.order < term.order), None)
+
+    def removals_of(self, broker: int) -> Sequence[Removal]:
+        """The removals from a broker's log."""
+        return self.replicas[broker].removals if broker in self.replicas else ()
+
+    @cached_property
+    def assigned(self) -> tuple[int, ...]:
+        """The last assigned replicas, preferred leader first, if known; otherwise all replicas that were in an ISR."""
+        return self.standing.replicas or tuple(sorted({b for s in self.states for b in s.isr}))
+
+    def log_start(self, broker: int) -> int | None:
+        """A replica's last known log start offset: by its files, else by its broker's lines. Kafka checkpoints the log start offset only
+        if it is not the base of the first segment."""
+        disk, replica = self.collected_logs.get(broker), self.replicas.get(broker)
+        if disk is not None and disk.log_start is not None and disk.log_start.offset is not None:
+            return disk.log_start.offset
+        if disk is not None and disk.segments:
+            return disk.segments[0].offset
+        seen = [o.offset for o in replica.observations if o.quantity == "log-start-offset"] if replica is not None else []
+        return seen[-1] if seen else None
+
+    @property
+    def low_watermark(self) -> int | None:
+        """The smallest log start offset of the assigned replicas; None if one of them is unknown."""
+        starts = [self.log_start(broker) for broker in self.assigned]
+        known = [start for start in starts if start is not None]
+        return min(known) if known and len(known) == len(starts) else None
+
+    @cached_property
+    def has_epochs(self) -> bool:
+        """Whether leader epochs (0.11, KIP-101) are in use: followers truncate where lineages diverge, not at their high watermark."""
+        if any(d.epochs for d in self.collected_logs.values()) or any(d.last_epoch is not None for d in self.collected_logs.values()):
+            return True
+        return any(e.event in _OF_EPOCHS for e in self.events)
+
+    @cached_property
+    def conflicting_epoch(self) -> int | None:
+        """A leader epoch that two brokers led, or None. In one generation of a topic each epoch has one leader, because each state is
+        written once, based on the version of the previous one (ZkPartitionStateMachine, PartitionRegistration#merge): here two
+        generations are mixed."""
+        led: dict[int, set[int]] = defaultdict(set)
+        for term in self.terms:
+            led[term.epoch].add(term.leader)
+        return next((epoch for epoch, leaders in led.items() if len(leaders) > 1), None)
+
+    def created(self) -> bool:
+        """Whether the evidence reaches back to the partition's creation."""
+        return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
+
+
+def _aims(seen: Snapshot | None, states: Sequence[State]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Replicas being added and removed. States from a leader's own ISR changes do not name them: while the assignment is the same, the
+    reassignment continues."""
+    if seen is not None:
+        return tuple(seen.event.adding_replicas or ()), tuple(seen.event.removing_replicas or ())
+    for state in reversed(states):
+        if state.replicas != states[-1].replicas:
+            break
+        if state.event.adding_replicas is not None or state.adding or state.removing or state.source not in OF_THE_ISR:
+            return state.adding, state.removing
+    return (), ()
+
+
+# terms
+
+
+def _starts(replicas: dict[int, Replica]) -> dict[tuple[int, int], list[LeaderStart]]:
+    """Leader starts by (epoch, leader), in the leader's own order: the first start, and restarts within the epoch."""
+    found: dict[tuple[int, int], list[LeaderStart]] = defaultdict(list)
+    for replica in replicas.values():
+        for start in replica.leader_starts:
+            own = found[(start.epoch, start.broker)]
+            if not own or start.restart:
+                own.append(start)
+    return found
+
+
+def terms_of(states: Sequence[State], replicas: dict[int, Replica], lineages: Mapping[int, Lineage]) -> list[Term]:
+    starts = _starts(replicas)
+    terms: list[Term] = []
+    known: set[tuple[int, int]] = set()
+    for index, state in enumerate(states):
+        key = (state.leader_epoch, state.leader)
+        if state.leader < 0 or state.leader_epoch == UNKNOWN_EPOCH or key in known:
+            continue
+        known.add(key)
+        terms.extend(
+            _reign(key, state, states[index - 1] if index else None, starts.get(key, []), lineages, states, replicas.get(state.leader))
+        )
+    for key, own in starts.items():
+        if key not in known:
+            terms.extend(_reign(key, None, None, own, lineages, states, replicas.get(key[1])))
+    terms.sort(key=lambda t: (t.epoch, t.restart, t.leader))
+    return terms
+
+
+def _reign(
+    key: tuple[int, int],
+    state: State | None,
+    before: State | None,
+    own: Sequence[LeaderStart],
+    lineages: Mapping[int, Lineage],
+    states: Sequence[State],
+    replica: Replica | None,
+) -> list[Term]:
+    """The terms of one leader in one epoch: the first, and one more for each restart of its process."""
+    epoch, leader = key
+    first = own[0] if own else None
+    offset, bound = (first.offset, EXACT if first.exact else AT_LEAST) if first else (None, AT_LEAST)
+    evidence = [e for e in (state.event if state else None, first.event if first else None) if e is not None]
+    earliest = 0
+    at = state.at if state is not None and state.at is not None else first.at if first else None
+    filed = began(epoch, leader, lineages) if bound != EXACT else None
+    if filed is not None and not _brought(filed.start, at, replica):
+        earliest = max(filed.earliest, offset or 0)
+        offset, bound = filed.start, EXACT if earliest >= filed.start else AT_MOST
+        evidence.extend(e for e in (filed.event,) if e is not None)
+    high_watermark = first.high_watermark if first else None
+    reign = [Term(epoch, 0, leader, state, before, offset, bound, high_watermark, at, tuple(dict.fromkeys(evidence)), earliest)]
+    for number, start in enumerate(own[1:], 1):
+        standing = _standing(start, [s for s in states if (s.leader_epoch, s.leader) == key])
+        reign.append(
+            Term(
+                epoch,
+                number,
+                leader,
+                standing,
+                standing,
+                start.offset,
+                EXACT if start.exact else AT_LEAST,
+                start.high_watermark,
+                start.at,
+                (start.event,),
+            )
+        )
+    return reign
+
+
+def _brought(start: int, at: datetime | None, replica: Replica | None) -> bool:
+    """Whether the entry in the leader's epoch file came from elsewhere: before it knew of any epoch, the leader had loaded a longer log."""
+    loads = replica.loads if replica is not None else ()
+    return any(x.epoch is None and x.offset > start and x.at is not None and at is not None and x.at < at for x in loads)
+
+
+def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
+    """The partition's state within the epoch when the restarted leader began to lead again."""
+    version = start.event.partition_epoch
+    if version is not None:
+        states = [s for s in states if s.partition_epoch is None or s.partition_epoch <= version] or states
+    elif start.at is not None:
+        states = [s for s in states if s.at is None or s.at <= start.at] or states
+    return states[-1] if states else None
+
+
+# assembly
+
+
+def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> list[PartitionTimeline]:
+    """Timelines of a topic-partition, one per generation of the topic, oldest first; generations that only client events name are left
+    out."""
+    orders = FileOrders(cluster.newest_first)
+    split = sorted(generations(topic, events, cluster, orders).items())
+    return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
+
+
+def _assemble(
+    topic: str, partition: int, generation: int, events: Sequence[Event], cluster: Cluster, orders: FileOrders
+) -> PartitionTimeline:
+    timeline = PartitionTimeline(topic, partition, generation)
+    streams: dict[int | None, list[Event]] = defaultdict(list)
+    directories: dict[int, list[Event]] = defaultdict(list)
+    stray_logs: dict[int, list[Event]] = defaultdict(list)
+    for e in events:
+        timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
+        if e.event in OF_CLIENTS:
+            if e.event == "group-commit":
+                timeline.commits.append(e)
+            elif e.event == "group-member":
+                timeline.members.append(e)
+            else:
+                timeline.transactions.append(e)
+            continue
+        latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
+        if e.event == "segment":
+            timeline.segments.append(e)
+        if e.event in ON_DISK and e.reason is not None:
+            if e.reason in ASIDE and latest and e.writer is not None:
+                stray_logs[e.writer].append(e)
+            continue  # in a directory that is not, or not yet, a replica, or in an unfinished file
+        if e.event in ON_DISK and e.writer is not None and (latest or e.at is None):
+            if latest:  # files of an earlier collection with an unknown save time have no place in the order
+                directories[e.writer].append(e)
+        elif e.event == "describe-partition":
+            timeline.snapshots.append(
+                Snapshot(e.leader if e.leader is not None else -1, tuple(e.isr or ()), tuple(e.replicas or ()), e.at, e)
+            )
+        else:
+            streams[e.writer].append(e)
+    for writer, own in sorted(streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
+        ordered = fold(without_future_logs(orders.of(own)), cluster.copies)
+        timeline.events.extend(ordered)
+        if writer is not None and any(map(_of_a_replica, ordered)):
+            timeline.replicas[writer] = history(writer, ordered, partial(_confirms, cluster))
+    timeline.collected_logs = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(directories.items())}
+    timeline.stray_logs = {w: _aside(w, _latest(cluster, w) or "", own) for w, own in sorted(stray_logs.items())}
+    timeline.snapshots.sort(key=lambda s: (s.at or datetime.min, s.event.source))
+    timeline.events.sort(key=_in_time)
+    timeline.orders = Orders(timeline.events, timeline.snapshots)
+    found = collect_states(timeline.events, timeline.replicas)
+    states = assigned_from(chain([_arranged(s, timeline.orders) for s in found]), timeline.of, timeline.snapshots)
+    timeline.states = after_reassignments(states, timeline.of)
+    timeline.lineages = _lineages(timeline, cluster)
+    timeline.terms = terms_of(timeline.states, timeline.replicas, timeline.lineages)
+    return timeline
+
+
+def _confirms(cluster: Cluster, intent: Event) -> bool | None:
+    """Whether the leader prints at INFO that an ISR change took effect: from 2.4 on (Partition#updateIsr). From 2.2 on the intention to
+    shrink contains the leader's offsets."""
+    known = {v >= (2, 4) for v in versions(cluster, intent.writer, intent.at)}
+    if len(known) == 1:
+        return known.pop()
+    return False if intent.event == "isr-shrink" and intent.high_watermark is None else None
+
+
+def _arranged(state: State, orders: Orders) -> State:
+    replicas = orders.arranged(state.replicas)
+    return state if replicas == state.replicas else replace(state, replicas=replicas)
+
+
+def _lineages(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Lineage]:
+    """Lineages by broker; also sets `timeline.cleaned`, which they depend on."""
+    timeline.cleaned = may_be_cleaned(timeline.topic, timeline.events, timeline.collected_logs.values(), cluster)
+    led: dict[int, set[int]] = defaultdict(set)
+    for broker, epoch in [(s.leader, s.leader_epoch) for s in timeline.states] + [
+        (s.broker, s.epoch) for r in timeline.replicas.values() for s in r.leader_starts
+    ]:
+        led[broker].add(epoch)
+    found = {b: on_disk(d, led[b], cleaned=timeline.cleaned) for b, d in timeline.collected_logs.items()}
+    return {b: lineage for b, lineage in found.items() if lineage is not None}
+
+
+def _aside(broker: int, collection: str, events: Iterable[Event]) -> list[Disk]:
+    """One disk per directory."""
+    found: dict[str, list[Event]] = defaultdict(list)
+    for e in events:
+        found[e.source.rpartition("/")[0]].append(e)
+    return [replace(disk(broker, collection, own), state=own[0].reason) for _, own in sorted(found.items())]
+
+
+_OF_A_REPLICA = of(by=By.LEADER | By.FOLLOWER | By.REPLICA | By.LOG | By.BROKER | By.FILE)
+"""Kinds of events that a broker prints about its own replica; other kinds may be about other brokers' replicas."""
+
+
+def _of_a_replica(event: Event) -> bool:
+    """Whether the event is about the broker's own replica. States count only if a controller sent them to it: a controller also prints
+    states that it decided, sent or cached for any partition."""
+    return event.event in _OF_A_REPLICA and (event.event != "partition-state" or event.reason == "received")
+
+
+_OF_EPOCHS = of(role=Role.START | Role.EPOCH)
+
+
+def _latest(cluster: Cluster, node: int) -> str | None:
+    known = cluster.nodes.get(node)
+    return known.collections[-1] if known is not None and known.collections else None
+
+
+def _in_time(e: Event) -> tuple[datetime, str, int]:
+    return (e.at or datetime.min, e.source, e.line or 0)

@@ -1,0 +1,180 @@
+"""Windows of time in which a condition on leader and ISR held, and how they ended.
+
+Here: the windows over the chain of states, and how each ended. Not here: why a replica was missing (absences), or which conditions
+are worth a finding (rules).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from forensics.model.cluster.availability import CONTROLLED, DETECTION, SLACK
+from forensics.model.cluster.facts import Cluster, cached_on_cluster
+from forensics.model.findings import Statement, brokers_named, moment
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import CLOSING, MANY
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`states` from `start` to `end`, each following the one before; `end` None: to the end of the evidence."""
+
+    start: datetime | None
+    end: datetime | None
+    states: tuple[State, ...]
+    times: int = 1
+    """More than one: this many windows reported as one, with the states of the first and the last."""
+    deleted: bool = False
+    """It ended with the deletion of its topic; `end` None: the time is unknown."""
+    seen: bool = False
+    """`end` is the time at which --describe showed the end of the condition."""
+
+    @property
+    def seconds(self) -> float | None:
+        return (self.end - self.start).total_seconds() if self.start is not None and self.end is not None else None
+
+
+def windows(timeline: PartitionTimeline, holds: Callable[[State], bool]) -> Iterator[Window]:
+    """Maximal runs of states for which the condition holds."""
+    run: list[State] = []
+    for state in timeline.states:
+        if holds(state):
+            run.append(state)
+        elif run:
+            yield Window(run[0].at, state.at, tuple(run))
+            run = []
+    if run:
+        over = next((s for s in timeline.told[len(timeline.states) :] if not holds(s)), None)
+        yield Window(run[0].at, over.at if over is not None else None, tuple(run), seen=over is not None)
+
+
+def condensed(found: Sequence[Window]) -> Sequence[Window]:
+    """The windows, or one for all of them if there are too many to report separately."""
+    if len(found) <= MANY:
+        return found
+    first, last = found[0], found[-1]
+    smallest = min((s for w in found for s in w.states), key=lambda s: len(s.isr))
+    return [Window(first.start, last.end, tuple(dict.fromkeys((first.states[0], smallest, last.states[-1]))), len(found))]
+
+
+def lasted(window: Window, cluster: Cluster) -> str:
+    if window.times > 1:
+        return f"{window.times} times"
+    seconds = window.seconds
+    if seconds is None and window.deleted:
+        return "until the topic was deleted"
+    if seconds is None:
+        return f"until {ending(cluster)}"
+    return f"for {_span(seconds)}"
+
+
+def up_to(group: Sequence[Statement]) -> str:
+    """The longest duration of windows that are reported together."""
+    seconds = [(f.end - f.start).total_seconds() for f in group if f.start is not None and f.end is not None]
+    if not seconds or len(seconds) < len(group):
+        return f"until {_ending(group[0].cluster)}"
+    return f"for up to {_span(max(seconds))}"
+
+
+def missing(group: Sequence[Statement]) -> str:
+    """The brokers of windows that are reported together."""
+    return brokers_named(sorted({b for f in group for b in f.brokers}))
+
+
+def _span(seconds: float) -> str:
+    return f"{max(seconds, 0):.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
+
+
+def ending(cluster: Cluster) -> str:
+    """The event that ends all open windows."""
+    return _ending(cluster.number)
+
+
+def _ending(number: int) -> str:
+    return "the cluster ended" if number < 0 else "the evidence ends"
+
+
+def until(window: Window, cluster: Cluster) -> str:
+    """How long it held, as an explanation continues after its start."""
+    if window.end is not None:
+        return f"to {moment(window.end)}{', when the topic was deleted,' if window.deleted else ', when it was seen to be over,' if window.seen else ''}"
+    if window.deleted:
+        return "until the topic was deleted and made anew"
+    return "until the cluster ended" if cluster.number < 0 else "to the end of the evidence"
+
+
+def lived(found: Iterable[Window], timeline: PartitionTimeline, cluster: Cluster) -> list[Window]:
+    """The windows limited to the existence of their topic, without those that only show its deletion."""
+    return [own for window in found if (own := within_life(window, timeline, cluster)) is not None]
+
+
+def within_life(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Window | None:
+    """The window limited to the existence of its topic. None if it only shows the topic's deletion: a ZooKeeper controller takes the
+    replicas of a topic that is being deleted offline one by one."""
+    if window.end is not None or window.start is None:
+        return window
+    for at in _deletions(window.start, timeline, cluster):
+        if not _lived_on(at, window.start, timeline):
+            return None if at <= window.start + SLACK else replace(window, end=at, deleted=True)
+    return replace(window, deleted=True) if timeline.generation < 0 else window
+
+
+def _deletions(start: datetime, timeline: PartitionTimeline, cluster: Cluster) -> list[datetime]:
+    """When the topic was being deleted, according to the controller; if no controller says so, according to its leaderless replica."""
+    told = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
+    gone = [
+        e.at
+        for e in timeline.of("log-deleted")
+        if e.reason != "stray"
+        and e.at is not None
+        and e.at >= start - SLACK
+        and timeline.states[-1].leader < 0
+        and e.writer in timeline.states[-1].isr
+    ]
+    return sorted({*told, *gone})
+
+
+def _lived_on(deleted: datetime, start: datetime, timeline: PartitionTimeline) -> bool:
+    """The topic was created again between the deletion and the window, or had leaders: no leader is elected while a topic is being
+    deleted."""
+    between = [s for s in timeline.states if s.at is not None and deleted < s.at <= start]
+    anew = timeline.created() and timeline.states[0] in between
+    return anew or any(s.leader >= 0 and s.at is not None and s.at > deleted + DETECTION for s in between)
+
+
+def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
+    """A sentence, if the window lasts to the end because the whole cluster was stopped cleanly then; else ''."""
+    if window.end is not None or window.start is None or window.times > 1:
+        return ""
+    whole = _stopped(cluster)
+    own = [_last_stop(b, cluster) for b in {*gone, *(b for s in window.states for b in s.replicas or ())}]
+    stops = [at for at in own if at is not None]
+    near = all((at := _last_stop(b, cluster)) is not None and at >= window.start - CLOSING for b in gone)
+    if whole is None or len(stops) < len(own) or not near:
+        return ""
+    last = max((*stops, *whole), default=None)
+    if last is None or not window.start - DETECTION <= last <= window.start + CLOSING:
+        return ""
+    return f" The cluster was being stopped: all of its brokers were shut down in order, the last at {moment(last)}."
+
+
+@cached_on_cluster
+def _stopped(cluster: Cluster) -> list[datetime] | None:
+    """When each of the brokers was stopped cleanly without a later start; None if one of them was not."""
+    heard = {e.writer for e in cluster.events if e.line is not None}  # others may be of an earlier cluster
+    stops = [_last_stop(n.id, cluster) for n in cluster.nodes.values() if n.broker and n.id in heard]
+    known = [at for at in stops if at is not None]
+    return known if len(known) == len(stops) else None
+
+
+def _last_stop(broker: int, cluster: Cluster) -> datetime | None:
+    """When it was stopped cleanly without a later start."""
+    outage = cluster.availability(broker).outages[-1:]
+    return outage[0].since if outage and outage[0].how == CONTROLLED and outage[0].until is None else None
+
+
+def reassigning(state: State) -> bool:
+    return bool(state.adding or state.removing)

@@ -1,1 +1,0 @@
-"""Judgements on one partition: elections, losses, absences, lineages, and the verdict."""

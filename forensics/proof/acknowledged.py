@@ -1,0 +1,118 @@
+"""Whether lost records had been acknowledged to a producer.
+
+Here: what the producers' batches say about that. Not here: which records are lost (loss), or whether they were committed, which is what
+producers with acks=all wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from forensics.model.findings import Range
+from forensics.model.partition.timeline import Term
+from forensics.proof.transition import LeaderTransition
+
+
+def excuse(part: Range, exact: bool, never_committed: bool, s: LeaderTransition) -> tuple[str | None, bool]:
+    """A clause that says why these records may not have been acknowledged to any producer, and whether that could be decided.
+    min.insync.replicas is not a reason: it applies only to acks=all, and these producers get their acknowledgement when records are
+    committed."""
+    batches = [b for d in s.timeline.collected_logs.values() for b in d.batches() if not b["control"]]
+    end = part.end if part.end is not None else part.start
+    kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < s.term.epoch]
+    if batches and all(b["producer_id"] >= 0 for b in kept or batches):
+        why = "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
+        return (why, True) if never_committed else (None, False)
+    again = _sent_again(part, exact, s)
+    return _WORDS[again], again in (_YES, _NO)
+
+
+_YES, _NO, _PERHAPS, _UNKNOWN = "yes", "no", "perhaps", "unknown"
+_WORDS = {
+    _YES: "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again",
+    _NO: None,
+    _PERHAPS: "batches in their place were created before the new leader led, so producers may have sent these records again with newer ones",
+    _UNKNOWN: None,
+}
+
+
+def _sent_again(part: Range, exact: bool, s: LeaderTransition) -> str:
+    """Whether producers sent the records to the new leader again. Yes: its first batch has as many records, and was created before it led
+    and before the old leader stopped accepting records. A producer that waits for its acknowledgement has one batch of a partition with a
+    leader: a broker reads the next request of a connection only after it has answered the one before (SocketServer). The Java client sends
+    this batch again unchanged (Sender#reenqueueBatch). librdkafka puts its messages back into the queue (rd_kafka_retry_msgq) and makes
+    larger batches of them with newer ones, so batches of another size prove nothing. No: fewer records than were cut were created before
+    the old leader stopped."""
+    term = s.term
+    placed = _in_their_place(part, s)
+    if not placed or part.end is None or term.at is None:
+        return _UNKNOWN
+    ceased = (s.stepped_down.at, s.stepped_down.at) if s.stepped_down is not None else _died(s)
+    alive, dead = map(_millis, ceased) if ceased is not None else (None, None)
+    led = _millis(next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), term.at))
+    first = placed[0]
+    reached = first["last_offset"] + 1
+    early = _dated(first) and first["base_timestamp"] < led and term.start_offset is not None
+    if early and part.end <= reached and not (exact and part.end < reached) and alive is not None and first["max_timestamp"] < alive:
+        return _YES
+    if dead is not None and _created_before(dead, placed) < part.end - part.start:
+        return _NO
+    if any(_dated(b) and b["base_timestamp"] < led for b in placed):
+        return _PERHAPS
+    return _NO if reached < part.end and all(map(_dated, placed)) else _UNKNOWN
+
+
+def _in_their_place(part: Range, s: LeaderTransition) -> list[Mapping[str, Any]]:
+    """The batches of this term and later ones, from the start of the term on, from the disk that has most of them."""
+    term = s.term
+    begun = part.start if term.start_offset is None or not s.timeline.has_epochs else term.start_offset
+    found = ([b for b in d.batches() if _since(b, term, part)] for d in s.timeline.collected_logs.values())
+    return max((bs for bs in found if bs and bs[0]["base_offset"] == begun), key=lambda bs: bs[-1]["last_offset"], default=[])
+
+
+def _created_before(time: float, batches: Sequence[Mapping[str, Any]]) -> int:
+    """Upper bound on the number of records created before this time. Offsets that the log cleaner may have removed count, too."""
+    later = 0
+    for b in batches:
+        if _dated(b) and b["base_timestamp"] >= time:
+            later += b["last_offset"] + 1 - b["base_offset"]
+        elif _dated(b) and b["max_timestamp"] >= time:
+            later += 1
+    return int(batches[-1]["last_offset"] + 1 - batches[0]["base_offset"] - later)
+
+
+def _dated(batch: Mapping[str, Any]) -> bool:
+    """Its timestamps are those of its producer; the log cleaner replaces the first."""
+    return not batch["append_time"] and batch["base_timestamp"] > 0 and batch["whole"] is not False
+
+
+def _millis(at: datetime) -> float:
+    return at.replace(tzinfo=timezone.utc).timestamp() * 1000
+
+
+def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:
+    """Written in the term or later. Before message format v2 (0.11) batches have no leader epoch; then every batch that is at these offsets
+    now counts."""
+    epoch = batch["leader_epoch"]
+    return bool(epoch >= term.epoch if epoch >= 0 else batch["base_offset"] >= part.start)
+
+
+def _died(s: LeaderTransition) -> tuple[datetime, datetime] | None:
+    """The earliest and latest time at which the process that led before this term crashed: after its last line, and before the first of its
+    followers lost its connection in the middle of a fetch for good, else before the next election. Connections close when the operating
+    system has freed the memory of the killed process, which takes longer the more memory it had."""
+    before, elected = s.earlier, s.term.at
+    if before is None or elected is None:
+        return None
+    led = before.at or elected
+    lives = s.cluster.availability(before.leader).latest(led)
+    life = next((x for x in reversed(lives) if x.begin_at is not None and x.begin_at < led), None)
+    last = life.last_seen.at if life is not None and life.outcome == "crashed" and life.last_seen is not None else None
+    if last is None or last >= elected:
+        return None
+    told = s.cluster.between("fetch-broken-off", last, elected)
+    broken = ((e.writer, e.at) for e in told if e.broker == before.leader and e.at is not None)
+    lost = min({writer: at for writer, at in broken if last < at <= elected}.values(), default=None)
+    return last, lost if lost is not None else elected

@@ -1,0 +1,231 @@
+"""Was an election clean? The judgement that several rules share.
+
+Here: for every change of leader, whether the new leader was in the ISR that counted, how sure that is and by which evidence.
+Not here: the records that an unclean election lost (loss), or how it is reported (rules.unclean_election).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.partition.continuity import Contiguous, Gap, Unsure, between
+from forensics.model.partition.log_coverage import isr_changes_observable
+from forensics.model.partition.remembered import cached_on_timeline
+from forensics.model.partition.states import LEADER_RECOVERY_LEVEL, State
+from forensics.model.partition.timeline import PartitionTimeline, Term
+from parsers.kinds import named
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Kafka's own statement about the election, or the state it left: neither depends on the state before."""
+
+    events: tuple[Event, ...]
+
+
+Proof = Contiguous | Said
+
+
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """Not certain, whatever it is based on; None: no state before it is in the evidence."""
+
+    confidence: Unsure
+    ground: Proof | Gap | None
+
+
+@dataclass(frozen=True, slots=True)
+class Election:
+    """`unclean` None: the ISR before it is unknown. `why`: a clause with the deciding reason."""
+
+    term: Term
+    unclean: bool | None
+    why: str
+    evidence: tuple[Event, ...]
+    ground: Proof | Doubted
+
+    @property
+    def confidence(self) -> str:
+        return self.ground.confidence if isinstance(self.ground, Doubted) else "certain"
+
+    @property
+    def clean(self) -> Proof | None:
+        """Proof that the leader was in the ISR right before, or that any record it lacked was not committed."""
+        ground = self.ground.ground if isinstance(self.ground, Doubted) else self.ground
+        return ground if self.unclean is False and not isinstance(ground, Gap) else None
+
+
+def metadata_level(cluster: Cluster) -> int | None:
+    """The metadata.version feature level in force, None if no record has it."""
+    levels = [e.count for e in cluster.of("metadata-feature") if e.key == "metadata.version" and e.count is not None]
+    return levels[-1] if levels else None
+
+
+@cached_on_timeline
+def elections(timeline: PartitionTimeline, cluster: Cluster) -> list[Election]:
+    """One for every term that began with another leader, or after a time without one."""
+    found = []
+    for term in timeline.terms:
+        if term.restart or not _changes_leader(term, timeline):
+            continue
+        found.append(_judge(term, timeline, cluster))
+    return found
+
+
+def _changes_leader(term: Term, timeline: PartitionTimeline) -> bool:
+    if term.before is not None:
+        missed = term.state is not None and between(term.before, term.state, isr_told=True)
+        return term.before.leader != term.leader or (isinstance(missed, Gap) and bool(missed.epochs))
+    first = term.state.event if term.state is not None else None
+    if first is not None and first.recovering and first.previous_leader is not None:
+        return first.previous_leader != term.leader  # the evidence begins with the controller's line about the change itself
+    earlier = timeline.before(term)
+    return earlier is not None and earlier.leader != term.leader
+
+
+def right_before(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Contiguous | Gap | None:
+    """Whether the last known state before it is the one directly before it; None if there is none."""
+    before, state = term.before, term.state
+    if before is None or state is None:
+        return None
+    if before is state:  # its leader was restarted within it
+        return Contiguous(before, state)
+    return between(before, state, isr_told=isr_changes_observable(before.leader, timeline, cluster, before.at))
+
+
+def _said(term: Term, timeline: PartitionTimeline) -> list[Event]:
+    """Kafka's own words about this election: the controller's, or the new leader's that it was asked to recover."""
+    later = [t for t in timeline.terms if t.order > term.order and t.leader == term.leader and not t.restart]
+    said = [e for e in timeline.of("unclean-election-said") if e.leader == term.leader and _belongs(e, term, later)]
+    marks = [e for e in timeline.of("recovering-mark") if e.writer == term.leader and _mark_belongs(e, term, timeline)]
+    return said + marks
+
+
+def _belongs(event: Event, term: Term, later: Sequence[Term]) -> bool:
+    if event.leader_epoch is not None:
+        return event.leader_epoch == term.epoch
+    if event.at is None or term.at is None:
+        return not later
+    distance = abs((event.at - term.at).total_seconds())
+    return all(t.at is None or abs((event.at - t.at).total_seconds()) > distance for t in later) and distance < 60
+
+
+def _mark_belongs(event: Event, term: Term, timeline: PartitionTimeline) -> bool:
+    """The mark is in the leader's own log right before its start line (Partition#makeLeader)."""
+    replica = timeline.replicas.get(term.leader)
+    if replica is None or event not in replica.events:
+        return False
+    after = replica.events[replica.events.index(event) :]
+    start = next((e for e in after if e.event == "leader-start"), None)
+    return start is not None and start.leader_epoch == term.epoch
+
+
+def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Election:
+    state, before = term.state, term.before
+    said = _said(term, timeline)
+    evidence = tuple(e for e in (before.event if before else None, state.event if state else None, *said) if e is not None)
+
+    def judged(unclean: bool | None, ground: Proof | Doubted, why: str) -> Election:
+        return Election(term, unclean, why, evidence, ground)
+
+    if timeline.conflicting_epoch is not None:
+        why = f"leader epoch {timeline.conflicting_epoch} has two leaders: two partitions of this name are mixed"
+        return judged(None, Doubted("possible", None), why)
+    ground = right_before(term, timeline, cluster)
+    if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
+        return judged(False, ground, f"broker {term.leader} was an eligible leader replica (KIP-966)")
+    if (stated := _stated(term, said, timeline)) is not None:
+        return judged(True, *stated)
+    if ground is None or not ground.before.isr:
+        return judged(None, Doubted("possible", ground), "the ISR before it is not in evidence")
+    outside = term.leader not in ground.before.isr
+    if isinstance(ground, Gap):
+        return _across(ground, outside, judged)
+    if not outside:
+        return judged(False, ground, f"broker {term.leader} was in the ISR {list(ground.before.isr)}")
+    if excuse := _excuse(term, ground.after, ground.before, timeline, cluster):
+        return judged(False, Doubted("probable", ground), excuse)
+    return judged(True, ground, f"broker {term.leader} was not in the ISR {list(ground.before.isr)} and became its only member")
+
+
+def _stated(term: Term, said: list[Event], timeline: PartitionTimeline) -> tuple[Said, str] | None:
+    """Kafka's own statement that the election was unclean, and its words."""
+    state, before = term.state, term.before
+    recovering = state is not None and bool(state.recovering)
+    if not _leads_on(term, before, said) and _unexplained(term):
+        if said:
+            return Said(tuple(said)), "Kafka says so itself"
+        if state is not None and recovering:
+            return Said((state.event,)), "its record carries leaderRecoveryState RECOVERING"
+    if state is not None and recovering and _given_up(term, before, timeline):
+        why = f"broker {term.leader} was elected out of an empty ISR, neither eligible (KIP-966) nor in sync with the leader before"
+        return Said((state.event,)), why
+    return None
+
+
+def _unexplained(term: Term) -> bool:
+    """The state before does not show that the leader was in the ISR."""
+    state, before = term.state, term.before
+    outside = before is not None and bool(before.isr) and term.leader not in before.isr
+    return outside or state is None or not state.follows(before)
+
+
+def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Election:
+    """Others may have been elected in epochs that are unknown, whatever this term began with."""
+    before, state = missing.before, missing.after
+    if len(state.isr) > 1 and _began_with(state):
+        why = f"the ISR it began with, {list(state.isr)}, has others in it: an unclean election leaves the new leader alone"
+        return judged(False, Doubted("probable", missing if missing.epochs else Said((state.event,))), why)
+    if not outside or len(state.isr) > 1:
+        return judged(None, Doubted("possible", missing), f"the ISR right before it is not in evidence: {missing}")
+    why = f"broker {state.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}"
+    return judged(True, Doubted("possible", missing), why)
+
+
+_DECISIONS = named("partition-transition", "metadata-partition-change")
+
+
+def _began_with(state: State) -> bool:
+    """The state is the one its leader was elected with: others may have joined the ISR since."""
+    e = state.event
+    elected = e.event == "leader-start" and e.previous_leader_epoch != -1
+    return elected or e.event in _DECISIONS or e.reason in ("decided", "sent")
+
+
+def _leads_on(term: Term, before: State | None, said: Sequence[Event]) -> bool:
+    """The last known leader was elected again out of an empty ISR, and no election of another leader fits between its epoch, the leaderless
+    one after it, and this one. Kafka calls it unclean, too, but its log goes on (KIP-966)."""
+    own = (*said, *([term.state.event] if term.state is not None else []))
+    if any(e.previous_leader == -1 and e.brokers == [term.leader] for e in own):
+        return True  # lastKnownElr
+    leaderless = any(e.previous_leader == -1 for e in own)
+    return before is not None and before.leader == term.leader and leaderless and term.epoch - before.leader_epoch <= 2
+
+
+def _given_up(term: Term, before: State | None, timeline: PartitionTimeline) -> bool:
+    """The ISR was empty, and the leader was not in the last ISR before that. Kafka also calls it unclean to elect the last known leader
+    again, but then its log goes on (KIP-966)."""
+    if before is None or before.isr:
+        return False
+    last = next((s for s in reversed(timeline.states) if s.isr and s.leader_epoch < term.epoch), None)
+    return last is not None and term.leader not in (last.leader, *last.isr)
+
+
+def _eligible(term: Term, state: State | None, before: State | None) -> bool:
+    """Elected from the ELR, whose replicas have all committed records; the ISR may be empty then (PartitionChangeBuilder#electLeader)."""
+    return before is not None and term.leader in before.eligible and not (state is not None and state.recovering)
+
+
+def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
+    """Why a leader from outside the last ISR may still be clean."""
+    if set(state.isr) != {term.leader}:
+        return "the ISR after it has other members, so it is a reassignment's last step"
+    if before.adding or before.removing or (state.replicas and before.replicas and set(state.replicas) != set(before.replicas)):
+        return "a reassignment was completing"
+    level = metadata_level(cluster)
+    if cluster.mode == "kraft" and state.source in ("metadata", "replayed") and level is not None and level >= LEADER_RECOVERY_LEVEL:
+        return "the metadata log does not mark it RECOVERING"
+    return None

@@ -1,0 +1,245 @@
+"""The epoch lineages of replicas compared: where two of them diverge, which was right, which was cut and for what reason.
+
+Here: the offset at which two lineages diverge; the lineage of the partition itself, which decides which was right. Not here: the lineage of
+one log from its files (forensics.model.partition.lineage), its own contradictions (rules.epoch_history_damaged), what was lost by it (loss).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from forensics.model.events import Event
+from forensics.model.partition.lineage import Entry, Lineage
+from forensics.model.partition.remembered import cached_on_timeline
+from forensics.model.partition.replicas import Disk, Removal, Replica
+from forensics.model.partition.timeline import PartitionTimeline
+from parsers.kinds import Role, of
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Two logs hold records of different epochs from `offset` on. `right`: the broker whose epoch there is the partition's; None if neither
+    or unknown."""
+
+    one: Lineage
+    other: Lineage
+    offset: int
+    right: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A follower removed [start, end) of its log. `reason`: 'leader-epoch': the leader's answer to OffsetsForLeaderEpoch, or a diverging
+    epoch in a fetch; 'high-watermark': its own, where no epoch was known; 'latest': the leader's log end offset; 'truncation': not printed,
+    as by Kafka 0.11 to 2.0."""
+
+    broker: int
+    start: int
+    end: int
+    reason: str
+    leader: int | None
+    told_epoch: int | None
+    """Epoch in the leader's answer."""
+    right: bool | None
+    """Where the two logs diverge, the leader's is the partition's; None if the evidence does not show it."""
+    evidence: tuple[Event, ...]
+
+
+def of_lines(replica: Replica) -> Lineage | None:
+    """The lineage from the broker's own lines: the epochs it led, from the log end offset it began with, and those it noted."""
+    entries: list[Entry] = []
+
+    told = [(s.epoch, s.offset, s.event) for s in replica.leader_starts if s.exact and s.offset is not None and not s.restart]
+    told += [
+        (e.leader_epoch, e.offset, e)
+        for e in replica.events
+        if e.event == "epoch-assigned" and e.leader_epoch is not None and e.offset is not None
+    ]
+    for epoch, offset, event in sorted(told, key=lambda t: t[:2]):
+        if not entries or (epoch > entries[-1].epoch and offset >= entries[-1].start):
+            entries.append(Entry(epoch, offset, offset, event))
+    end = replica.log_end_offset
+    if not entries or end is None:
+        return None
+    evidence = tuple(e.event for e in entries if e.event is not None)
+    return Lineage(replica.broker, tuple(entries), entries[0].start, max(end, entries[-1].start), "lines", evidence)
+
+
+@cached_on_timeline
+def lineages(timeline: PartitionTimeline) -> dict[int, Lineage]:
+    """By broker, the best known lineage of each: from its files, else from its lines."""
+    found: dict[int, Lineage] = {}
+    for broker in sorted({*timeline.collected_logs, *timeline.replicas}):
+        replica = timeline.replicas.get(broker)
+        lineage = timeline.lineages.get(broker) or (of_lines(replica) if replica is not None else None)
+        if lineage is not None:
+            found[broker] = lineage
+    return found
+
+
+def committed(timeline: PartitionTimeline) -> tuple[tuple[int, int], ...]:
+    """The partition's own lineage, rising: a leader's epoch is valid from its start offset on, whatever earlier leaders had there."""
+    found: list[tuple[int, int]] = []
+    for term in timeline.terms:
+        if term.restart or term.start_offset is None or not term.exact:
+            continue
+        while found and found[-1][1] >= term.start_offset:
+            found.pop()
+        found.append((term.epoch, term.start_offset))
+    return tuple(found)
+
+
+def part(one: Lineage, other: Lineage) -> int | None:
+    """The first offset at which both hold a record, of different epochs."""
+    low, high = max(one.start, other.start), min(one.end, other.end)
+    for at in sorted({low, *(e.start for e in (*one.entries, *other.entries))}):
+        if low <= at < high:
+            a, b = one.epoch_at(at), other.epoch_at(at)
+            if a is not None and b is not None and a != b:
+                return at
+    return None
+
+
+def same_batches(one: Disk, other: Disk, cleaned: bool | None) -> dict[int, bool | None]:
+    """Each base offset at which both logs have a batch, with whether the batches are the same; None if the log cleaner may have made the
+    difference. The cleaner rewrites some batches and copies others unchanged, at its own pace on each replica, and keeps their base offset,
+    last offset and epoch (MemoryRecords.filterTo). A batch that lacks no records is as it was appended."""
+    a, b = ({batch["base_offset"]: batch for batch in d.batches()} for d in (one, other))
+    return {offset: _same(a[offset], b[offset], cleaned) for offset in sorted(a.keys() & b.keys())}
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any], cleaned: bool | None) -> bool | None:
+    if one["crc"] == other["crc"]:
+        return True
+    epochs = {one["leader_epoch"], other["leader_epoch"]}
+    proven = cleaned is False or (one["whole"] and other["whole"]) or (len(epochs) == 2 and min(epochs) >= 0)
+    return False if proven else None
+
+
+def same_epoch_conflicts(one: Disk, other: Disk, same: Mapping[int, bool | None]) -> dict[int, int]:
+    """By base offset, the leader epoch in which both logs hold a batch there with different contents, which the log cleaner did not cause.
+
+    An epoch has one leader, and followers copy its batches unchanged: no election explains it, and no truncation by leader epochs removes
+    it. Batches of old formats have no epoch and do not count. `same`: the result of same_batches for the two logs.
+    """
+    differ = {offset for offset, alike in same.items() if alike is False}
+    if not differ:
+        return {}
+    epochs = {b["base_offset"]: b["leader_epoch"] for b in one.batches() if b["base_offset"] in differ}
+    equal = {b["base_offset"] for b in other.batches() if 0 <= b["leader_epoch"] == epochs.get(b["base_offset"], -1)}
+    return {offset: epochs[offset] for offset in sorted(equal)}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLog:
+    """A log of the partition in one directory of one collection."""
+
+    broker: int
+    collection: str
+    directory: str
+
+    def __str__(self) -> str:
+        return f"{self.directory} of broker {self.broker}"
+
+
+@dataclass(frozen=True, slots=True)
+class CopyConflict:
+    """Two stored logs hold batches with different contents at the same offsets and in the same leader epochs."""
+
+    one: StoredLog
+    other: StoredLog
+    spans: tuple[tuple[int, int], ...]
+    """[start, end) of each batch, rising."""
+    agree: bool
+    """Other batches of the two logs are identical, so that both are copies of one partition."""
+    evidence: tuple[Event, ...]
+
+
+def copy_conflicts(timeline: PartitionTimeline) -> list[CopyConflict]:
+    """Conflicts between the logs that one broker has in several collections or directories; for a broker of which only earlier collections
+    hold segments, also conflicts with other brokers."""
+    logs = _stored_logs(timeline)
+    earlier = {log.broker for log in logs} - {broker for broker, disk in timeline.collected_logs.items() if disk.segments}
+    pairs = ((a, b) for a, b in combinations(logs, 2) if a.broker == b.broker or not earlier.isdisjoint({a.broker, b.broker}))
+    found = (_conflict(a, b, logs, timeline.cleaned) for a, b in pairs)
+    return [conflict for conflict in found if conflict is not None]
+
+
+def _stored_logs(timeline: PartitionTimeline) -> dict[StoredLog, list[Event]]:
+    """Segments of each live log; `reason` marks those that are deleted, replaced, or not complete yet."""
+    found: dict[StoredLog, list[Event]] = {}
+    for segment in timeline.segments:
+        if segment.reason is None and segment.writer is not None:
+            log = StoredLog(segment.writer, segment.collection or "", segment.source.rpartition("/")[0])
+            found.setdefault(log, []).append(segment)
+    return found
+
+
+def _conflict(one: StoredLog, other: StoredLog, logs: Mapping[StoredLog, Sequence[Event]], cleaned: bool | None) -> CopyConflict | None:
+    a, b = (Disk(log.broker, log.collection, segments=list(logs[log])) for log in (one, other))
+    same = same_batches(a, b, cleaned)
+    conflicts = same_epoch_conflicts(a, b, same)
+    if not conflicts:
+        return None
+    spans = tuple((batch["base_offset"], batch["last_offset"] + 1) for batch in a.batches() if batch["base_offset"] in conflicts)
+    return CopyConflict(one, other, spans, any(same.values()), (*logs[one][:1], *logs[other][:1]))
+
+
+def partings(timeline: PartitionTimeline) -> list[Parting]:
+    """Pairs of replicas whose logs diverge, in their last known state. A broker's lines name the epochs that it led, but not those in which
+    it followed, so only lineages from files are compared."""
+    truth = committed(timeline)
+    found = []
+    for one, other in combinations([x for x in lineages(timeline).values() if x.source != "lines"], 2):
+        at = part(one, other)
+        if at is not None:
+            found.append(Parting(one, other, at, _right(truth, at, one, other)))
+    return found
+
+
+def _right(truth: Sequence[tuple[int, int]], at: int, one: Lineage, other: Lineage) -> int | None:
+    index = bisect_right(truth, at, key=lambda e: e[1]) - 1
+    if index < 0:
+        return None
+    return next((x.broker for x in (one, other) if x.epoch_at(at) == truth[index][0]), None)
+
+
+_PLANS = of(role=Role.PLAN)
+_TRUNCATIONS = frozenset({"leader-epoch", "high-watermark", "latest", "truncation"})
+
+
+def cuts(timeline: PartitionTimeline) -> list[Cut]:
+    """The parts that followers removed to follow a leader, and the reasons; by replica and in the order of its own lines."""
+    return [
+        _cut(removal, timeline) for replica in timeline.replicas.values() for removal in replica.removals if removal.cause in _TRUNCATIONS
+    ]
+
+
+def _cut(removal: Removal, timeline: PartitionTimeline) -> Cut:
+    plan = next((e for e in removal.evidence if e.event in _PLANS), None)
+    leader = next((t.leader for t in reversed(timeline.terms) if t.epoch == removal.under_epoch), None)
+    return Cut(
+        broker=removal.broker,
+        start=removal.start,
+        end=removal.end,
+        reason=removal.cause,
+        leader=leader,
+        told_epoch=plan.leader_epoch if plan is not None else None,
+        right=_agrees(removal, timeline),
+        evidence=removal.evidence,
+    )
+
+
+def _agrees(removal: Removal, timeline: PartitionTimeline) -> bool | None:
+    """The cut is where a later epoch of the partition began: the removed records are not in the partition's lineage."""
+    starts: Iterable[int] = [
+        start
+        for epoch, start in committed(timeline)
+        if removal.epoch is not None and removal.epoch < epoch <= (removal.under_epoch or epoch)
+    ]
+    first = min(starts, default=None)
+    return None if first is None else removal.start >= first

@@ -1,0 +1,319 @@
+"""Records in logs that no later leader began with, in pieces: one for each removal and each term that lacked a part of it.
+
+Here: the removals that replicas show, those that no replica shows, and the later term whose beginning each is compared with. Not here: how
+a removal is read from a log (forensics.model.partition.replicas), or what the pieces result in (loss).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timezone
+from itertools import pairwise
+from typing import Any
+
+from forensics.model.cluster.availability import DETECTION, SLACK
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.partition.log_coverage import isr_changes_observable
+from forensics.model.partition.remembered import cached_on_timeline
+from forensics.model.partition.replicas import AT_LEAST, AT_MOST, Disk, Removal, Replica
+from forensics.model.partition.states import not_after
+from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.proof.lineage import lineages
+from forensics.proof.log_ends import exact_end
+from forensics.proof.pre_kip101 import cut_further, ends_today, told_at_election, told_high_watermark
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    start: int
+    end: int
+    term: Term
+    removal: Removal
+    proven: bool = False
+    """The term began at `start` or below."""
+    several: bool = False
+    """It may have been a later one."""
+    seen: tuple[Event, ...] = ()
+
+
+@cached_on_timeline
+def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int, int], Sequence[Piece]]:
+    """The pieces, by the order of their terms."""
+    replicas = timeline.replicas.values()
+    told = [replace(r, epoch=_written_up_to(r, timeline)) for replica in replicas for r in replica.removals]
+    # If a reassignment removes a replica before it follows a later leader, its log is deleted with a tail that no other log has
+    discarded = [r for replica in replicas for r in replica.deleted_logs if r.epoch is not None]
+    overwritten = () if timeline.has_epochs else _overwritten(timeline)
+    found: dict[tuple[int, int], list[Piece]] = defaultdict(list)
+    for removal in (*told, *_left_behind(timeline, cluster), *discarded, *overwritten):
+        for piece in _pieces(removal, timeline):
+            found[piece.term.order].append(piece)
+    return found
+
+
+def _written_up_to(removal: Removal, timeline: PartitionTimeline) -> int | None:
+    """The last leader epoch of the removed records: the last in the broker's own log (below the cut, too, because epochs only rise in a
+    log), or the last in which the broker led or joined the ISR according to others, because then its log was that leader's."""
+    if removal.epoch is None:
+        return None
+    epoch, under, at = removal.epoch, removal.under_epoch, removal.at
+    led = [(t.epoch, t.at) for t in timeline.terms if t.leader == removal.broker]
+    joined = [
+        (s.leader_epoch, s.at) for before, s in pairwise(timeline.states) if removal.broker in s.isr and removal.broker not in before.isr
+    ]
+    kept = timeline.lineages[removal.broker].epoch_at(removal.start - 1) if removal.broker in timeline.lineages else None
+    known = [e for e, begun in (*led, *joined) if (e < under if under is not None else not_after(begun, at))]
+    return max((e for e in (*known, kept) if e is not None and epoch < e and (under is None or e < under)), default=epoch)
+
+
+def _overwritten(timeline: PartitionTimeline) -> list[Removal]:
+    """Before leader epochs, a returning replica kept records that another leader had replaced, if they were below its high watermark."""
+    found = []
+    for replica in timeline.replicas.values():
+        for load in replica.loads:
+            if load.epoch is not None:
+                cause = "overwritten"
+                found.append(Removal(replica.broker, load.offset, load.offset, True, True, cause, load.epoch, None, load.at, (load.event,)))
+    return found
+
+
+def _left_behind(timeline: PartitionTimeline, cluster: Cluster) -> list[Removal]:
+    """Tails on replicas that never followed a later leader: gone from the partition, but still on the disk."""
+    found = []
+    for broker in sorted({*timeline.replicas, *timeline.collected_logs}):
+        replica, disk = timeline.replicas.get(broker), timeline.collected_logs.get(broker)
+        # the epochs of unreadable batches are not in the log's other batches, but in its epoch file
+        told = disk.last_epoch if disk is not None and (disk.epochs or not disk.end_unknown) else None
+        known = [e for e in (replica.epoch if replica else None, told) if e is not None]
+        if not known or not timeline.terms:
+            continue
+        epoch = max(known)
+        last = timeline.terms[-1]
+        if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline) or _copied(disk, timeline):
+            continue
+        end, event, exact = _extent(replica, disk, timeline)
+        if end is None or event is None or _follows(broker, event, timeline, cluster):
+            continue
+        found.append(
+            Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,))
+        )
+    return found
+
+
+def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
+    """It joined the ISR of a later leader, so it followed that leader, even if its own log does not show it."""
+    return any(s.leader_epoch > epoch and broker in s.isr and broker not in before.isr for before, s in pairwise(timeline.states))
+
+
+def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """It was in sync when it printed the state of its log, long after the last election: a replica that does not follow the new leader
+    leaves the ISR earlier."""
+    last = timeline.terms[-1]
+    if told.line is None or told.at is None or last.at is None or broker not in timeline.standing.isr:
+        return False
+    return told.at > last.at + DETECTION and isr_changes_observable(last.leader, timeline, cluster, last.at)
+
+
+def _copied(disk: Disk | None, timeline: PartitionTimeline) -> bool:
+    """The last batch of its log is in the last leader's log too; or, if records have no timestamps to identify them, all batches from the
+    leader's start offset on are. Then none of its records are gone, whatever its broker's log says."""
+    last = timeline.terms[-1]
+    led = timeline.collected_logs.get(last.leader)
+    own = list(disk.batches()) if disk is not None and not disk.end_unknown else []
+    if not own or led is None:
+        return False
+    known = own[-1:] if own[-1]["max_timestamp"] > 0 else [b for b in own if b["last_offset"] >= last.at_least]
+    there = {b["base_offset"]: b for b in led.batches()}
+    return bool(known) and all(there.get(b["base_offset"]) == b or _unreadable(b, led, timeline) for b in known)
+
+
+def _unreadable(batch: Mapping[str, Any], led: Disk, timeline: PartitionTimeline) -> bool:
+    """The last leader's log is damaged where this batch would be, and its epochs do not exclude that the batch was there."""
+    start, end, lineage = batch["base_offset"], batch["last_offset"] + 1, timeline.lineages.get(led.broker)
+    epoch = lineage.epoch_at(start) if lineage is not None else None
+    return led.damaged_within(start, end) and epoch in (None, batch["leader_epoch"])
+
+
+def _extent(replica: Replica | None, disk: Disk | None, timeline: PartitionTimeline) -> tuple[int | None, Event | None, bool]:
+    """How far a log reached, the event that says so, and whether it ended exactly there."""
+    candidates: list[tuple[int, Event]] = []
+    reached = disk.reached(timeline.cleaned) if disk is not None else None
+    if disk is not None and reached is not None and (told := disk.end_event()) is not None:
+        if exact_end(disk, timeline) is not None:
+            return reached, told, True
+        candidates.append((reached, told))
+    if disk is not None and disk.high_watermark is not None and disk.high_watermark.offset is not None:
+        candidates.append((disk.high_watermark.offset, disk.high_watermark))
+    if replica is not None and replica.reach is not None:
+        candidates.append((replica.reach.offset, replica.reach.event))
+    if not candidates:
+        return None, None, False
+    end, event = max(candidates, key=lambda c: c[0])
+    return end, event, replica is not None and replica.ends_there and replica.log_end_offset == end
+
+
+def later_terms(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
+    """Terms that began after the removed records were written, by time."""
+    terms = timeline.terms
+    if removal.epoch is None:
+        under = removal.under_epoch
+        own = removal.cause in ("restart", "empty")  # records missing only on this disk are gone only if its broker led without them
+        candidates = [t for t in terms if (under is None or t.epoch <= under) and (t.leader == removal.broker or not own)]
+        exact = [t for t in candidates if t.start_offset == removal.start]
+        return exact[-1:] or [t for t in candidates if t.epoch == under][:1]
+    later = []
+    for t in terms:
+        if t.epoch > removal.epoch:
+            later.append(t)
+        elif t.epoch == removal.epoch and t.restart:
+            own = removal.broker == t.leader and removal.cause in ("restart", "empty")
+            if (t.start_offset == removal.start and (own or removal.broker != t.leader)) or (
+                not timeline.has_epochs and removal.broker != t.leader and _silent(removal, t, timeline)
+            ):
+                later.append(t)
+    return later
+
+
+def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
+    """The replica was down from the beginning of the term until it loaded its log: its records are older than the term."""
+    told = next((load.at for load in timeline.replicas[removal.broker].loads if load.event in removal.evidence), None)
+    if told is None or term.at is None:
+        return False
+    return not any(
+        e.at is not None and term.at <= e.at < told and e.line is not None
+        for e in timeline.replicas[removal.broker].events
+        if e.event != "log-recovery"
+    )
+
+
+def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[Piece]:
+    """The parts of a removal that later leaders did not have. With leader epochs a truncation starts where the lineages diverge;
+    before them it starts at a high watermark, and the whole log above the new leader's end differs from the new leader's."""
+    found = []
+    end = removal.end
+    later = later_terms(removal, timeline)
+    for known in later:
+        term = _begun(known, removal, timeline)
+        sure = term.exact or timeline.has_epochs or term is not known
+        if term.start_offset is None or not sure:
+            continue
+        if timeline.has_epochs and term.bound == AT_LEAST and removal.cause == "latest":
+            continue  # its leader may have had all of it: this does not show in which term it was lost
+        start = max(removal.start, term.start_offset) if timeline.has_epochs else term.start_offset
+        if start > removal.start and (older := _older_from(term, removal, timeline)) is not None:
+            start = min(start, older)
+        if start < end:
+            found.append(Piece(start, end, term, removal, proven=term.bound == AT_MOST))
+            end = start
+    unsure = [t for t in later if not t.exact]
+    if removal.cause == "leader-epoch" and removal.start < end and unsure and timeline.has_epochs:
+        found.append(Piece(removal.start, end, unsure[0], removal, several=len(later) > 1))
+    if not found and later and not timeline.has_epochs and (removal.cause == "latest" or cut_further(removal, timeline)):
+        found.append(Piece(removal.start, removal.end, later[-1], removal, proven=not later[-1].exact))
+    if not found and later and not timeline.has_epochs and removal.epoch is not None:
+        found.extend(_past_the_end(removal, later, timeline))
+    return found
+
+
+def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> int | None:
+    """Start of the removed records at whose offsets the leader had others of an older epoch: a replica that had left the ISR before they
+    were written, and had more of the older records, was elected uncleanly. The start of its term in its lineage shows where its log ended
+    then."""
+    lineage = lineages(timeline).get(term.leader) if timeline.has_epochs and removal.epoch is not None else None
+    own = lineage.entry(term.epoch) if lineage is not None else None
+    if lineage is None or own is None or own.start != term.start_offset or removal.epoch is None or removal.epoch >= term.epoch:
+        return None
+    older = lineage.epoch_at(removal.start)
+    if older is None or older != lineage.epoch_at(min(removal.end, own.start) - 1) or older >= removal.epoch:
+        return None
+    begun = [t.start_offset for t in timeline.terms if older < t.epoch <= removal.epoch and t.start_offset is not None]
+    return max(removal.start, min(begun)) if begun else None
+
+
+def likely_start(
+    piece: Piece, told: Sequence[tuple[int, Event]], *, unclean: bool, timeline: PartitionTimeline
+) -> tuple[int | None, int, tuple[Event, ...]]:
+    """If a piece is only proven from its start on, records right below it may be gone as well. Returns the offset from which they are
+    probably gone, the lowest offset from which they may be, and the events for it.
+
+    A leader from the ISR had everything below the high watermark, and any leader had what its own log is known to have held. From there to
+    the proven start the new leader may have had the records of the old one, or have written others. If two brokers agree on the high
+    watermark when the leader was elected, the records from that offset on are probably gone.
+    """
+    removal, term = piece.removal, piece.term
+    own = told_high_watermark(removal, timeline)
+    marks = [] if unclean else [*told_at_election(term, timeline), *told, *([own] if own is not None else [])]
+    start = max(term.at_least, removal.start if timeline.has_epochs else 0, *(offset for offset, _ in marks), 0)
+    there = tuple(dict.fromkeys(event for offset, event in marks if offset == start))
+    agreed = not unclean and own is not None and own[0] == start and len({event.writer for event in there}) > 1
+    return (start if agreed else None), start, there
+
+
+def seen_high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int, Event] | None:
+    """The highest high watermark in the evidence while the removed records' epoch was the latest known, and the line or file."""
+    last = removal.epoch if removal.epoch is not None or removal.under_epoch is None else removal.under_epoch - 1
+    seen = [
+        (o.offset, o.event)
+        for replica in timeline.replicas.values()
+        for o in replica.observations
+        if o.quantity == "high-watermark"
+        and (last is None or o.epoch is None or o.epoch <= last)
+        and (o.event not in removal.evidence[-1:] or removal.cause == "left-behind")
+        and o.offset <= removal.end
+    ]
+    disk = timeline.collected_logs.get(removal.broker)
+    mark = disk.high_watermark if disk is not None and removal.cause == "left-behind" else None
+    if mark is not None and mark.offset is not None:
+        seen.append((mark.offset, mark))
+    return max(seen, key=lambda s: s[0], default=None)
+
+
+def written_earlier(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
+    """The removed records were written before the term. If a follower that came back empty last showed its log end long after the term
+    began, it may have fetched them from the leader of that term."""
+    if removal.cause not in ("empty", "restart") or not removal.evidence:
+        return True
+    led = any(t.leader == removal.broker and t.epoch == removal.epoch for t in timeline.terms)
+    at = removal.evidence[0].at
+    return led or removal.broker == term.leader or at is None or term.at is None or at <= term.at + SLACK
+
+
+def nothing_written_since(piece: Piece) -> bool:
+    """The term began at today's log end: no records were written since."""
+    written = max((e.at for e in piece.seen if e.event == "segment" and e.at is not None), default=None)
+    return written is not None and piece.term.at is not None and written < piece.term.at
+
+
+def _past_the_end(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> Iterator[Piece]:
+    """If no line shows where a leader began: even today its log has not reached the end of the removed records."""
+    if removal.cause == "overwritten" and any(removal.evidence[0] in r.evidence for r in timeline.removals_of(removal.broker)):
+        return  # it did not keep them: it cut them off
+    today = ends_today(later[-1], timeline)
+    cut_to = removal.start if removal.cause == "truncation" else 0
+    if today is not None and cut_to <= today.offset < removal.end:  # a leader whose log ends below the cut has the fetch offset reset
+        several = later[-1].epoch > later[0].epoch
+        yield Piece(today.offset, removal.end, later[0], removal, proven=True, several=several, seen=today.evidence)
+
+
+def _begun(term: Term, removal: Removal, timeline: PartitionTimeline) -> Term:
+    """The term with its start offset, if only records show it. Before leader epochs no line prints it; the start is the first record, in
+    place of the removed ones, with a creation time in the term (message format v1, 0.10). No records were written while there was no
+    leader, so the longest gap in time must be there. If it is elsewhere, the producers' clocks were ahead, and the cut records were copied
+    again."""
+    if timeline.has_epochs or term.exact or term.at is None:
+        return term
+    began = term.at.replace(tzinfo=timezone.utc).timestamp() * 1000
+    leader = timeline.standing.leader
+    for disk in sorted(timeline.collected_logs.values(), key=lambda d: (d.broker != leader, d.broker)):
+        held = ((b, segment) for segment in disk.segments for b in segment.batches or ())
+        near = [(a, b, s) for (a, _), (b, s) in pairwise(held) if removal.start <= b["base_offset"] <= removal.end]
+        near = [x for x in near if not disk.damaged_within(x[0]["last_offset"] + 1, x[1]["base_offset"])]
+        longest = max((b["base_timestamp"] - a["max_timestamp"] for a, b, _ in near), default=0)
+        for before, batch, segment in near:
+            if batch["base_offset"] < removal.end and 0 < before["max_timestamp"] < began <= batch["base_timestamp"]:
+                pause = batch["base_timestamp"] - before["max_timestamp"]
+                return replace(term, start_offset=batch["base_offset"], evidence=(*term.evidence, segment)) if pause == longest else term
+    return term

@@ -1,0 +1,211 @@
+"""The archive: every file of the evidence is read, and rewritten or left out; then the whole archive is searched for names that must not be
+in it.
+
+Here: two passes over the evidence, because all names must be known before the first is replaced; the archive, the mark in it, the mapping
+file, the last check. Not here: how a file is rewritten (text, segments).
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import secrets
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timezone
+from itertools import takewhile
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+import pyarrow as pa
+
+from forensics.output.files import whole_file, whole_path
+from forensics.output.json_text import encoded
+from forensics.output.version import version
+from forensics.tools.redaction import segments, text
+from forensics.tools.redaction.names import Names
+from forensics.tools.salvage.places import OF_OWNER
+from parsers.bodies import Unreadable
+from parsers.containers.units import Unit, units
+from parsers.containers.walk import members, read_unit
+from parsers.evidence import CHECKPOINT_KINDS, HEAD, LOG_KINDS, kind_of, read_source
+from parsers.limits import DEFAULTS, Limits
+from parsers.schemas import Member
+from parsers.sniff import REDACTION
+
+SCHEMA = "kafka-forensics/redacted/1"
+MAPPING = "kafka-forensics/mapping/1"
+IN_MEMORY = 32 << 20
+"""Bytes of a file that are kept in memory; a larger file goes to an unnamed temporary file."""
+CHUNK = 1 << 20
+SEGMENTS = frozenset({"segment", "metadata-segment", "metadata-snapshot"})
+NOT_NEEDED = frozenset({"index", "producer-snapshot", "redaction"})
+"""Kinds without information about losses, which are left out without a note for each file."""
+SEARCHED = 2000
+"""Maximum number of names that are also searched for character by character."""
+
+
+class Leak(Exception):
+    """A name is left in the output."""
+
+
+@dataclass
+class Redacted:
+    """The result."""
+
+    written: int = 0
+    left_out: list[tuple[str, str, str]] = field(default_factory=list)
+    """Original path, kind and reason."""
+    names: Names = field(default_factory=Names)
+
+    @property
+    def count(self) -> Counter[str]:
+        return Counter(kind for _, kind, _ in self.left_out)
+
+
+def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFAULTS) -> Redacted:
+    """Writes archive and mapping. The archive gets its name after it was searched, and the mapping before that. Raises Leak, and
+    OSError."""
+    done = Redacted()
+    planned = units(paths, limits)
+    for unit in planned:
+        _note(unit, done.names)
+    with whole_path(out, OF_OWNER) as part:
+        with (
+            part.open("wb") as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+            tarfile.open(fileobj=cast(IO[bytes], packed), mode="w", format=tarfile.PAX_FORMAT) as tar,
+        ):
+            binary = _write(planned, tar, done)
+        _check(part, done.names, binary)
+        with whole_file(mapping, OF_OWNER) as kept:
+            told = {"schema": MAPPING, "of": _sha256(part), "names": done.names.mapping()}
+            kept.write((encoded(told, indent=1) + "\n").encode())
+    return done
+
+
+def _sha256(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while data := stream.read(CHUNK):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def _note(unit: Unit, names: Names) -> None:
+    """The first pass: collects the names."""
+    for member, stream, _ in read_unit(unit):
+        text.note_member(member, names)
+        if stream is None:
+            continue
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+            kind = kind_of(member, stream.peek(HEAD)[:HEAD], ())
+            copied = segments.names_records(member.path) or kind in CHECKPOINT_KINDS
+            whole = _spooled(stream, cast(BinaryIO, spool)) if copied else stream
+            for told in read_source(member, whole):
+                text.note_all(told, names)
+            if copied:  # events do not contain all the names in these files
+                whole.seek(0)
+                for _ in _anew(member, whole, kind, names, b"-"):
+                    pass
+
+
+def _spooled(stream: BinaryIO, spool: BinaryIO) -> BinaryIO:
+    while data := stream.read(CHUNK):
+        spool.write(data)
+    spool.seek(0)
+    return spool
+
+
+def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set[str]:
+    """The second pass. Returns the paths of binary files."""
+    secret = secrets.token_bytes(32)
+    binary: set[str] = set()
+    directories: list[list[str]] = []
+    for unit in planned:
+        for member, stream, trouble in read_unit(unit):
+            if stream is None:
+                done.left_out.append((member.path, "unreadable", trouble or ""))
+                continue
+            head = stream.peek(HEAD)[:HEAD]
+            kind = kind_of(member, head, ())
+            try:
+                with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+                    spool.writelines(_anew(member, stream, kind, done.names, secret))
+                    path = done.names.path(member.path)
+                    _add(tar, path, member, cast(BinaryIO, spool))
+            except (text.Unsafe, Unreadable) as why:
+                done.left_out.append((member.path, kind, str(why)))
+                continue
+            done.written += 1
+            directories.append(path.split("/")[:-1])
+            if kind in SEGMENTS:
+                binary.add(path)
+    first, last = min(directories, default=[]), max(directories, default=[])
+    common = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
+    mark = {"schema": SCHEMA, "version": version(), "files": done.written, "left_out": dict(sorted(done.count.items()))}
+    content = (json.dumps(mark, indent=1) + "\n").encode()
+    _add(tar, "/".join((*common, REDACTION)), Member(REDACTION, None, None), io.BytesIO(content))
+    return binary
+
+
+def _anew(member: Member, stream: BinaryIO, kind: str, names: Names, secret: bytes) -> Iterator[bytes]:
+    """A rewritten file in pieces. Raises Unsafe or Unreadable if it must be left out."""
+    if kind in SEGMENTS:
+        yield from segments.rewritten(stream, member.path, kind, names, secret)
+    elif kind != "empty":
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+            whole = _spooled(stream, cast(BinaryIO, spool))
+            lines = text.rewritten(whole, kind, names, _stated(member, whole) if kind in LOG_KINDS else ())
+            if lines is None:
+                raise text.Unsafe("nothing is known of what it may hold" if kind not in NOT_NEEDED else "not needed")
+            yield from (line.encode("utf-8", "replace") for line in lines)
+
+
+def _stated(member: Member, stream: BinaryIO) -> Collection[int]:
+    """Numbers of the lines from which events were read."""
+    found: set[int] = set()
+    for told in read_source(member, stream):
+        if isinstance(told, pa.RecordBatch):
+            found.update(n for n in told["line"].to_pylist() if n is not None)
+        elif told.get("line") is not None:
+            found.add(told["line"])
+    stream.seek(0)
+    return found
+
+
+def _add(tar: tarfile.TarFile, path: str, member: Member, content: BinaryIO) -> None:
+    info = tarfile.TarInfo(path)
+    info.size = content.seek(0, os.SEEK_END)
+    info.mtime = member.modified.replace(tzinfo=timezone.utc).timestamp() if member.modified is not None else 0
+    content.seek(0)
+    tar.addfile(info, content)
+
+
+def _check(out: Path, names: Names, binary: Collection[str]) -> None:
+    """Reads the archive as any recipient would. Raises Leak if a name is left."""
+    exact = names.exact
+    searched = exact if len(exact) <= SEARCHED else []
+    for member, stream, _ in members(out):
+        left = list(names.left(member.path))
+        if stream is not None and not member.path.endswith(REDACTION):
+            for data in _overlapping(stream) if member.path in binary else stream:
+                left += names.left_in_bytes(data) if member.path in binary else names.left(data.decode("utf-8", "replace"))
+                left += [name for name in searched if name.encode() in data]
+                if left:
+                    break
+        if left:
+            raise Leak(f"{left[0]!r} is left in {member.path}")
+
+
+def _overlapping(stream: BinaryIO) -> Iterator[bytes]:
+    tail = b""
+    while data := stream.read(CHUNK):
+        yield tail + data
+        tail = data[-512:]

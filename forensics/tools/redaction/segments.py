@@ -1,0 +1,346 @@
+"""Rewritten segments: record bodies removed, headers and checksums kept; Kafka's own topics with other names in their records.
+
+Here: batches of all formats, and the records whose form Kafka defines: offsets of groups, states of transactions, the metadata log. Not
+here: the replacements of names (names), or reading batches (parsers.batches, parsers.bodies).
+
+Equal batches stay equal and different batches stay different, because that shows which copies diverge: a body becomes a keyed digest of
+itself. The key is discarded, so that the original body cannot be found by trial.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+import google_crc32c
+
+from forensics.tools.redaction.names import Names
+from parsers import group_offsets, share_states, transaction_states
+from parsers.batches import Batch, Damage, headers
+from parsers.bodies import Record, Unreadable, marked, records
+from parsers.encoding import Fields, Malformed
+from parsers.evidence import Counted
+from parsers.properties import HIDDEN, masked
+from parsers.sniff import partition_of
+
+MAX_PAYLOAD = 256 << 20
+"""Largest batch that is rewritten."""
+CHUNK = 1 << 20
+_V2_CRC_FROM, _V2_CRC_AT = 21, 17
+_LEGACY_CRC_FROM, _LEGACY_CRC_AT = 16, 12
+_LEGACY = struct.Struct(">qiIbb")
+_CODEC = 7
+_ATTRIBUTES_AT = 21
+_SIZE_AT, _OVERHEAD = 8, 12
+_TORN = b"\x01" * 8
+"""An offset without a zero byte: a tail of zeros would count as preallocated."""
+_HEADS: dict[str, Callable[[int], bytes]] = {
+    "torn-tail": lambda left: struct.pack(">iib", max(left, 64), 0, 2),  # more than there is
+    "magic": lambda _: struct.pack(">iib", 64, 0, 0x7F),
+}
+_MARKER = 16
+"""Maximum size of a marker's value in bytes."""
+_NO_OP = b"\x01\x14\x00\x00"
+"""NoOpRecord (KIP-835): frame 1, api key 20, version 0, no tagged fields."""
+_TOPIC, _BROKER = 2, 4
+_WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 12, 15, 17, 20, 24, 25})
+"""Records of the metadata log that contain only ids and numbers, by api key."""
+
+
+def names_records(path: str) -> bool:
+    """Whether it is of a topic whose records name groups and transactional ids."""
+    where = partition_of(path)
+    return where is not None and where[0] in _OF_INTERNAL and re.search(r"/\d{20}\.log", path) is not None
+
+
+def rewritten(stream: BinaryIO, path: str, kind: str, names: Names, secret: bytes) -> Iterator[bytes]:
+    """The segment, or the snapshot, in pieces."""
+    counted = Counted(stream)
+    where = partition_of(path)
+    change = _metadata if kind != "segment" else _OF_INTERNAL.get(where[0] if where is not None else "")
+    read: BinaryIO = counted  # type: ignore[assignment]
+    for found in headers(read, payload=MAX_PAYLOAD):
+        if isinstance(found, Damage):
+            while counted.read(CHUNK):
+                pass
+            yield from _damaged(found, counted.bytes)
+            return
+        if found.payload is None:
+            raise Unreadable("too-large", f"a batch of more than {MAX_PAYLOAD} bytes")
+        of_transactions = found.control and kind == "segment"
+        if of_transactions and _only_marks(found):
+            yield found.head + found.payload
+        elif change is not None and found.valid and not of_transactions:
+            try:
+                yield _encoded(found, [change(r, found.control, names, secret) for r in records(found, MAX_PAYLOAD)])
+            except (Malformed, Unreadable):
+                yield _without_body(found, secret)
+        else:
+            yield _without_body(found, secret)
+
+
+def _only_marks(batch: Batch) -> bool:
+    """Its records are ends of transactions, with the coordinator's epoch (EndTransactionMarker), and not other data that a flipped bit
+    marks as such."""
+    try:
+        told = list(records(batch, MAX_PAYLOAD)) if batch.codec == "none" else []
+    except (Malformed, Unreadable):
+        return False
+    return bool(told) and all(
+        len(r.key or b"") == 4 and marked(r) is not None and len(r.value or b"") <= _MARKER and not r.headers for r in told
+    )
+
+
+def _damaged(found: Damage, size: int) -> Iterator[bytes]:
+    """The same number of bytes with the same kind of damage: zeros for zeros, else a batch that is cut off, or an invalid one."""
+    left = size - found.position
+    if found.reason in _HEADS:
+        head = _TORN + _HEADS[found.reason](left)
+        yield head[:left]
+        left -= min(left, len(head))
+    fill = b"\0" if found.reason in ("preallocated", "torn-tail") else b"\xff"
+    while left > 0:
+        yield fill * min(left, CHUNK)
+        left -= CHUNK
+
+
+def _digest(data: bytes, secret: bytes) -> bytes:
+    """As long as the data, and without ASCII letters, so that a name cannot occur in it by chance."""
+    keyed = bytes(byte | 0x80 for byte in hmac.digest(secret, data, "sha256"))
+    return keyed[: len(data)].ljust(len(data), b"\0")
+
+
+def _without_body(batch: Batch, secret: bytes) -> bytes:
+    payload = batch.payload or b""
+    if batch.magic == 2:
+        body = _digest(payload, secret)
+        crc = google_crc32c.value(batch.head[_V2_CRC_FROM:] + body)
+        return _with_crc(batch, _V2_CRC_AT, crc) + body
+    try:
+        fields = Fields(payload)
+        key, value = (None if (size := fields.int32()) < 0 else fields.raw(size) for _ in range(2))
+        body = _legacy_pair(*(None if part is None else _digest(part, secret) for part in (key, value)))
+    except Malformed:
+        body = _digest(payload, secret)
+    crc = zlib.crc32(batch.head[_LEGACY_CRC_FROM:] + body)
+    return _with_crc(batch, _LEGACY_CRC_AT, crc) + body
+
+
+def _with_crc(batch: Batch, at: int, crc: int) -> bytes:
+    """The head with the checksum of the new body; if the old checksum was wrong, the new one is, too."""
+    if not batch.valid:
+        crc ^= 1
+    return batch.head[:at] + struct.pack(">I", crc) + batch.head[at + 4 :]
+
+
+def _legacy_pair(key: bytes | None, value: bytes | None) -> bytes:
+    return b"".join(struct.pack(">i", -1) if part is None else struct.pack(">i", len(part)) + part for part in (key, value))
+
+
+def _encoded(batch: Batch, told: list[Record]) -> bytes:
+    """A batch of these records, uncompressed; in the formats that compress by wrapping, several batches of one record each."""
+    if batch.magic < 2:
+        return b"".join(_message(batch, r) for r in told)
+    body = b"".join(_sized(_record(batch, r)) for r in told)
+    (attributes,) = struct.unpack_from(">h", batch.head, _ATTRIBUTES_AT)
+    rest = struct.pack(">h", attributes & ~_CODEC) + batch.head[_ATTRIBUTES_AT + 2 :] + body
+    head = batch.head[:_SIZE_AT] + struct.pack(">i", len(batch.head) - _OVERHEAD + len(body)) + batch.head[_OVERHEAD:_V2_CRC_AT]
+    return head + struct.pack(">I", google_crc32c.value(rest)) + rest
+
+
+def _record(batch: Batch, r: Record) -> bytes:
+    return (
+        b"\0"
+        + _varint(r.timestamp - batch.base_timestamp)
+        + _varint(r.offset - batch.base_offset)
+        + _nullable(r.key)
+        + _nullable(r.value)
+        + b"\0"
+    )
+
+
+def _message(batch: Batch, r: Record) -> bytes:
+    attributes = batch.head[17] & ~_CODEC
+    rest = bytes([batch.magic, attributes]) + (struct.pack(">q", r.timestamp) if batch.magic == 1 else b"") + _legacy_pair(r.key, r.value)
+    return struct.pack(">qiI", r.offset, len(rest) + 4, zlib.crc32(rest)) + rest
+
+
+def _varint(value: int) -> bytes:
+    return _unsigned((value << 1) ^ (value >> 63))
+
+
+def _unsigned(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*out, value))
+
+
+def _sized(data: bytes) -> bytes:
+    return _varint(len(data)) + data
+
+
+def _nullable(data: bytes | None) -> bytes:
+    return _varint(-1) if data is None else _sized(data)
+
+
+class _Copy:
+    """Fields copied one after another, some with a change."""
+
+    def __init__(self, data: bytes | None) -> None:
+        self.fields = Fields(data or b"")
+        self.out = bytearray()
+
+    def raw(self, size: int) -> bytes:
+        data = self.fields.raw(size)
+        self.out += data
+        return data
+
+    def int16(self) -> int:
+        return int.from_bytes(self.raw(2), "big", signed=True)
+
+    def int32(self) -> int:
+        return int.from_bytes(self.raw(4), "big", signed=True)
+
+    def unsigned(self) -> int:
+        value = self.fields.unsigned_varint()
+        self.out += _unsigned(value)
+        return value
+
+    def short_string(self, change: Callable[[str], str]) -> str:
+        size = self.fields.int16()
+        if size < 0:
+            self.out += struct.pack(">h", size)
+            return ""
+        text = self.fields.raw(size).decode("utf-8", "replace")
+        new = change(text).encode()
+        self.out += struct.pack(">h", len(new)) + new
+        return text
+
+    def string(self, change: Callable[[str], str]) -> str | None:
+        text = self.fields.nullable_string()
+        new = None if text is None else change(text).encode()
+        self.out += b"\0" if new is None else _unsigned(len(new) + 1) + new
+        return text
+
+    def rest(self) -> bytes:
+        self.raw(self.fields.remaining)
+        return bytes(self.out)
+
+
+def _nothing(_: str) -> str:
+    return ""
+
+
+def _changed(r: Record, key: bytes | None, value: bytes | None) -> Record:
+    return Record(r.offset, r.timestamp, key, value)
+
+
+def _group_offset(r: Record, control: bool, names: Names, secret: bytes) -> Record:
+    """OffsetCommitKey and -Value; of other records, about members of groups, only the group, as if it had no members."""
+    key = _Copy(r.key)
+    version = key.int16()
+    key.short_string(lambda group: names.add("group", group))
+    if version not in (0, 1):
+        return _changed(r, bytes(key.out), None)
+    key.short_string(lambda topic: names.add("topic", topic))
+    if r.value is None:
+        return _changed(r, key.rest(), None)
+    value = _Copy(r.value)
+    version = value.int16()
+    value.raw(8 if version < 3 else 12)
+    value.string(_nothing) if version >= 4 else value.short_string(_nothing)  # the client's metadata of its commit
+    value.raw(8 if version != 1 else 16)
+    if version >= 4:
+        value.out += b"\0"  # no tagged fields: those of later versions are not read
+        return _changed(r, key.rest(), bytes(value.out))
+    return _changed(r, key.rest(), value.rest())
+
+
+def _share_state(r: Record, control: bool, names: Names, secret: bytes) -> Record:
+    """ShareSnapshotKey or ShareUpdateKey; of the value, which contains only numbers, the part that is read."""
+    key = _Copy(r.key)
+    key.int16()
+    key.short_string(lambda group: names.add("group", group))
+    return _changed(r, key.rest(), r.value if r.value is None or share_states.understood(r) else _digest(r.value, secret))
+
+
+def _transaction(r: Record, control: bool, names: Names, secret: bytes) -> Record:
+    """TransactionLogKey and -Value."""
+    key = _Copy(r.key)
+    if key.int16() != 0:
+        return _changed(r, None, None if r.value is None else _digest(r.value, secret))
+    key.short_string(lambda name: names.add("transaction", name))
+    if r.value is None:
+        return _changed(r, key.rest(), None)
+    value = _Copy(r.value)
+    flexible = value.int16() >= 1
+    value.raw(8 + 2 + 4 + 1)
+    count = value.unsigned() - 1 if flexible else value.int32()
+    for _ in range(count):
+        change: Callable[[str], str] = lambda topic: names.add("topic", topic)  # noqa: E731
+        value.string(change) if flexible else value.short_string(change)
+        value.raw(4 * (value.unsigned() - 1 if flexible else value.int32()))
+        if flexible:
+            value.unsigned()
+    return _changed(r, key.rest(), value.rest())
+
+
+def _metadata(r: Record, control: bool, names: Names, secret: bytes) -> Record:
+    """A record of the metadata log: names are replaced in the types that are read, and other records become a no-op."""
+    if control:
+        head = Fields(r.key or b"")
+        head.int16()
+        return _changed(r, r.key, b"" if head.int16() == 6 else r.value)  # KRaftVotersRecord names hosts
+    value = _Copy(r.value)
+    frame, api, version = value.unsigned(), value.unsigned(), value.unsigned()
+    if frame != 1:
+        return _changed(r, r.key, _NO_OP)
+    if api in _WITHOUT_NAMES:
+        return _changed(r, r.key, value.rest())
+    if api == 23:  # BeginTransactionRecord, whose name is a tagged field
+        return _changed(r, r.key, bytes(value.out) + b"\0")
+    way = _OF_METADATA.get(api)
+    return _changed(r, r.key, way(value, version, names) if way is not None else _NO_OP)
+
+
+def _topic(value: _Copy, version: int, names: Names) -> bytes:
+    value.string(lambda name: names.add("topic", name))
+    return value.rest()
+
+
+def _config(value: _Copy, version: int, names: Names) -> bytes:
+    kind = value.raw(1)[0]
+    value.string(lambda name: names.add("topic", name) if kind == _TOPIC else name if kind == _BROKER else names.text(name))
+    key = value.string(names.text) or ""
+    value.string(lambda text: shown if (shown := masked(key, text)) == HIDDEN else names.text(text))
+    return value.rest()
+
+
+def _broker(value: _Copy, version: int, names: Names) -> bytes:
+    value.raw(4 + (version >= 2) + 16 + 8)
+    for _ in range(value.unsigned() - 1):
+        value.string(names.text)
+        value.string(lambda host: names.text(host))
+        value.raw(4)
+        value.unsigned()
+    for _ in range(value.unsigned() - 1):
+        value.string(names.text)
+        value.raw(4)
+        value.unsigned()
+    value.string(names.text)
+    return value.rest()
+
+
+_OF_METADATA: dict[int, Callable[[_Copy, int, Names], bytes]] = {0: _broker, 2: _topic, 4: _config}
+_Change = Callable[[Record, bool, Names, bytes], Record]
+_OF_INTERNAL: dict[str, _Change] = {
+    group_offsets.TOPIC: _group_offset,
+    transaction_states.TOPIC: _transaction,
+    share_states.TOPIC: _share_state,
+}

@@ -1,0 +1,190 @@
+"""The second read: lost batches are copied whole from the collected files into segments that Kafka's own tools can read.
+
+Here: from findings to lots, from lots to segment files. A batch is copied if it begins and ends at the expected offsets, has the leader
+epoch of the loss, and matches its checksum. Not here: which file is the right one (forensics.model.partition.salvageable), or the contents of
+records (rows).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import BinaryIO
+
+from forensics.incidents.folding import places
+from forensics.model.findings import Finding, Held, Range, Salvageable
+from forensics.tools.salvage.places import created, named
+from parsers.batches import Batch, headers
+from parsers.containers.storage import storage
+from parsers.containers.units import Unit
+from parsers.containers.walk import label_of, read_unit
+
+MAX_BATCH = 256 << 20
+"""Largest batch that is copied; the brokers' limit is 1 MB unless it was raised (message.max.bytes)."""
+SEGMENT_BYTES = 1 << 30
+"""Maximum size of a segment, as in Kafka (log.segment.bytes); then the next one begins."""
+SEGMENT_OFFSETS = 2**31 - 1
+"""Maximum offset range of a segment: its indexes store offsets relative to its base."""
+PROBLEMS = 100
+"""Maximum number of problems reported."""
+
+
+@dataclass
+class Lot:
+    """The loss of one partition in one finding, and the part of it that was copied."""
+
+    finding: str
+    cluster: int
+    topic: str
+    partition: int
+    leader_epoch: int | None
+    committed: bool | None
+    offsets: tuple[Range, ...]
+    found: Salvageable
+    segments: list[Path] = field(default_factory=list)
+    """In the order of offsets."""
+    copied: list[Range] = field(default_factory=list)
+    bytes: int = 0
+    codecs: set[str] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def wanted(self) -> tuple[Range, ...]:
+        return tuple(h.offsets for h in self.found.held)
+
+    def has(self, offset: int) -> bool:
+        return any(r.start <= offset and (r.end is None or offset < r.end) for r in self.wanted)
+
+    def missing(self) -> list[Range]:
+        """Lost offsets that were not copied."""
+        gone = [gap for h in self.found.held for gap in _gaps(h.offsets, self.copied)]
+        return sorted({*self.found.missing, *gone}, key=lambda r: r.start)
+
+
+def _gaps(wanted: Range, copied: Sequence[Range]) -> Iterator[Range]:
+    """The part of a run behind its copied batches, or all of it. A gap inside does not count: the log cleaner removed records there, or the
+    list of batches would have been split."""
+    own = [c for c in copied if c.end is not None and wanted.end is not None and c.start < wanted.end and c.end > wanted.start]
+    if not own:
+        yield wanted
+        return
+    end = max(c.end or 0 for c in own)
+    if wanted.end is not None and end < wanted.end:
+        yield Range(end, wanted.end)
+
+
+def lots(findings: Iterable[Finding]) -> list[Lot]:
+    """One for each loss and partition, sorted by partition and leader epoch."""
+    found = [
+        Lot(f.id, f.cluster, p.topic, p.partition, p.leader_epoch, p.committed, p.offsets, p.salvageable)
+        for f in findings
+        for p in places(f)
+        if p.salvageable is not None and p.topic is not None and p.partition is not None
+    ]
+    return sorted(
+        found, key=lambda x: (x.topic, x.partition, x.cluster, x.leader_epoch or 0, x.offsets[0].start if x.offsets else 0, x.finding)
+    )
+
+
+def copy(units: Sequence[Unit], wanted: Sequence[Lot], shown: Callable[[str], str], directory: Path) -> list[str]:
+    """Copies the held batches of the lots into segments below `directory`; returns the problems. `shown`: a file's path as findings name
+    it."""
+    by_source: dict[str, list[tuple[Lot, Held]]] = defaultdict(list)
+    for lot in wanted:
+        for held in lot.found.held:
+            by_source[held.source].append((lot, held))
+    problems: list[str] = []
+    for unit in units:
+        narrowed = _narrowed(unit, by_source, shown)
+        for member, stream, problem in read_unit(narrowed) if narrowed is not None else ():
+            source = shown(member.path)
+            if stream is not None and source in by_source:
+                problems.extend(_copied(stream, by_source.pop(source), directory))
+            elif problem is not None and source in by_source:
+                problems.append(problem)
+    problems.extend(f"{source}: it is not there any more" for source in by_source)
+    for lot in wanted:
+        lot.segments.sort(key=lambda p: p.name)
+        lot.copied.sort(key=lambda r: r.start)
+    return problems[:PROBLEMS]
+
+
+def _narrowed(unit: Unit, sources: Mapping[str, object], shown: Callable[[str], str]) -> Unit | None:
+    """The unit, limited to the files of a directory that are wanted or contain wanted files."""
+    if unit.select is None or not storage(unit.path).is_directory():
+        return unit
+    kept = [
+        (name, version)
+        for name, version in zip_longest(unit.select, unit.versions)
+        if (label := shown(label_of(unit, name))) in sources or any(s.startswith(f"{label}/") for s in sources)
+    ]
+    return replace(unit, select=tuple(n for n, _ in kept), versions=tuple(v for _, v in kept)) if kept else None
+
+
+def _copied(stream: BinaryIO, wanted: Sequence[tuple[Lot, Held]], directory: Path) -> Iterator[str]:
+    """Copies from one file; returns its problems."""
+    with ExitStack() as open_files:
+        runs = [open_files.enter_context(_Run(lot, held, directory)) for lot, held in wanted]
+        reached = -1
+        for batch in headers(stream, payload=MAX_BATCH):
+            if not isinstance(batch, Batch):
+                continue
+            for run in runs if batch.valid and 0 <= batch.base_offset <= batch.last_offset else ():
+                yield from run.take(batch, min(reached + 1, batch.base_offset) if batch.record_count is None else batch.base_offset)
+            reached = batch.last_offset
+
+
+class _Run:
+    """The batches of one run of offsets while they are copied from one file into segments."""
+
+    def __init__(self, lot: Lot, held: Held, directory: Path) -> None:
+        self._lot, self._held = lot, held
+        self._directory = directory / "segments" / lot.finding / named(lot.topic, lot.partition)
+        self._out: BinaryIO | None = None
+        self._base = self._written = 0
+        self._reached = -1
+
+    def __enter__(self) -> _Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._out is not None:
+            self._out.close()
+
+    def take(self, batch: Batch, first: int) -> Iterator[str]:
+        """`first`: offset of its first record, if its header and the batch before show it; for a compressed message of the old formats it
+        may be a later one."""
+        wanted, end = self._held.offsets, batch.last_offset + 1
+        if batch.record_count is None:
+            first = max(first, min(wanted.start, batch.base_offset))
+        mine = batch.leader_epoch == self._held.leader_epoch and end > wanted.start and (wanted.end is None or first < wanted.end)
+        if not mine or first <= self._reached:
+            return
+        if batch.payload is None:
+            yield f"{self._held.source}: the batch at offset {batch.base_offset} has {batch.size} bytes, more than are read, and is left out"
+            return
+        if self._out is None or self._written + batch.size > SEGMENT_BYTES or end - self._base > SEGMENT_OFFSETS:
+            self._roll(first)
+        assert self._out is not None
+        self._out.write(batch.head)
+        self._out.write(batch.payload)
+        self._written += batch.size
+        self._reached = batch.last_offset
+        copied = self._lot.copied
+        copied[-1:] = [Range(copied[-1].start, end)] if copied and copied[-1].end == first else [*copied[-1:], Range(first, end)]
+        self._lot.bytes += batch.size
+        self._lot.codecs.add(batch.codec)
+
+    def _roll(self, base: int) -> None:
+        if self._out is not None:
+            self._out.close()
+        path = self._directory / f"{base:020d}.log"
+        self._out, self._base, self._written = created(path), base, 0
+        self._lot.segments.append(path)

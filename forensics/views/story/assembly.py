@@ -1,0 +1,547 @@
+"""The steps of one partition's story, in the order of their cause.
+
+Here: which states, broker runs, events, gaps and findings are shown, and their order. Not here: the runs of brokers (lives), the words
+(words), the lanes after each step and the folding (narration), or the schemas (step).
+
+Order: changes of state by leader epoch and partition epoch; each broker's own events in the order of its files, never before the
+state of the epoch they name; clocks only decide between brokers.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from forensics.incidents.judging import INTERNAL, OF_VERDICT, STANDING, found_in
+from forensics.model.cluster.availability import SLACK
+from forensics.model.cluster.facts import Cluster, cached_on_cluster
+from forensics.model.events import Event
+from forensics.model.findings import Finding, brokers_named
+from forensics.model.partition.continuity import Gap, between
+from forensics.model.partition.order import file_order
+from forensics.model.partition.replicas import Removal
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.proof.judgement import judgement
+from forensics.proof.records import records
+from forensics.views.story.lives import Lives, ending
+from forensics.views.story.narration import narrated
+from forensics.views.story.step import IN_SYNC, LEADER, NONE, OUT, STORY, UNKNOWN, Key, Step, Wanted, placed, said
+from forensics.views.story.words import OF_DIRECTORIES, Teller, clock, finding_words, found_again, ids, lost, on_disk, subject, telling
+from parsers.kinds import ON_DISK, Role, Scope, of
+
+MAX_LANES = 64
+"""Limit for hostile lines, which may name any number of brokers."""
+QUICK = timedelta(seconds=2)
+"""A leader that begins this soon after the controller's decision is shown in the same entry."""
+SILENT = timedelta(minutes=10)
+"""If a broker prints nothing for this long while others print lines about this partition, the story has an entry for the gap."""
+AFTER = timedelta(seconds=10)
+"""Others must continue for longer than this after a broker's last line; a topic's deletion may be printed up to this long after its last
+event."""
+SETTLES = timedelta(seconds=10)
+PAUSE_MS = 1_000
+
+_OF_BROKERS = of(scope=Scope.BROKER, role=Role.LOG_DIR | Role.PAUSE)
+_OF_CONTROLLERS = of(role=Role.ELECTED)
+_OF_TOPICS = frozenset(k for k in of(role=Role.TOPIC_MADE | Role.TOPIC_GOING | Role.TOPIC_GONE) if not telling(k).silent)
+_FETCH_FAILS = of(role=Role.FETCH_FAILS)
+_ISR_INTENTS = of(role=Role.ISR_INTENT)
+
+
+def tell(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
+    """Rows of STORY for one timeline, in order. Bounded, whatever the timeline holds."""
+    told = steps(timeline, cluster, list(found_in(timeline, cluster)), everything=wanted.everything)
+    for number, row in enumerate(narrated(told, wanted)):
+        yield {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}
+
+
+PROOF = pa.struct([*(field for field in STANDING if field.name in (*OF_VERDICT, "handovers"))])
+"""The verdict on a partition and its table of hand-overs."""
+PROVEN = pa.schema([("story", pa.struct(list(STORY))), ("proof", PROOF)])
+"""Each row has one of the two."""
+
+
+def proven(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
+    """Rows of PROVEN: the story of one timeline and, for the partition of the last topic of this name and the last cluster, the proof."""
+    findings = list(found_in(timeline, cluster))
+    told = steps(timeline, cluster, findings, everything=wanted.everything)
+    for number, row in enumerate(narrated(told, wanted)):
+        yield {"story": {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}}
+    if timeline.generation == cluster.number == 0 and timeline.topic != INTERNAL:
+        own = judgement(timeline, cluster, findings)
+        yield {"proof": {**{name: getattr(own, name) for name in OF_VERDICT}, "handovers": records(own)}}
+
+
+def steps(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], *, everything: bool) -> list[Step]:
+    """The steps of a timeline in order, the first with roles. Without `everything` only those of the brief story."""
+    story = _Story(timeline, cluster, findings, everything)
+    found = story.ordered()
+    if found and found[0].roles is None:
+        found[0].roles = dict.fromkeys(story.brokers, UNKNOWN)
+    return found
+
+
+@dataclass(frozen=True)
+class _Around:
+    """Data about the cluster that any story may need, computed once for all; events with their place among the cluster's."""
+
+    elections: Sequence[tuple[int, Event]]
+    numbered: Set[int | None]
+    """Controllers whose elections in a numbered epoch are in the evidence."""
+    of_topics: Mapping[str | None, Sequence[tuple[int, Event]]]
+    said: Mapping[int, Sequence[tuple[int, Event]]]
+    """Statements on whether a broker is there."""
+    own: Mapping[int | None, Sequence[Event]]
+    """Events of a broker that are not about a single partition, from its own lines."""
+
+
+@cached_on_cluster
+def _around(cluster: Cluster) -> _Around:
+    of_topics: dict[str | None, list[tuple[int, Event]]] = defaultdict(list)
+    said: dict[int, list[tuple[int, Event]]] = defaultdict(list)
+    own: dict[int | None, list[Event]] = defaultdict(list)
+    for number, e in enumerate(cluster.events):
+        if e.event == "topic-created" or e.event in _OF_TOPICS:
+            of_topics[e.topic].append((number, e))
+        for broker in dict.fromkeys((*(broker for broker, _ in lost(e)), *found_again(e))):
+            said[broker].append((number, e))
+        if e.event in _OF_BROKERS and _long(e):
+            own[e.writer].append(e)
+    elections = [(number, e) for number, e in enumerate(cluster.events) if e.event in _OF_CONTROLLERS]
+    return _Around(elections, {e.controller for _, e in elections if e.controller_epoch is not None}, of_topics, said, own)
+
+
+class _Story:
+    """The steps of one timeline, collected from its states, its brokers' streams and the events of the cluster."""
+
+    def __init__(self, timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], everything: bool) -> None:
+        self.timeline, self.cluster, self.findings, self.everything = timeline, cluster, findings, everything
+        self.teller = Teller(timeline, cluster, findings)
+        self.brokers = lanes(timeline)
+        self.lane_set = frozenset(self.brokers)
+        times = [e.at for e in timeline.events if e.at is not None] + [s.at for s in timeline.states if s.at is not None]
+        self.begin, self.end = min(times, default=None), max(times, default=None)
+        self.begins: dict[int, datetime] = {}
+        """When each leader epoch begins, in the order of states: no event that names it is earlier."""
+        self.elected = sorted({s.leader_epoch: s.at for s in reversed(timeline.states) if s.at is not None}.values())
+        self.failed: set[tuple[int | None, str | None]] = set()
+        self.own_failures = {e.writer for e in (*timeline.of(*OF_DIRECTORIES), *cluster.of("log-dir-offline")) if e.writer == subject(e)}
+        """Brokers that printed their failed directories themselves: the controller's lines about these are not shown again."""
+        self.consumed: set[int] = set()
+        """Identities of events that are shown with a state."""
+        self.drops = self._drops()
+        self.recorded = any(s.source == "metadata" for s in timeline.states)
+        """The states are from the metadata log itself."""
+
+    # steps
+
+    def ordered(self) -> list[Step]:
+        states = self._states()
+        found = [*states, *self._streams(), *self._clusterwide(), *self._findings(), *self._snapshots(), *self._silences()]
+        found.sort(key=lambda s: s.key)
+        return [*self._head(), *found, *self._foot()]
+
+    def _states(self) -> list[Step]:
+        """One step for each state, in the order of the chain, and a gap where states between two are missing."""
+        starts = {(s.epoch, s.broker): s.event for r in self.timeline.replicas.values() for s in reversed(r.leader_starts)}
+        steps: list[Step] = []
+        now = datetime.min
+        before: State | None = None
+        for state in self.timeline.states:
+            now = max(now, state.at or now)
+            start = starts.get((state.leader_epoch, state.leader)) if before is None or before.leader_epoch != state.leader_epoch else None
+            if start is not None and (start.event != "leader-start" or not _quickly(state, start)):
+                start = None
+            self.consumed.update(id(e) for e in (state.event, *state.also, start) if e is not None)
+            self.begins.setdefault(state.leader_epoch, now)
+            if before is not None and isinstance(missing := between(before, state, isr_told=True), Gap):
+                words = str(missing)
+                steps.append(Step("gap", state.at, ("gap", words), said(words), tone="gap", key=(now, 2, -1, len(steps))))
+            steps.append(self._state_step(state, before, start, (now, 2, -1, len(steps) + 1)))
+            before = state
+        return steps
+
+    def _state_step(self, state: State, before: State | None, start: Event | None, key: tuple[datetime, int, int, int]) -> Step:
+        moved = before is None or before.leader != state.leader
+        finding = self.teller.unclean.get(state.known_epoch) if moved else None
+        gone = frozenset(before.isr) - frozenset(state.isr) if before is not None else frozenset()
+        back = frozenset(state.isr) - frozenset(before.isr) if before is not None else frozenset()
+        kind = "leader-change" if moved else "isr-change" if gone or back else "epoch-change"
+        tone = "loss" if finding is not None else "bad" if state.leader < 0 else "warn" if gone and not moved else "plain"
+        quoted = finding.evidence if finding is not None else ()
+        return Step(
+            kind=kind,
+            at=state.at,
+            signature=(kind, state.leader, before and before.leader, gone, back, state.adding, state.removing, state.replicas),
+            words=lambda: self.teller.state(state, before, start),
+            evidence=tuple(e for e in (state.event, start, *state.also) if e is not None),
+            quoted=quoted,
+            broker=state.leader if moved and state.leader >= 0 else next(iter(sorted(gone or back)), None),
+            roles=_roles(state, self.brokers),
+            epoch=state.known_epoch,
+            partition_epoch=state.partition_epoch,
+            tone=tone,
+            kept=before is None or finding is not None,
+            news_only_in_brief=before is not None and _same(state, before),
+            key=key,
+        )  # fmt: skip
+
+    def _streams(self) -> Iterator[Step]:
+        """Each writer's own events in its own order, with its runs between them."""
+        own: dict[int | None, list[Event]] = defaultdict(list)
+        for event in self.timeline.events:
+            own[event.writer].append(event)
+        for writer in sorted({*own, *self.brokers}, key=lambda w: (w is not None, w or 0)):
+            yield from self._stream(writer, own.get(writer, []))
+
+    def _stream(self, writer: int | None, events: list[Event]) -> Iterator[Step]:
+        node = self.cluster.nodes.get(writer) if writer in self.lane_set and writer is not None else None
+        lives = Lives(node, self.covers, self.dropped, created=self.timeline.created()) if node is not None else None
+        replica = self.timeline.replicas.get(writer) if writer is not None else None
+        removals = {id(r.evidence[-1]): r for r in replica.removals if r.evidence} if replica is not None else {}
+        loads = {id(load.event): load.unclean for load in replica.loads} if replica is not None else {}
+        ends = {id(o.event): o.offset for o in replica.observations if o.quantity == "log-end-offset"} if replica is not None else {}
+        now, reached, spoken = datetime.min, None, None
+        extra = [e for e in _around(self.cluster).own.get(writer, ()) if self.covers(e.at)] if lives else []
+        for number, event in enumerate(file_order([*events, *extra, *(lives.events() if lives is not None else ())])):
+            if lives is not None and (ended := lives.ended_before(event, spoken)) is not None:
+                rank = 1 if ended.at is not None and ended.at > now else 3
+                now = max(now, ended.at or now)
+                yield placed(ended, (now, rank, writer or 0, number))
+            place = max(now, event.at or now, self.begins.get(event.leader_epoch, now) if event.leader_epoch is not None else now)
+            if event.line is not None:  # its files were partly written by others, before it was back
+                now, spoken = place, event.at or spoken
+            step = lives.step(event) if lives is not None else None
+            removal = removals.get(id(event))
+            if step is None and (removal is not None or id(event) not in self.consumed):
+                told = removal is not None or self._told(event, reached, is_load=id(event) in loads)
+                if told or self.everything:
+                    step = self._event_step(event, removal, recovered=loads.get(id(event), False), in_brief=told)
+            if step is not None:
+                yield placed(step, (place, 3, writer if writer is not None else -1, number))
+            reached = ends.get(id(event), reached)
+
+    def _told(self, e: Event, reached: int | None, *, is_load: bool) -> bool:
+        """Whether an event adds something that no other entry shows."""
+        how = telling(e.event)
+        if how.silent or (e.event in ON_DISK and e.at is None) or (e.event == "log-load" and not is_load):
+            return False
+        if e.event == "truncation":
+            return e.offset is not None and e.offset > 0 and (reached is None or reached > e.offset)
+        if e.event == "become-refused" and e.reason == "leader-unavailable":
+            return False  # the state without a leader, or the crash of the leader, is shown
+        if e.event in OF_DIRECTORIES and e.writer != subject(e) and subject(e) in self.own_failures:
+            return False
+        if e.event == "log-dir-offline":
+            again = (subject(e), e.directory) in self.failed
+            self.failed.add((subject(e), e.directory))
+            return not again
+        if e.event == "reassignment" and e.reason in ("started", "completed") and self.recorded:
+            return False  # a state shows it, and every controller replays it, even much later
+        if e.event in _FETCH_FAILS and self._moving(e.at):
+            return False
+        if e.event == "unclean-election-said":
+            return not self.teller.unclean
+        if e.event == "fetcher-added":
+            return not self.timeline.of("follower-start")
+        if e.event in _ISR_INTENTS:
+            return bool(self.timeline.of("isr-rejected"))
+        return not how.settling or not self._settling(e.at)
+
+    def _moving(self, at: datetime | None) -> bool:
+        """Leadership was moving: followers get errors until they have received the new epoch."""
+        if at is None:
+            return False
+        index = bisect_left(self.elected, at - QUICK)
+        return index < len(self.elected) and self.elected[index] <= at + QUICK
+
+    def _settling(self, at: datetime | None) -> bool:
+        """A partition is being created: its replicas come up one after the other, and send requests before the others are there."""
+        made = self.timeline.states[0].at if self.timeline.created() else None
+        return made is not None and at is not None and at - made < SETTLES
+
+    def _event_step(self, e: Event, removal: Removal | None, *, recovered: bool, in_brief: bool) -> Step:
+        broker = subject(e)
+        failed = e.event == "log-dir-partitions" and broker is not None
+        return Step(
+            kind="removal" if removal is not None else e.event,
+            at=e.at,
+            signature=(e.event, e.writer, e.reason, e.broker, removal is not None),
+            words=lambda: self.teller.event(e, removal, recovered=recovered),
+            evidence=(e, *(removal.evidence if removal is not None else ())),
+            broker=self._lane(broker),
+            down={broker: True} if failed and broker is not None else {},
+            epoch=e.leader_epoch,
+            tone="bad" if removal is not None else "warn" if recovered else telling(e.event).tone,
+            in_brief=in_brief,
+            news_only_in_brief=failed,
+            repeats=e.repeats,
+            last=e.last_at,
+        )
+
+    def covers(self, at: datetime | None) -> bool:
+        """Whether a time is within this incarnation. The last one continues to the end of the evidence."""
+        if at is None or self.begin is None or self.end is None:
+            return False
+        return at >= self.begin and (self.timeline.generation == 0 or at <= self.end + AFTER)
+
+    # events of the cluster
+
+    def _clusterwide(self) -> Iterator[Step]:
+        """Elections of controllers, the creation and deletion of the topic, and brokers that a controller lost while they were running."""
+        told: set[object] = set()
+        around = _around(self.cluster)
+        near = [
+            *around.elections,
+            *around.of_topics.get(self.timeline.topic, ()),
+            *(e for b in self.brokers for e in around.said.get(b, ())),
+        ]
+        for number, e in sorted(dict(near).items()):
+            made = e.event == "topic-created" and e.topic == self.timeline.topic
+            if not (self._just_made(e.at) if made else self.covers(e.at)):
+                continue
+            key = ((self.begin if made else e.at) or datetime.min, 0, -1, number)
+            if e.event in _OF_CONTROLLERS and (e.controller, e.controller_epoch) not in told:
+                if e.controller_epoch is None and e.controller in around.numbered:
+                    continue
+                told.add((e.controller, e.controller_epoch))
+                yield Step(
+                    "controller-elected",
+                    e.at,
+                    ("controller", e.controller),
+                    self._worded(e),
+                    (e,),
+                    broker=self._lane(e.controller),
+                    key=key,
+                )
+            elif e.event in _OF_TOPICS and e.topic == self.timeline.topic and e.event not in told and self._same_topic(e):
+                told.add(e.event)
+                yield Step(e.event, e.at, (e.event,), self._worded(e), (e,), tone=telling(e.event).tone, key=key)
+            else:
+                yield from self._reached(e, key)
+
+    def _just_made(self, at: datetime | None) -> bool:
+        return at is not None and self.begin is not None and self.timeline.created() and abs(at - self.begin) <= AFTER
+
+    def _reached(self, e: Event, key: Key) -> Iterator[Step]:
+        for broker, why in lost(e):
+            if broker in self.lane_set and not ending(broker, e.at, self.cluster):
+                words = f"the controller loses broker {broker} ({why})"
+                yield Step(
+                    "broker-lost",
+                    e.at,
+                    ("lost", broker),
+                    said(words),
+                    (e,),
+                    broker=broker,
+                    down={broker: True},
+                    tone="bad",
+                    news_only=True,
+                    key=key,
+                )
+        for broker in found_again(e):
+            if broker in self.lane_set:
+                words = f"the controller reaches broker {broker} again"
+                yield Step(
+                    "broker-back", e.at, ("back", broker), said(words), (e,), broker=broker, down={broker: False}, news_only=True, key=key
+                )
+
+    def _same_topic(self, e: Event) -> bool:
+        return not e.topic_id or not self.timeline.topic_id or e.topic_id == self.timeline.topic_id
+
+    def _worded(self, e: Event) -> Callable[[], str]:
+        return lambda: self.teller.event(e, None, recovered=False)
+
+    def _lane(self, broker: int | None) -> int | None:
+        return broker if broker in self.lane_set else None
+
+    def _findings(self) -> Iterator[Step]:
+        """Findings at their place: losses at the election that caused them, windows at their start."""
+        chain = sorted((now, epoch) for epoch, now in self.begins.items())
+        for number, f in enumerate(self.findings):
+            if f.severity in ("info", "low") or f.kind == "unclean-election":
+                continue
+            at = (f.end or f.start) if f.kind == "data-loss" else (f.start or f.end)
+            of_epoch = self.begins.get(f.leader_epoch) if f.leader_epoch is not None and f.kind == "data-loss" else None
+            known = [t for t in (of_epoch, at) if t is not None]
+            place = max(known) if known else chain[-1][0] if chain else datetime.max
+            possible = f.confidence == "possible"
+            tone = "warn" if possible else "loss" if f.kind == "data-loss" else "warn" if f.severity == "medium" else "bad"
+            yield Step(
+                kind=f.kind,
+                at=at,
+                signature=(f.kind, f.cause, f.brokers, f.confidence, () if f.of_records else tuple(f.groups)),
+                words=said(finding_words(f, self.timeline.name)),
+                quoted=f.evidence,
+                broker=None,
+                epoch=f.leader_epoch,
+                tone=tone,
+                kept=f.kind == "data-loss",
+                key=(place, 2, 0, number),
+            )
+
+    def _snapshots(self) -> Iterator[Step]:
+        for number, snapshot in enumerate(self.timeline.snapshots):
+            leads = f"leader {snapshot.leader}" if snapshot.leader >= 0 else "no leader"
+            source = snapshot.event.source.rsplit("/", 1)[-1]
+            replicas = f", replicas {ids(snapshot.replicas)}" if snapshot.replicas != self.timeline.assigned else ""
+            words = f"--describe, {source}: {leads}, ISR {ids(snapshot.isr)}{replicas}"
+            key = (snapshot.at or datetime.max, 5, -1, number)
+            yield Step("describe", snapshot.at, ("describe", snapshot.leader, snapshot.isr), said(words), (snapshot.event,), key=key)
+
+    def _silences(self) -> Iterator[Step]:
+        """Times without any line of a broker, while others print lines about this partition."""
+        marks = sorted(s.at for s in self.timeline.states if s.at is not None)
+        if self.timeline.generation < 0 or self.begin is None or self.end is None:
+            return
+        for broker in self.brokers:
+            spans = _spans(broker, self.cluster)
+            for (_, last), (first, _) in itertools.pairwise(spans):
+                if first - last > SILENT and bisect_left(marks, last) < bisect_right(marks, first):
+                    words = f"no line of broker {broker} from here to {clock(first)}: it had nothing to say, or a file is missing"
+                    yield _gap(words, last, broker)
+            if not spans:
+                continue
+            node = self.cluster.nodes.get(broker)
+            if spans[0][0] > self.begin + SILENT and node is not None and node.lives and node.lives[0].begin is None:
+                yield _gap(f"the collected lines of broker {broker} begin here", spans[0][0], broker)
+            last = spans[-1][1]
+            missed = self.dropped(broker, last - SLACK, None)
+            if missed is not None and self.end > last + AFTER:
+                yield _gap(
+                    f"no line of broker {broker} after {clock(last)}: it died, or its later log is missing", max(missed, last), broker
+                )
+            elif self.end > last + SILENT:
+                yield _gap(f"no line of broker {broker} after this", last, broker)
+
+    def _drops(self) -> dict[int, list[datetime]]:
+        """Times at which others reported a broker as removed from the ISR, the leadership or the cluster."""
+        found: dict[int, list[datetime]] = defaultdict(list)
+        for before, state in itertools.pairwise(self.timeline.states):
+            if state.at is not None:
+                for broker in {before.leader, *before.isr} - {state.leader, *(b for b in state.isr if state.leader >= 0)}:
+                    found[broker].append(state.at)
+        for broker in self.brokers:
+            found[broker].extend(at for at, _ in self.teller.fenced.get(broker, ()))
+        return {broker: sorted(times) for broker, times in found.items()}
+
+    def dropped(self, broker: int, after: datetime, until: datetime | None) -> datetime | None:
+        """The first time in a span at which others reported that a broker was removed from the ISR, the leadership or the cluster."""
+        times = self.drops.get(broker, [])
+        index = bisect_right(times, after)
+        return times[index] if index < len(times) and (until is None or times[index] <= until) else None
+
+    def _head(self) -> Iterator[Step]:
+        timeline = self.timeline
+        if timeline.generation < 0:
+            named = f" (id {timeline.topic_id})" if timeline.topic_id else ""
+            yield Step("generation", None, ("generation",), said(f"an earlier topic of this name{named}, deleted since"), tone="gap")
+        if not timeline.created():
+            epoch = timeline.states[0].known_epoch if timeline.states else None
+            known = f", in epoch {epoch}" if epoch is not None else ""
+            yield Step(
+                "gap",
+                None,
+                ("begin",),
+                said(f"the evidence of this partition begins here{known}; what was before is not told"),
+                tone="gap",
+            )
+        collected = self.cluster.collected
+        absent = [b for b in self.brokers if b not in collected]
+        if absent:
+            which = brokers_named(absent)
+            yield Step(
+                "gap",
+                None,
+                ("absent",),
+                said(f"nothing was collected from {which}: what its log held, and cut, is not told"),
+                tone="gap",
+            )
+
+    def _foot(self) -> Iterator[Step]:
+        timeline = self.timeline
+        now = timeline.standing
+        if now.event is not None and timeline.generation == 0:
+            yield Step("end", None, ("end",), said(self.teller.end(now)), (now.event,), epoch=now.leader_epoch)
+        for broker, replica in sorted(timeline.replicas.items()):
+            for removal in replica.removals:
+                if removal.cause == "left-behind":
+                    extent = f"{removal.start}..{removal.end - 1}"
+                    words = f"broker {broker} still has offsets {extent} that no later leader had: it will cut them when it follows"
+                    yield Step(
+                        "left-behind", None, ("left-behind", broker), said(words), removal.evidence, broker=self._lane(broker), tone="bad"
+                    )
+        for broker, found in sorted(timeline.collected_logs.items()):
+            files = [e for e in (found.high_watermark, found.recovery_point, found.log_start, found.end_event()) if e is not None]
+            if files or found.epochs:
+                evidence = (*files, *found.epoch_events[-1:])
+                yield Step("on-disk", None, ("on-disk", broker), said(on_disk(found)), evidence, broker=self._lane(broker))
+
+
+def _gap(words: str, at: datetime, broker: int) -> Step:
+    return Step("gap", at, ("gap", broker), said(words), broker=broker, tone="gap", key=(at, 4, broker, 0))
+
+
+def _long(e: Event) -> bool:
+    return e.event != "jvm-pause" or (e.duration_ms or 0) >= PAUSE_MS
+
+
+def _same(state: State, before: State) -> bool:
+    """Only the partition epoch differs: KRaft raises it when a replica's directory is assigned (KIP-858)."""
+    said = ("leader_epoch", "leader", "replicas", "adding", "removing", "eligible", "recovering")
+    return set(state.isr) == set(before.isr) and all(getattr(state, name) == getattr(before, name) for name in said)
+
+
+def _quickly(state: State, start: Event) -> bool:
+    return state.at is None or start.at is None or abs(start.at - state.at) <= QUICK
+
+
+def _spans(broker: int, cluster: Cluster) -> list[tuple[datetime, datetime]]:
+    """Times covered by lines of a broker, overlapping ones joined."""
+    found = sorted((s.first, s.last) for s in cluster.sources_of(broker) if s.lines and s.first is not None and s.last is not None)
+    joined: list[tuple[datetime, datetime]] = []
+    for first, last in found:
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _roles(state: State, brokers: Sequence[int]) -> dict[int, str]:
+    assigned = set(state.replicas or ())
+    roles = {}
+    for broker in brokers:
+        if broker == state.leader:
+            roles[broker] = LEADER
+        elif broker in state.isr:
+            roles[broker] = IN_SYNC
+        else:
+            roles[broker] = OUT if broker in assigned or not assigned else NONE
+    return roles
+
+
+def lanes(timeline: PartitionTimeline) -> tuple[int, ...]:
+    """Brokers that have or had a replica, by id; at most MAX_LANES, those assigned last before others."""
+    found = dict.fromkeys(timeline.assigned)
+    for state in reversed(timeline.states):
+        if len(found) > MAX_LANES:
+            break
+        found.update(dict.fromkeys((*(state.replicas or ()), *state.isr, state.leader)))
+    found.update(
+        dict.fromkeys(
+            (
+                *timeline.collected_logs,
+                *(b for b, r in sorted(timeline.replicas.items()) if r.leader_starts or r.follower_starts or r.loads),
+            )
+        )
+    )
+    return tuple(sorted([b for b in found if b >= 0][:MAX_LANES]))

@@ -1,0 +1,125 @@
+"""The runs of a broker's process in a partition's story: starts, clean shutdowns and crashes.
+
+Here: which of them a story shows, at which of the broker's own events they are placed, and the time of a crash, which no line prints: it is
+between the broker's last line and its next start, and others may have noticed it. Not here: how runs are distinguished
+(forensics.model.cluster.availability).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+
+from forensics.model.cluster.availability import MISSED, SLACK, BrokerRun
+from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.events import Event
+from forensics.views.story.step import Step, said
+from forensics.views.story.words import clock
+
+BEFORE = timedelta(minutes=5)
+"""A start is shown with the loading of the partition's log that follows it; recovery of other logs may come between."""
+
+Dropped = Callable[[int, datetime, datetime | None], datetime | None]
+
+
+class Lives:
+    """The runs of one broker. `covers`: whether a time is in the story; `dropped`: when others noticed that a broker was gone."""
+
+    def __init__(self, node: Node, covers: Callable[[datetime | None], bool], dropped: Dropped, *, created: bool) -> None:
+        self.node, self.covers, self.dropped = node, covers, dropped
+        self.steps: dict[int, Step] = {}
+        """By identity of the event at which they are placed."""
+        self.ended: dict[int, BrokerRun] = {}
+        """The run that ended without a line of its own, by the event that begins the next run."""
+        self._events: list[Event] = []
+        before: BrokerRun | None = None
+        for life in node.lives:
+            self._tell(life, before, created)
+            before = life
+
+    def _tell(self, life: BrokerRun, before: BrokerRun | None, created: bool) -> None:
+        began = life.begin
+        if began is not None and began.at is not None and (self.covers(began.at) or (not created and self.covers(began.at + BEFORE))):
+            self._stand(began, self._start(began))
+            if before is not None and _ended_unsaid(before):
+                self.ended[id(began)] = before
+        if life.stopping is not None and self.covers(life.stopping.at):
+            self._stand(life.stopping, self._stopping(life, life.stopping))
+        if life.outcome == "stopped" and life.end is not None and not _ended_unsaid(life) and self.covers(life.end.at):
+            self._stand(life.end, self._stopped(life.end))
+
+    def _stand(self, event: Event, step: Step) -> None:
+        self.steps[id(event)] = step
+        self._events.append(event)
+
+    def events(self) -> Iterator[Event]:
+        return iter(self._events)
+
+    def step(self, event: Event) -> Step | None:
+        return self.steps.get(id(event))
+
+    def ended_before(self, event: Event, spoken: datetime | None) -> Step | None:
+        """The end of the run before the run that begins with this event; `spoken`: the time of its last line on this partition."""
+        life = self.ended.get(id(event))
+        if life is None:
+            return None
+        words = [at for at in (spoken, life.last_seen.at if life.last_seen is not None else None) if at is not None]
+        last = max(words, default=None)
+        noticed = self.dropped(self.node.id, last - SLACK, event.at) if last is not None else None
+        known = max((at for at in (noticed, last) if at is not None), default=event.at)
+        heard = f"last line {clock(last)}" if last is not None else "no line of it is here"
+        if life.outcome == "stopped":
+            words_said = f"broker {self.node.id} has stopped ({heard}): cleanly, its next start finds"
+            return Step(
+                "broker-stopped",
+                known,
+                ("broker-stopped", self.node.id),
+                said(words_said),
+                (event,),
+                broker=self.node.id,
+                down={self.node.id: True},
+            )
+        missed = ", missed here" if noticed is not None else ""
+        words_said = f"broker {self.node.id} DIES without a shutdown: {heard}{missed}, starts again {clock(event.at)}"
+        evidence = tuple(e for e in (life.last_seen, *life.evidence[-2:]) if e is not None)
+        return Step(
+            "broker-died",
+            known,
+            ("broker-died", self.node.id),
+            said(words_said),
+            evidence,
+            broker=self.node.id,
+            down={self.node.id: True},
+            tone="bad",
+        )
+
+    def _start(self, begin: Event) -> Step:
+        version = f", Kafka {self.node.version}" if self.node.version else ""
+        words = said(f"broker {self.node.id} starts{version}")
+        return Step(
+            "broker-start", begin.at, ("broker-start", self.node.id), words, (begin,), broker=self.node.id, down={self.node.id: False}
+        )
+
+    def _stopping(self, life: BrokerRun, event: Event) -> Step:
+        handed = life.controlled.reason if life.controlled is not None else None
+        how = {"done": ", its leaderships handed over", "failed": ", without handing over its leaderships"}.get(handed or "", "")
+        words = said(f"broker {self.node.id} begins an orderly stop{how}")
+        evidence = tuple(e for e in (event, life.controlled) if e is not None)
+        return Step("broker-stopping", event.at, ("broker-stopping", self.node.id), words, evidence, broker=self.node.id)
+
+    def _stopped(self, end: Event) -> Step:
+        words = said(f"broker {self.node.id} has stopped")
+        return Step(
+            "broker-stopped", end.at, ("broker-stopped", self.node.id), words, (end,), broker=self.node.id, down={self.node.id: True}
+        )
+
+
+def _ended_unsaid(life: BrokerRun) -> bool:
+    """Killed, or shut down cleanly without a line about it."""
+    return life.outcome == "crashed" or (life.outcome == "stopped" and life.end is not None and life.end.event != "broker-stopped")
+
+
+def ending(broker: int, at: datetime | None, cluster: Cluster) -> bool:
+    """The broker was stopping, or had crashed, when others noticed its absence: its own run shows that."""
+    outage = cluster.availability(broker).outage(at) if at is not None else None
+    return outage is not None and outage.life is not None and outage.how != MISSED

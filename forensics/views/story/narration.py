@@ -1,0 +1,123 @@
+"""How the steps of one incarnation of a topic become its story: the lanes after each step, and which steps are folded or left out.
+
+Here: the sweep over the steps and the rows of STORY. Not here: the steps (assembly) or how a story looks (forensics.views.lanes).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from forensics.views.story.step import DOWN, MOST, MOST_OF_ALL, NONE, UNKNOWN, Step, Wanted, folded
+from forensics.views.story.words import clock
+
+
+def narrated(steps: Sequence[Step], wanted: Wanted) -> Iterator[dict[str, Any]]:
+    """Rows of STORY, without the columns that name the incarnation; their number is limited, however many steps there are. The first step
+    has roles."""
+    previous: Mapping[int, str] = dict.fromkeys(steps[0].roles or () if steps else (), UNKNOWN)
+    shown, held = _swept(steps, previous, everything=wanted.everything)
+    window = [i for i, step in enumerate(shown) if wanted.holds(step.at)]
+    limit = MOST_OF_ALL if wanted.everything else MOST
+    told = 0
+    for first, last in folded([shown[i] for i in window], everything=wanted.everything, limit=limit):
+        if window[first] > told:
+            previous = held[window[first] - 1]
+            yield _left_out(window[first] - told, previous)
+        status = held[window[last]]
+        if first == last:
+            yield _row(shown[window[first]], previous, status)
+        else:
+            yield _fold([shown[i] for i in window[first : last + 1]], status)
+        previous, told = status, window[last] + 1
+    if told < len(shown):
+        yield _left_out(len(shown) - told, held[-1])
+
+
+def _swept(steps: Sequence[Step], roles: Mapping[int, str], *, everything: bool) -> tuple[list[Step], list[Mapping[int, str]]]:
+    """The steps that add something new, and the lanes after each."""
+    down: set[int] = set()
+    status = roles
+    shown: list[Step] = []
+    held: list[Mapping[int, str]] = []
+    known: dict[tuple[str, ...], Mapping[int, str]] = {}
+    for step in steps:
+        if not (step.in_brief or everything):
+            continue
+        news = False
+        for broker, is_down in step.down.items():
+            news = news or (broker in down) != is_down
+            (down.add if is_down else down.discard)(broker)
+        if not news and (step.news_only or (step.news_only_in_brief and not everything)):
+            continue
+        roles = step.roles if step.roles is not None else roles
+        if step.roles is not None or step.down:
+            status = {b: DOWN if b in down and role != NONE else role for b, role in roles.items()}
+            status = known.setdefault(tuple(status.values()), status)
+        shown.append(step)
+        held.append(status)
+    return shown, held
+
+
+def _row(step: Step, before: Mapping[int, str], after: Mapping[int, str]) -> dict[str, Any]:
+    about = {b for b in after if step.roles is not None and before[b] != after[b]}
+    if step.broker is not None:
+        about.add(step.broker)
+    return {
+        "time": step.at,
+        "epoch": step.epoch,
+        "partition_epoch": step.partition_epoch,
+        "kind": step.kind,
+        "tone": step.tone,
+        "broker": step.broker,
+        "text": step.text,
+        "repeats": step.repeats,
+        "first": step.at,
+        "last": step.last or step.at,
+        "lanes": [{"broker": b, "status": status, "marked": b in about} for b, status in after.items()],
+        "evidence": step.places,
+    }
+
+
+def _fold(steps: Sequence[Step], after: Mapping[int, str]) -> dict[str, Any]:
+    counts = Counter((s.kind, s.broker) for s in steps)
+    named = [f"{n} x {kind}" + (f" (broker {broker})" if broker is not None else "") for (kind, broker), n in counts.most_common(6)]
+    times = [s.at for s in steps if s.at is not None]
+    span = f", {_span(min(times), max(times))}" if times else ""
+    rest = f" and {len(counts) - 6} more kinds" if len(counts) > 6 else ""
+    text = f"{len(steps)} entries folded{span}: {', '.join(named)}{rest}"
+    repeats = sum(s.repeats for s in steps)
+    return _aside("folded", text, after, repeats=repeats, first=min(times, default=None), last=max(times, default=None))
+
+
+def _left_out(count: int, after: Mapping[int, str]) -> dict[str, Any]:
+    entries = "entries" if count > 1 else "entry"
+    return _aside("left-out", f"{count} {entries} outside the time asked for", after, repeats=count)
+
+
+def _span(first: datetime, last: datetime) -> str:
+    if first.date() == last.date():
+        return f"{clock(first)} to {clock(last)}"
+    return f"{first:%Y-%m-%d} {clock(first)} to {last:%Y-%m-%d} {clock(last)}"
+
+
+def _aside(
+    kind: str, text: str, after: Mapping[int, str], *, repeats: int, first: datetime | None = None, last: datetime | None = None
+) -> dict[str, Any]:
+    """An entry about entries."""
+    return {
+        "time": first,
+        "epoch": None,
+        "partition_epoch": None,
+        "kind": kind,
+        "tone": "fold",
+        "broker": None,
+        "text": text,
+        "repeats": repeats,
+        "first": first,
+        "last": last,
+        "lanes": [{"broker": b, "status": status, "marked": False} for b, status in after.items()],
+        "evidence": [],
+    }

@@ -1,0 +1,525 @@
+"""The words of a partition's story: one short clause for a change of state, the start or end of a broker's run, or an event.
+
+Here: the words of an entry, in ASCII and in Kafka's vocabulary, with the offsets known at that moment and the reasons.
+Not here: which events are shown and in which order (assembly), or how they look (report.lanes).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from forensics.incidents.aftermath import aftermath
+from forensics.model.cluster.availability import words_of
+from forensics.model.cluster.facts import Cluster, cached_on_cluster
+from forensics.model.events import Event
+from forensics.model.findings import Finding, moment
+from forensics.model.partition.absences import (
+    CRASHED,
+    GONE,
+    LOG_DIR,
+    NEW,
+    NOT_TOLD,
+    REASSIGNED,
+    RESTARTED,
+    SLOW,
+    STOPPED,
+    STUCK,
+    SUSPENDED,
+    UNKNOWN,
+    absences,
+)
+from forensics.model.partition.final_state import FinalState
+from forensics.model.partition.floods import LEFT_OUT
+from forensics.model.partition.replicas import Disk, Removal
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
+from parsers.kinds import Role, named, of
+
+FENCED_BEFORE = timedelta(seconds=10)
+"""A controller removes a broker from the ISRs at once when it fences it or misses its session; many partitions take a while."""
+SHOWN = 6
+"""Maximum number of entries of an epoch history, or offsets of followers, that are printed; the rest is counted."""
+LONG = 160
+"""Maximum characters of raw text, which is quoted for kinds without words."""
+
+
+class Teller:
+    """Words about one timeline. Indexes frequent lookups, so that a million changes cost a million lookups."""
+
+    def __init__(self, timeline: PartitionTimeline, cluster: Cluster, findings: Iterable[Finding]) -> None:
+        self.timeline = timeline
+        self.cluster = cluster
+        self.unclean: dict[int | None, Finding] = {}
+        self.preferred: set[int | None] = set()
+        for finding in findings:
+            if finding.kind == "unclean-election":
+                self.unclean[finding.leader_epoch] = finding
+            elif finding.kind == "preferred-election":
+                self.preferred.add(finding.leader_epoch)
+        self.deleted = min((e.at for e in deletions(timeline, cluster) if e.at is not None), default=None)
+        self.leaders = {s.leader_epoch: s.leader for s in timeline.states if s.leader >= 0}
+        self.leaderless = {s.leader_epoch for s in timeline.states if s.leader < 0} - self.leaders.keys()
+        self.fenced = _fenced(cluster)
+
+    # changes of state
+
+    def state(self, state: State, before: State | None, start: Event | None) -> str:
+        """A change of leader, ISR or assignment; `start` is the leader's own line about its start, if there is one."""
+        if before is None:
+            said = [self._first(state)]
+        elif state.leader != before.leader:
+            said = [self._election(state, before)]
+        elif state.leader_epoch != before.leader_epoch:
+            said = [f"broker {state.leader} leads on in a new epoch" if state.leader >= 0 else "still no leader"]
+        else:
+            said = []
+        if before is not None:
+            said += self._isr(state, before)
+            said += _assignment(state, before)
+        if not said:
+            said = ["partition epoch raised, leader and ISR as before"]
+        said += _offsets(start)
+        said += _known_of_followers(state)
+        return "; ".join(said) + _decided(state, before)
+
+    def _first(self, state: State) -> str:
+        in_sync = "all in sync" if state.replicas and set(state.isr) == set(state.replicas) else f"ISR {ids(state.isr)}"
+        replicas = f", replicas {ids(state.replicas)}" if state.replicas else ""
+        leads = f"broker {state.leader} leads" if state.leader >= 0 else "no leader"
+        made = "partition created: " if self.timeline.created() and state is self.timeline.states[0] else ""
+        return f"{made}{leads}{replicas}, {in_sync}"
+
+    def _election(self, state: State, before: State) -> str:
+        if state.leader < 0:
+            return f"NO LEADER, after broker {before.leader} ({self.why_absent(before.leader, state)})"
+        finding = self.unclean.get(state.known_epoch)
+        if finding is not None:
+            sure = "" if finding.confidence == "certain" else f" ({finding.confidence})"
+            return f"UNCLEAN ELECTION{sure}: broker {state.leader} leads, it was not in the ISR {ids(before.isr)}"
+        if before.leader < 0:
+            return f"broker {state.leader} leads, the partition is online again"
+        if state.known_epoch in self.preferred:
+            return f"preferred election: broker {state.leader} leads, after broker {before.leader}"
+        if state.adding or state.removing or before.adding or before.removing:
+            return f"broker {state.leader} leads, after broker {before.leader} (reassignment)"
+        if before.leader in state.isr and self._fenced(before.leader, state.at) is None:
+            return f"broker {state.leader} leads, handed over by broker {before.leader}"
+        return f"broker {state.leader} leads, after broker {before.leader} ({self.why_absent(before.leader, state)})"
+
+    def _isr(self, state: State, before: State) -> list[str]:
+        gone = [b for b in before.isr if b not in state.isr]
+        back = [b for b in state.isr if b not in before.isr]
+        if not gone and not back:
+            return []
+        told = [f"ISR {ids(before.isr)} -> {ids(state.isr)}"]
+        named = before.leader if state.leader != before.leader else None
+        reasons = [self._why_out(b, state) for b in gone if b != named][:SHOWN]
+        if reasons:
+            told.append(", ".join(reasons))
+        return told
+
+    def _why_out(self, broker: int, state: State) -> str:
+        if state.replicas and broker not in state.replicas:
+            return f"broker {broker} is no replica any more"
+        if any(broker in s.removing and s.replicas == state.replicas for s in self.timeline.states):
+            return f"broker {broker} out (a reassignment takes it away)"
+        return f"broker {broker} out ({self.why_absent(broker, state)})"
+
+    def why_absent(self, broker: int, state: State) -> str:
+        """Why a broker left the leadership or the ISR, according to its own run, or else to the controller."""
+        if self.deleted is not None and state.at is not None and state.at >= self.deleted:
+            return "topic is being deleted"
+        found = absences(self.timeline, self.cluster).of(broker, state)
+        if found.cause in _ALIVE and (why := self._fenced(broker, state.at)) is not None:
+            return why
+        return _ABSENT[found.cause]
+
+    def _fenced(self, broker: int, at: datetime | None) -> str | None:
+        own = self.fenced.get(broker)
+        if not own or at is None:
+            return None
+        index = bisect_right(own, (at + timedelta(seconds=1), "\U0010ffff")) - 1
+        return own[index][1] if index >= 0 and _just_before(own[index][0], at) else None
+
+    def end(self, now: FinalState) -> str:
+        leads = f"broker {now.leader} leads" if now.leader is not None and now.leader >= 0 else "no leader"
+        replicas = f", replicas {ids(now.replicas)}" if now.replicas else ""
+        return f"at the end of the evidence: {leads}, ISR {ids(now.isr)}{replicas}"
+
+    # events
+
+    def event(self, e: Event, removal: Removal | None, *, recovered: bool | None) -> str:
+        """An event in its own words; if its kind has none, the raw text."""
+        how = telling(e.event)
+        said = removed(removal) if removal is not None else how.words(e, self)
+        if e.event == "log-load" and recovered:
+            said += ", after a recovery (its last stop was not clean)"
+        if not said:
+            return _raw(e)
+        broker = subject(e)
+        return f"broker {broker} {said}" if broker is not None and how.subject else said
+
+    def leader_of(self, epoch: int | None) -> str:
+        leader = self.leaders.get(epoch) if epoch is not None else None
+        return f"broker {leader}" if leader is not None else "the leader"
+
+
+_ABSENT = {
+    CRASHED: "died",
+    RESTARTED: "orderly stop",
+    STOPPED: "orderly stop",
+    NEW: "not known to the controller yet",
+    REASSIGNED: "a reassignment takes it away",
+    LOG_DIR: "log directory failed",
+    GONE: "not alive by the controller's word",
+    SUSPENDED: "suspended with all others",
+    STUCK: "it had stood still",
+    SLOW: "alive, too slow",
+    NOT_TOLD: "alive, not in sync",
+    UNKNOWN: "why, nothing collected tells",
+}
+_ALIVE = frozenset({GONE, SUSPENDED, STUCK, SLOW, NOT_TOLD, UNKNOWN})
+"""Causes for which the controller's own words are more specific."""
+
+
+def _just_before(one: datetime, other: datetime) -> bool:
+    return -timedelta(seconds=1) <= other - one <= FENCED_BEFORE
+
+
+def deletions(timeline: PartitionTimeline, cluster: Cluster) -> list[Event]:
+    """Events that say that this incarnation of the topic is deleted."""
+    begin = min((s.at for s in timeline.states if s.at is not None), default=None)
+    told = cluster.of("topic-deletion", "metadata-topic-removed", topic=timeline.topic)
+    told = [e for e in told if not e.topic_id or not timeline.topic_id or e.topic_id == timeline.topic_id]
+    return [e for e in told if begin is None or e.at is None or e.at >= begin]
+
+
+@cached_on_cluster
+def _fenced(cluster: Cluster) -> Mapping[int, Sequence[tuple[datetime, str]]]:
+    """When a controller lost each broker, and why."""
+    found: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
+    for event in cluster.of("broker-fenced", "metadata-broker-change", "brokers-changed"):
+        for broker, why in lost(event):
+            if event.at is not None:
+                found[broker].append((event.at, why))
+    return {broker: sorted(own) for broker, own in found.items()}
+
+
+def lost(event: Event) -> list[tuple[int, str]]:
+    """Brokers that a controller reports as unreachable, and why."""
+    if event.event == "session-expired":  # it says so itself
+        return []
+    why = (
+        "session gone" if event.event == "brokers-changed" else "fenced, session timeout" if event.reason == "session-timeout" else "fenced"
+    )
+    return [(broker, why) for word, broker in words_of(event) if word == "lost"]
+
+
+def found_again(event: Event) -> list[int]:
+    """Brokers that a controller reports as reachable again."""
+    return [broker for word, broker in words_of(event) if word == "back"]
+
+
+def ids(brokers: Collection[int] | None) -> str:
+    shown = list(brokers or ())[:20]
+    more = len(brokers or ()) - len(shown)
+    return "[" + ", ".join(map(str, shown)) + (f", and {more} more" if more > 0 else "") + "]"
+
+
+def clock(at: datetime | None) -> str:
+    """Time of day as entries print it."""
+    return at.strftime("%H:%M:%S.%f")[:-3] if at is not None else "an unknown time"
+
+
+def _assignment(state: State, before: State) -> list[str]:
+    said = []
+    if state.adding and state.adding != before.adding:
+        said.append(f"reassignment adds {ids(state.adding)}")
+    if state.removing and state.removing != before.removing:
+        said.append(f"reassignment takes away {ids(state.removing)}")
+    named = any(e.replicas for e in (state.event, *state.also))  # a ZooKeeper leader's change of its ISR does not name the assignment
+    if (before.adding or before.removing) and not (state.adding or state.removing) and named:
+        said.append("reassignment ends")
+    if state.replicas and before.replicas and state.replicas != before.replicas:
+        said.append(f"replicas {ids(before.replicas)} -> {ids(state.replicas)}")
+    if state.eligible != before.eligible:
+        said.append(f"eligible leader replicas {ids(state.eligible)}")
+    return said
+
+
+def _offsets(start: Event | None) -> list[str]:
+    return [f"begins at {_ends(start)}"] if start is not None and start.log_end_offset is not None else []
+
+
+def _ends(e: Event) -> str:
+    return ", ".join(f"{name} {value}" for name, value in (("LEO", e.log_end_offset), ("HW", e.high_watermark)) if value is not None)
+
+
+def _known_of_followers(state: State) -> list[str]:
+    """The leader's knowledge of its followers when it shrank the ISR."""
+    shrink = next((e for e in (state.event, *state.also) if e.event == "isr-shrink" and (e.replica_offsets or e.log_end_offset)), None)
+    if shrink is None:
+        return []
+    said = [f"{_ends(shrink)} at the leader"] if _ends(shrink) else []
+    behind = [f"broker {r['broker']} had {r['log_end_offset']}" for r in shrink.replica_offsets or () if r["log_end_offset"] is not None]
+    return [", ".join(said + behind[:SHOWN])] if said or behind else []
+
+
+def _decided(state: State, before: State | None) -> str:
+    controller = state.event.controller
+    changed = before is not None and before.leader_epoch != state.leader_epoch
+    return f" (controller {controller})" if changed and controller is not None and state.source == "decided" else ""
+
+
+def removed(removal: Removal) -> str:
+    """A range of offsets that left a log, with the reason."""
+    extent = f"offsets {removal.start}..{removal.end - 1}{'' if removal.exact else ' at least'}"
+    if removal.cause == "empty":
+        return f"begins an empty log: {extent} are gone from its disk"
+    if removal.cause == "restart":
+        return f"loads a log that ends at {removal.start}, shorter than before its restart: {extent} are gone from it"
+    why = {"leader-epoch": "where its leader's lineage parts", "high-watermark": "to its high watermark"}.get(removal.cause)
+    return f"TRUNCATES to {removal.start}{f', {why}' if why else ''}: {extent} are gone from its log"
+
+
+def on_disk(disk: Disk) -> str:
+    """The contents of a replica's files when they were collected."""
+    told = []
+    if disk.reach is not None:
+        told.append(f"log ends at {disk.reach}{' or beyond' if disk.end_unknown else ''}")
+    if disk.damaged:
+        told.append(f"segments are damaged, a recovery cuts the log at {disk.log_end_offset}")
+    for name, event in (("HW", disk.high_watermark), ("flushed to", disk.recovery_point), ("log start", disk.log_start)):
+        if event is not None and event.offset is not None:
+            told.append(f"{name} {event.offset}")
+    if disk.epochs:
+        shown = disk.epochs[-SHOWN:]
+        more = f"{len(disk.epochs) - len(shown)} earlier, " if len(disk.epochs) > len(shown) else ""
+        told.append(f"epochs {more}" + ", ".join(f"{epoch} from {start}" for epoch, start in shown))
+    return f"broker {disk.broker} on disk, when collected: " + ("; ".join(told) or "nothing readable")
+
+
+def finding_words(finding: Finding, name: str) -> str:
+    said = finding.summary.removeprefix(f"{name}: ")
+    sure = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
+    if finding.kind == "data-loss":
+        told = aftermath(finding, finding.place)
+        return f"{'LOSS' if finding.confidence != 'possible' else 'POSSIBLE LOSS'}: {said}{f'; {told}' if told else ''}{sure}"
+    return f"{finding.kind}: {said}{sure}"
+
+
+def _raw(e: Event) -> str:
+    text = " ".join((e.text or e.event).split())
+    return f"{e.event}: {text[:LONG]}{'...' if len(text) > LONG else ''}"
+
+
+def subject(e: Event) -> int | None:
+    """The broker an event is about: its writer, or the broker whose directory a controller reports as failed."""
+    return e.broker if e.event in OF_DIRECTORIES and e.broker is not None else e.writer
+
+
+# events, by kind
+
+OF_DIRECTORIES = of(role=Role.LOG_DIR)
+
+
+def _follows(e: Event, t: Teller) -> str:
+    offsets = f" from {_ends(e)}" if _ends(e) else ""
+    if e.leader_epoch in t.leaderless:
+        return f"is a follower without a leader{offsets}"
+    return f"follows {t.leader_of(e.leader_epoch)}{offsets}"
+
+
+def _leads(e: Event, t: Teller) -> str:
+    offsets = f" from {_ends(e)}" if _ends(e) else ""
+    return f"takes up leading in epoch {e.leader_epoch}{offsets}"
+
+
+def _loads(e: Event, t: Teller) -> str:
+    start = f" and begins at {e.log_start_offset}" if e.log_start_offset else ""
+    return f"loads its log: it ends at {e.log_end_offset}{start}"
+
+
+def _regresses(e: Event, t: Teller) -> str:
+    return f"sets its HW back{f' from {e.previous_offset}' if e.previous_offset is not None else ''} to {e.high_watermark}"
+
+
+def _resets(e: Event, t: Teller) -> str:
+    came = f" from {e.previous_offset}" if e.previous_offset is not None else ""
+    if e.reason == "tier":
+        return f"begins its log anew{came} at {e.offset} or beyond, behind what the remote tier has"
+    return f"is out of its leader's range: goes on{came} at {e.offset}"
+
+
+def _fetches(e: Event, t: Teller) -> str:
+    return f"fetches from broker {e.broker}" + (f" at offset {e.offset}" if e.offset is not None else "")
+
+
+def _fetch_fails(e: Event, t: Teller) -> str:
+    return "fails to fetch" + (f" from broker {e.broker}" if e.broker is not None else "") + f": {e.reason or 'error'}"
+
+
+def _refused(e: Event, t: Teller) -> str:
+    need = f" {e.count}" if e.count is not None else ""
+    return f"REFUSES writes: the ISR is smaller than min.insync.replicas{need}"
+
+
+def _rejected(e: Event, t: Teller) -> str:
+    return "is refused its ISR change" + (f" ({e.reason})" if e.reason else "")
+
+
+def _deletes_segments(e: Event, t: Teller) -> str:
+    return f"deletes segments ({e.reason or 'reason not told'})" + (f", from offset {e.offset}" if e.offset is not None else "")
+
+
+def _moves_start(e: Event, t: Teller) -> str:
+    return f"moves its log start to {e.log_start_offset}" + (f" ({e.reason})" if e.reason else "")
+
+
+def _reassignment(e: Event, t: Teller) -> str:
+    return f"reassignment {e.reason or 'step'}" + (f": replicas {ids(e.replicas)}" if e.replicas else "")
+
+
+def _intends(e: Event, t: Teller) -> str:
+    ends = f"; {_ends(e)} at the leader" if _ends(e) else ""
+    return f"asks for ISR {ids(e.previous_isr)} -> {ids(e.isr)}{ends}"
+
+
+def _election_asked(e: Event, t: Teller) -> str:
+    return f"a {(e.reason or '').lower() or 'leader'} election is asked for" + (f" by {e.value}" if e.value else "")
+
+
+def _directory(e: Event, t: Teller) -> str:
+    return "has its replica OFFLINE: log directory" + (f" {e.directory}" if e.directory else "") + " failed"
+
+
+def _partition_state(e: Event, t: Teller) -> str:
+    epoch = f", epoch {e.leader_epoch}" if e.leader_epoch is not None else ""
+    to = f" to broker {e.broker}" if e.reason == "sent" and e.broker is not None else ""
+    return f"has {e.reason or 'told'}{to} the state: leader {e.leader}{epoch}" + (f", ISR {ids(e.isr)}" if e.isr is not None else "")
+
+
+def _checkpointed(e: Event, t: Teller) -> str:
+    return f"disk, saved copy: {e.event} {e.offset}"
+
+
+def _controls(e: Event, t: Teller) -> str:
+    return f"node {e.controller} is the controller" + (f", controller epoch {e.controller_epoch}" if e.controller_epoch is not None else "")
+
+
+def _corrupt(e: Event, t: Teller) -> str:
+    place = f" from offset {e.offset} on" if e.offset is not None else ""
+    return f"has bytes on its disk that are no valid records{place}" if e.pattern == "segment" else f"finds its log CORRUPT{place}"
+
+
+def _of_another_topic(e: Event, t: Teller) -> str:
+    return f"has a log of another topic of this name (id {e.reason or 'not told'}; the topic has {e.value or 'none'})"
+
+
+def _stood_still(e: Event, t: Teller) -> str:
+    return f"stood still for {(e.duration_ms or 0) / 1000:.1f} s ({e.reason or 'pause'})"
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How a story shows a kind of event."""
+
+    words: Callable[[Event, Teller], str] = lambda e, t: ""
+    """The action of its subject; if empty, the raw text is quoted."""
+    tone: str = "plain"
+    subject: bool = True
+    """False: the words describe a state, not an action of a broker."""
+    settling: bool = False
+    """It is normal while a partition is being created."""
+    silent: str = ""
+    """Why it is shown only in a story of everything."""
+
+
+_BY_STATES = "a change of state tells it"
+_BY_DISKS = "told with the disk at the end"
+_SILENT: Mapping[str, frozenset[str]] = {
+    _BY_STATES: named(
+        "metadata-topic", "metadata-partition", "metadata-partition-change", "isr-update", "isr-written", "isr-change-notified"
+    ),
+    _BY_DISKS: named("cleaner-checkpoint", "epoch-entry", "epoch-file", "partition-metadata"),
+    "nothing changes of what the replica has": named("follower-kept", "log-moved"),
+    "of clients, not of the log": named("client-reset", "group-commit", "group-coordinated", "group-member", "transaction-state"),
+    "what was asked for; what came of it is told": named("assignment", "election-plan", "election-told", "reassignment-told"),
+    "of one moment; a snapshot or a finding tells it": named("describe-partition", "replica-size", "offset-told"),
+}
+"""Reasons why kinds without words are shown only in a story of everything."""
+TELLINGS: Mapping[str, Telling] = {
+    "leader-start": Telling(_leads),
+    "follower-start": Telling(_follows, settling=True),
+    "partition-state": Telling(_partition_state, silent=_BY_STATES),
+    "partition-transition": Telling(lambda e, t: f"moves the partition's state {e.reason}", silent=_BY_STATES),
+    "unclean-election-said": Telling(lambda e, t: f"Kafka says that broker {e.leader} is elected from outside the ISR", subject=False),
+    "recovering-mark": Telling(lambda e, t: "is told that its election was unclean", silent=_BY_STATES),
+    "election-failed": Telling(lambda e, t: "election FAILED: no replica may lead", "bad", subject=False),
+    "election-requested": Telling(_election_asked, subject=False),
+    "preferred-election": Telling(lambda e, t: "preferred leader election completed", subject=False, silent=_BY_STATES),
+    "become-refused": Telling(lambda e, t: f"cannot take up its role ({e.reason or 'refused'})", "warn", settling=True),
+    "replica-added": Telling(lambda e, t: "takes up a replica of the partition", silent="the load of its log is told"),
+    "isr-shrink": Telling(_intends),
+    "isr-expand": Telling(_intends),
+    "isr-rejected": Telling(_rejected, "warn"),
+    "log-load": Telling(_loads, settling=True),
+    "log-created": Telling(lambda e, t: "creates an empty log", settling=True),
+    "log-deleted": Telling(lambda e, t: "puts its replica aside as stray" if e.reason == "stray" else "deletes its replica"),
+    "topic-id-mismatch": Telling(_of_another_topic, "bad"),
+    "log-recovery": Telling(lambda e, t: f"recovers the segment at {e.offset}", silent="told with the load"),
+    "log-corruption": Telling(_corrupt, "bad"),
+    "hw-loaded": Telling(lambda e, t: f"starts with HW {e.high_watermark}", silent="a checkpoint from before the start"),
+    "hw-missing": Telling(lambda e, t: "finds no HW checkpointed", silent="so at every new replica"),
+    "hw-regression": Telling(_regresses, "warn"),
+    "truncation": Telling(lambda e, t: f"truncates to {e.offset}"),
+    "truncation-noop": Telling(lambda e, t: f"truncates to {e.offset}, which changes nothing", silent="nothing is cut"),
+    "truncation-plan": Telling(lambda e, t: f"will truncate to {e.offset} ({e.reason or 'reason not told'})", silent="the cut is told"),
+    "truncation-below-hw": Telling(
+        lambda e, t: f"truncates below its own HW {e.high_watermark}" if e.high_watermark is not None else "", "bad"
+    ),
+    "truncation-refused": Telling(tone="warn"),
+    "fetch-offset-reset": Telling(_resets, "warn"),
+    "segment-roll": Telling(lambda e, t: f"begins a new segment at {e.offset}, its LEO then"),
+    "segment-delete": Telling(_deletes_segments),
+    "log-start-move": Telling(_moves_start),
+    "producer-snapshot": Telling(lambda e, t: f"writes producer state at LEO {e.offset}", silent="the segment it is written with is told"),
+    "epoch-assigned": Telling(lambda e, t: f"notes that epoch {e.leader_epoch} begins at {e.offset}", silent=_BY_STATES),
+    "epoch-conflict": Telling(),
+    "fetcher-added": Telling(_fetches),
+    "fetcher-removed": Telling(lambda e, t: "stops fetching", silent="so at every change of leader"),
+    "fetch-error": Telling(_fetch_fails, "warn", settling=True),
+    "partition-failed": Telling(
+        lambda e, t: "has its fetching failed, until it is told a new epoch" + (f" ({e.reason})" if e.reason else ""), "bad"
+    ),
+    "append-refused": Telling(_refused, "warn"),
+    "append-error": Telling(tone="warn"),
+    "log-dir-partitions": Telling(_directory, "bad"),
+    "log-dir-offline": Telling(lambda e, t: "loses a log directory" + (f": {e.directory}" if e.directory else ""), "bad"),
+    "reassignment": Telling(_reassignment, subject=False),
+    LEFT_OUT: Telling(lambda e, t: f"{e.count:,} events up to {moment(e.last_at)} are left out: more of the same", "gap", subject=False),
+    "topic-created": Telling(lambda e, t: "topic created", subject=False),
+    "topic-deletion": Telling(lambda e, t: "deletion of the topic begins", "warn", subject=False),
+    "topic-deleted": Telling(lambda e, t: "topic deleted", "warn", subject=False),
+    "metadata-topic-removed": Telling(lambda e, t: "topic deleted", "warn", subject=False),
+    "controller-elected": Telling(_controls, subject=False),
+    "metadata-leader": Telling(_controls, subject=False),
+    "hw-checkpoint": Telling(_checkpointed),
+    "recovery-point": Telling(_checkpointed, silent=_BY_DISKS),
+    "log-start-checkpoint": Telling(_checkpointed, silent=_BY_DISKS),
+    "segment": Telling(lambda e, t: f"disk, saved copy: segment {e.offset} ends at {e.log_end_offset}"),
+    "jvm-pause": Telling(_stood_still, "warn"),
+    **{kind: Telling(silent=why) for why, kinds in _SILENT.items() for kind in kinds},
+}
+"""Every kind of a partition's events, and the kinds of other events that a partition's story shows."""
+
+
+def telling(kind: str) -> Telling:
+    return TELLINGS.get(kind, _OF_NO_PARTITION)
+
+
+_OF_NO_PARTITION = Telling(silent="of no partition")

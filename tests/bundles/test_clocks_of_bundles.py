@@ -1,0 +1,335 @@
+"""Verdicts and times of real bundles whose brokers' clocks are moved: other zones, errors of minutes, modification times kept,
+moved along or lost."""
+
+from __future__ import annotations
+
+import json
+import re
+import tarfile
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta, timezone
+from functools import cache
+from io import BytesIO
+from typing import Any
+
+import click
+import pyarrow as pa
+import pytest
+
+from forensics.commands.evidence import clock_offset
+from forensics.commands.evidence import zone as zone_option
+from forensics.model.cluster.build import Options
+from forensics.model.cluster.clocks import UNSURE
+from forensics.model.cluster.zones import NOISE_MS, in_zone
+from forensics.model.events import rows
+from forensics.views.document import Report
+from parsers import evidence, schemas
+from parsers.schemas import EVENTS, Member
+from tests import local
+from tests.forensics.staged import table
+from tests.paths import BUNDLES
+from tests.told import one_by_one
+
+NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
+RECORDED = datetime(2026, 11, 21, 12)
+"""About when; no zone changed its offset in those days."""
+ZONED = {
+    "unclean-election-2.8.2-zk": (1, 2, 3),
+    "unclean-election-3.9.1-kraft": (1, 2, 3, 100),
+    "power-loss-divergence-3.9.1-kraft": (1, 2, 3, 100),
+    "last-replica-standing-2.8.2-zk": (1, 2, 3),
+    "acks1-failover-2.8.2-zk": (1, 2, 3),
+    "zombie-leader-2.8.2-zk": (1, 2, 3),
+    "zombie-leader-3.9.1-kraft": (1, 2, 3, 100),
+    "rolling-restart-2.8.2-zk": (1, 2, 3),
+    "reassignment-3.9.1-kraft": (1, 2, 3, 4, 100),
+    "unclean-election-0.10.2.2-zk": (1, 2, 3),
+    "power-loss-divergence-0.10.2.2-zk": (1, 2, 3),
+    "loser-moved-away-3.8.1-kraft-combined": (1, 2, 3, 4),
+    "eligible-unclean-4.1.0-kraft": (1, 2, 3, 100),
+    "opposite-tails-0.10.1.1-zk": (1, 2, 3),
+    "disk-replaced-in-isr-2.3.1-zk": (1, 2, 3),
+}
+"""Bundles and their nodes."""
+CONTROLLERS = {"loser-moved-away-3.8.1-kraft-combined": {1: 1, 3: 3}}
+"""Nodes whose clocks stamp the metadata log, by controller epoch; elsewhere it is node 100 all the time."""
+HOUR = 3600.0
+COLLECTED = datetime(2026, 11, 21, 12, 34, 56)
+"""When the copy that lost modification times was made."""
+
+
+@cache
+def rows_of(name: str) -> tuple[tuple[Member, list[schemas.Row]], ...]:
+    """Rows of each file as the parsers give them, so that only times are left to be moved."""
+    found = []
+    with tarfile.open(BUNDLES / f"{name}.tar.gz") as whole:
+        for info in whole:
+            content = whole.extractfile(info)
+            if content is not None:
+                data = content.read()
+                modified = datetime.fromtimestamp(info.mtime, timezone.utc).replace(tzinfo=None)
+                member = Member(info.name, len(data), modified)
+                found.append((member, list(one_by_one(evidence.read_source(member, BytesIO(data))))))
+    return tuple(found)
+
+
+def node_of(path: str) -> int | None:
+    found = (re.fullmatch(r"(?:broker|controller)-(\d+)", part) for part in path.split("/"))
+    return next((int(match[1]) for match in found if match), None)
+
+
+def later(at: datetime | None, seconds: float) -> datetime | None:
+    return at + timedelta(seconds=seconds) if at is not None else None
+
+
+def moved(
+    name: str,
+    walls: Mapping[int, float],
+    clocks: Mapping[int, float] | None = None,
+    *,
+    lost: bool = False,
+    along: bool = False,
+    kept: Callable[[str], bool] = lambda path: True,
+) -> pa.Table:
+    """Events of a bundle's `kept` files with each node's log lines `walls` (zone) and `clocks` (error) seconds ahead, the
+    metadata log's stamps with the clock of who was the active controller. Modification times: true ones, `along` with the node's clock's error, or `lost`: that of the copy."""
+    found: list[schemas.Row] = []
+    for member, told in rows_of(name):
+        if not kept(member.path):
+            continue
+        node = node_of(member.path)
+        error = (clocks or {}).get(node, 0.0) if node is not None else 0.0
+        wall = error + (walls.get(node, 0.0) if node is not None else 0.0)
+        ahead = {"line": wall, "mtime": error if along else 0.0}
+        for row in told:
+            if "__cluster_metadata" in member.path:
+                ahead["batch"] = (clocks or {}).get(CONTROLLERS.get(name, {}).get(row.get("controller_epoch") or 0, 100), 0.0)
+            new = {**row, "time": later(row.get("time"), ahead.get(row.get("clock") or "", 0.0))}
+            if row["event"] == "start-time":
+                new["count"] = row["count"] + round(error * 1000)
+            if lost and row.get("clock") == "mtime":
+                new["time"] = COLLECTED
+            if row["event"] == "source":
+                c = dict(row["collected"])
+                c["first"], c["last"] = later(c.get("first"), wall), later(c.get("last"), wall)
+                c["modified"] = COLLECTED if lost else later(c["modified"], ahead["mtime"])
+                new["collected"] = c
+            found.append(new)
+    return pa.Table.from_batches(list(schemas.batches(found)), schema=EVENTS)
+
+
+def verdicts(report: Report) -> set[tuple[Any, ...]]:
+    """What was found, without times and words."""
+    return {
+        (f.kind, f.topic, f.partition, f.offsets, f.cause, f.committed, f.confidence)
+        for f in local.spread(report.findings)
+        if f.kind in KINDS
+    }
+
+
+def lost_offsets(report: Report) -> set[tuple[str | None, int | None, int]]:
+    """Topic, partition and offset of what is said to be lost up to a known end."""
+    losses = [f for f in local.spread(report.findings) if f.kind == "data-loss"]
+    return {(f.topic, f.partition, o) for f in losses for r in f.offsets if r.end is not None for o in range(r.start, r.end)}
+
+
+KINDS = {
+    "broker-crash",
+    "controlled-shutdown",
+    "data-loss",
+    "log-divergence",
+    "planned-reassignment",
+    "preferred-election",
+    "unclean-election",
+    "zombie-leader",
+}
+
+
+def began(report: Report) -> dict[tuple[Any, ...], datetime]:
+    return {
+        (f.kind, f.topic, f.partition, f.brokers, f.offsets, f.leader_epoch): f.start
+        for f in report.findings
+        if f.kind in KINDS and f.start is not None
+    }
+
+
+@cache
+def unmoved(name: str) -> Report:
+    return local.report(moved(name, {}))
+
+
+def check(name: str, told: Report, true_ms: Mapping[int, float]) -> None:
+    """Verdicts stay; clocks and the times of findings are right within what is said of them."""
+    assert verdicts(told) == verdicts(unmoved(name))
+    doubts = [n.clock.uncertainty_ms for n in told.cluster.nodes.values()]
+    for node in told.cluster.nodes.values():
+        if node.clock.uncertainty_ms is not None:
+            assert abs(node.clock.offset_ms - true_ms.get(node.id, 0)) <= node.clock.uncertainty_ms + NOISE_MS, node.id
+    if None not in doubts:
+        slack = timedelta(milliseconds=max(d for d in doubts if d is not None) + NOISE_MS)
+        right = began(unmoved(name))
+        late = {key: at for key, at in began(told).items() if key in right and abs(at - right[key]) > slack}
+        assert late == {}
+
+
+@pytest.mark.parametrize("name", ZONED)
+@pytest.mark.parametrize("lost", [False, True], ids=["mtimes kept", "mtimes lost"])
+@pytest.mark.parametrize("hours", [5.0, -8.0, 13.0])
+def test_all_in_another_zone(name: str, hours: float, lost: bool) -> None:
+    told = local.report(moved(name, dict.fromkeys(ZONED[name], hours * HOUR), lost=lost))
+    if lost and name == "opposite-tails-0.10.1.1-zk":
+        # the records' own times prove its losses, and there is no comparing them with lines of a zone that nobody knows
+        assert {v for v in verdicts(told) if v[0] != "data-loss"} == {v for v in verdicts(unmoved(name)) if v[0] != "data-loss"}
+        assert lost_offsets(told) <= lost_offsets(unmoved(name))
+    else:
+        check(name, told, dict.fromkeys(ZONED[name], hours * HOUR * 1000))
+    if not lost or "-0.10." not in name:  # Kafka prints the time in UTC from 2.3 on
+        assert {n.clock.zone_minutes for n in told.cluster.nodes.values()} == {hours * 60}
+    else:
+        assert {n.clock.basis for n in told.cluster.nodes.values()} <= UNSURE
+        assert told.document()["evidence"]["gaps"]
+
+
+@pytest.mark.parametrize("name", ZONED)
+@pytest.mark.parametrize("lost", [False, True], ids=["mtimes kept", "mtimes lost"])
+def test_each_in_its_own_zone(name: str, lost: bool) -> None:
+    hours = dict(zip(ZONED[name], (0.0, 5.5, -8.0, 13.0, -5.0), strict=False))
+    told = local.report(moved(name, {n: h * HOUR for n, h in hours.items()}, lost=lost))
+    check(name, told, {n: h * HOUR * 1000 for n, h in hours.items()})
+    assert [f for f in told.findings if f.kind == "clock-skew"] == []
+
+
+@pytest.mark.parametrize("name", ZONED)
+@pytest.mark.parametrize("mtimes", ["kept", "along", "lost"])
+@pytest.mark.parametrize("seconds", [300.0, -300.0])
+def test_one_clock_is_wrong(name: str, seconds: float, mtimes: str) -> None:
+    for wrong in ZONED[name]:
+        told = local.report(moved(name, {}, {wrong: seconds}, lost=mtimes == "lost", along=mtimes == "along"))
+        check(name, told, {wrong: seconds * 1000})
+        said = {b for f in told.findings if f.kind == "clock-skew" for b in f.brokers}
+        assert not said or wrong in said or told.cluster.nodes[wrong].clock.disputed or mtimes == "lost"
+        if mtimes == "kept" or (len(told.cluster.nodes[wrong].clock.compared) > 1 and mtimes == "along"):
+            assert said == {wrong}
+
+
+def test_error_is_told_with_how_it_was_seen() -> None:
+    told = local.report(moved("rolling-restart-2.8.2-zk", {}, {3: 300.0}, along=True))
+    (finding,) = (f for f in told.findings if f.kind == "clock-skew")
+    assert (finding.brokers, finding.severity, finding.confidence) == ((3,), "medium", "certain")
+    assert "ahead" in finding.summary and len(finding.evidence) == 2
+    (broker,) = (b for b in told.document()["cluster"]["brokers"] if b["id"] == 3)
+    assert abs(broker["clock_offset_ms"] - 300_000) <= broker["clock_uncertainty_ms"]
+    assert (broker["timezone"], broker["clock_basis"]) == ("UTC", "start+mtime+events")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_clocks_of_recorded_clusters(name: str) -> None:
+    truth = json.loads((BUNDLES / f"{name}.expected.json").read_text())
+    zones, errors = truth["broker_timezone"], truth["broker_clock_offsets"]
+    cluster, _ = local.gathered(local.events_of(BUNDLES / f"{name}.tar.gz"))
+    for node in cluster.nodes.values():
+        zone = zones.get(str(node.id), "UTC") if isinstance(zones, dict) else zones
+        offset = in_zone(zone, RECORDED) + 1000 * errors.get(str(node.id), 0)
+        assert abs(node.clock.offset_ms - offset) <= NOISE_MS
+        assert node.clock.basis not in UNSURE
+
+
+# the zone's offset changes in the middle of a log
+
+
+AUTUMN = datetime(2026, 10, 25, 1)
+SPRING = datetime(2026, 3, 29, 1)
+
+
+def log_of(change: datetime, before: int, after: int, path: str) -> tuple[dict[str, str], dict[str, datetime], list[datetime]]:
+    """A log with a line each minute around a change of the offset (hours), its modification time, and the true times."""
+    true = [change + timedelta(minutes=m, seconds=7) for m in range(-90, 90)]
+    walls = [at + timedelta(hours=before if at < change else after) for at in true]
+    where = "/var/lib/kafka/data"
+    lines = (
+        f"[{at:%Y-%m-%d %H:%M:%S},000] INFO [Log partition=t-0, dir={where}] Truncating to offset {n} (kafka.log.Log)\n"
+        for n, at in enumerate(walls)
+    )
+    started = f"[{walls[0]:%Y-%m-%d %H:%M:%S},000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+    return {path: started + "".join(lines)}, {path: true[-1]}, true
+
+
+@pytest.mark.parametrize(("change", "before", "after"), [(AUTUMN, 2, 1), (SPRING, 1, 2)], ids=["back", "forward"])
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"], ids=["estimated", "given"])
+def test_offset_changes_in_the_middle_of_a_file(change: datetime, before: int, after: int, zone: str | None) -> None:
+    files, modified, true = log_of(change, before, after, "broker-1/logs/server.log")
+    events = table(files, modified)
+    cluster, known = local.gathered(events, Options(zone_name=zone))
+    told = [e for b in events.to_batches() for e in rows(known.apply(b)) if e.event == "truncation"]
+    assert [e.at for e in told] == true
+    (source,) = cluster.sources
+    assert (source.first, source.last) == (true[0], true[-1])
+    assert [(c.at, c.before_ms, c.after_ms) for c in cluster.nodes[1].clock.changes] == [(change, before * 3_600_000, after * 3_600_000)]
+
+
+def test_offset_changes_in_logs_of_the_same_broker_that_do_not_show_it() -> None:
+    files, modified, _ = log_of(AUTUMN, 2, 1, "broker-1/logs/server.log")
+    other = "broker-1/logs/state-change.log"
+    text = "INFO [Broker id=1] Leader t-0 starts at leader epoch {} from offset 0 with high watermark 0 ISR [1] addingReplicas [] removingReplicas []. Previous leader epoch was -1. (state.change.logger)"
+    files[other] = f"[2026-10-25 01:00:00,000] {text.format(0)}\n[2026-10-25 09:00:00,000] {text.format(1)}\n"
+    events = table(files, modified)
+    _, known = local.gathered(events)
+    told = [e.at for b in events.to_batches() for e in rows(known.apply(b)) if e.event == "leader-start"]
+    assert told == [datetime(2026, 10, 24, 23), datetime(2026, 10, 25, 8)]
+
+
+# what the user says
+
+
+def test_zone_and_errors_that_are_given_overrule_the_estimate() -> None:
+    events = moved("rolling-restart-2.8.2-zk", dict.fromkeys((1, 2, 3), 5.0 * HOUR), {3: 300.0}, lost=True)
+    cluster, _ = local.gathered(events, Options(zone_offset_ms=18_000_000, clock_offsets_ms={3: 300_000}))
+    assert {n: (c.clock.zone, c.clock.skew_ms) for n, c in cluster.nodes.items()} == {
+        1: ("UTC+05:00", 0),
+        2: ("UTC+05:00", 0),
+        3: ("UTC+05:00", 300_000),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        (None, (None, None)),
+        ("utc", (0, None)),
+        ("+05:30", (19_800_000, None)),
+        ("-8", (-28_800_000, None)),
+        ("+0200", (7_200_000, None)),
+        ("Europe/Berlin", (None, "Europe/Berlin")),
+    ],
+)
+def test_timezone_option(text: str | None, meant: tuple[int | None, str | None]) -> None:
+    assert zone_option(text) == meant
+
+
+@pytest.mark.parametrize("text", ["", "+", "+25:00", "+02:75", "Mars/Base", "../etc/passwd", "+1_0"])
+def test_timezone_option_that_is_none(text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        zone_option(text)
+
+
+@pytest.mark.parametrize(("text", "meant"), [("2=-1.5", (2, -1_500)), ("100=+300", (100, 300_000))])
+def test_clock_offset_option(text: str, meant: tuple[int, int]) -> None:
+    assert clock_offset(text) == meant
+
+
+@pytest.mark.parametrize("text", ["2", "=5", "2=", "2=nan", "2=inf", "x=1", "2=1e300"])
+def test_clock_offset_option_that_is_none(text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        clock_offset(text)
+
+
+@pytest.mark.parametrize("year", ["0001", "9999"])
+def test_times_at_the_calendars_ends_are_no_crash(year: str) -> None:
+    line = "[{}-{} 00:00:00,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+    path = "broker-1/logs/server.log"
+    files = {path: line.format(year, "01-01") + line.format("2026", "11-21") + line.format(year, "12-31")}
+    for zone in (50_400_000, -43_200_000):
+        cluster, _ = local.gathered(
+            table(files, {path: datetime(2026, 11, 21)}), Options(zone_offset_ms=zone, clock_offsets_ms={1: 86_400_000})
+        )
+        assert datetime(2026, 11, 21) - timedelta(milliseconds=zone + 86_400_000) in [e.at for e in cluster.of("broker-started")]

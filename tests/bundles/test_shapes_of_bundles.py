@@ -1,0 +1,435 @@
+"""Real bundles handed over as people and tools do: however the same evidence is laid out, the same is said of it; and what is
+left out is not made up for."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from forensics.incidents.folding import places
+from forensics.model.findings import LEVELS, Finding, Place
+from forensics.views.document import Report
+from forensics.views.text import show
+from tests import local
+from tests.shapes import BUNDLES, File, Files, bundle, by_pod, cut, latest, nodes, only, put, renamed, tar, without, zipped
+
+ZOOKEEPER, KRAFT, TWICE = "unclean-election-2.8.2-zk", "unclean-election-3.9.1-kraft", "last-replica-standing-2.8.2-zk"
+"""The last one holds broker 1 as it was before its restart, too."""
+COMBINED = "loser-moved-away-3.8.1-kraft-combined"
+"""Its brokers are its controllers."""
+NAMES = (ZOOKEEPER, KRAFT, TWICE, COMBINED)
+
+OWN = re.compile(r"(?P<before>(?:before-restart/)?)(?P<role>broker|controller)-(?P<node>\d+)/(?P<rest>.*)")
+HOSTS = ("iris", "rose", "lily", "fern")
+
+
+def told(finding: Finding) -> tuple[Any, ...]:
+    offsets = tuple((r.start, r.end) for r in finding.offsets)
+    return (
+        finding.kind,
+        finding.topic,
+        finding.partition,
+        finding.severity,
+        finding.confidence,
+        finding.cause,
+        finding.committed,
+        offsets,
+        finding.brokers,
+    )
+
+
+@cache
+def whole(name: str) -> Report:
+    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
+
+
+def verdicts(report: Report, but: frozenset[str] = frozenset()) -> Counter[tuple[Any, ...]]:
+    return Counter(told(f) for f in report.findings if f.kind not in but)
+
+
+def owned(report: Report) -> set[int]:
+    """Nodes that sources belong to; every file of a broker's must have been somebody's."""
+    assert [s.path for s in report.cluster.sources if s.node is None and not re.search("topics-describe|reassign", s.path)] == []
+    return {s.node for s in report.cluster.sources if s.node is not None}
+
+
+def expect_same(name: str, *paths: Path, but: frozenset[str] = frozenset()) -> Report:
+    report = local.report(local.events_of(*paths))
+    assert verdicts(report, but) == verdicts(whole(name), but)
+    assert owned(report) == owned(whole(name))
+    assert report.cluster.conflicts == []
+    return report
+
+
+# the same evidence, laid out otherwise
+
+
+def moved(files: Files, place: Callable[[re.Match[str]], str]) -> Files:
+    """Each node's files where `place` puts them."""
+
+    def new(path: str) -> str:
+        found = OWN.fullmatch(path)
+        return place(found) if found is not None else path
+
+    return renamed(files, new)
+
+
+def host(found: re.Match[str]) -> str:
+    return HOSTS[int(found["node"]) % 4] + ".example.com"
+
+
+def ordinal(found: re.Match[str]) -> int:
+    """Pods count from 0, brokers of these bundles from 1."""
+    return int(found["node"]) - 1 if found["role"] == "broker" else int(found["node"]) - 97
+
+
+def tree(logs: str, data: str, config: str) -> Callable[[re.Match[str]], str]:
+    def place(found: re.Match[str]) -> str:
+        kind, _, rest = found["rest"].partition("/")
+        where = {"logs": logs, "data": data, "config": config}[kind]
+        return found["before"] + where.format(node=found["node"], ordinal=ordinal(found), host=host(found)) + "/" + rest
+
+    return place
+
+
+TREES = {
+    "pods": ("kafka-{ordinal}", "kafka-{ordinal}/kafka-logs", "kafka-{ordinal}/config"),
+    "pod volumes": ("kafka-{ordinal}/logs", "kafka-{ordinal}/data/kafka-log{ordinal}", "kafka-{ordinal}/config"),
+    "logs and disks apart": ("logs/kafka-{ordinal}", "data/kafka-{ordinal}", "config/kafka-{ordinal}"),
+    "hosts apart": ("logs/{host}", "data/{host}", "config/{host}"),
+    "root of each host": ("{host}/var/log/kafka", "{host}/var/lib/kafka/data", "{host}/etc/kafka"),
+    "support bundle": (
+        "diagnostics/{host}/kafka/logs",
+        "diagnostics/{host}/kafka/data",
+        "diagnostics/{host}/kafka/properties",
+    ),
+}
+
+
+@pytest.mark.parametrize("hints", ["all", "no meta.properties, no configuration"])
+@pytest.mark.parametrize("shape", TREES)
+@pytest.mark.parametrize("name", NAMES)
+def test_trees(name: str, shape: str, hints: str, tmp_path: Path) -> None:
+    """Names that are no node ids, and with the files taken out that say whose a directory is."""
+    files = bundle(name) if hints == "all" else without(bundle(name), r"/meta\.properties$|/config/")
+    expect_same(name, put(tmp_path / "dump", moved(files, tree(*TREES[shape]))))
+
+
+def apart(files: Files) -> tuple[dict[str, Files], Files]:
+    """Files by node's directory, without it, and what is of no node."""
+    own = {node: {p.removeprefix(f"{node}/"): f for p, f in files.items() if p.startswith(f"{node}/")} for node in nodes(files)}
+    return own, {p: f for p, f in files.items() if not any(p.startswith(f"{node}/") for node in own)}
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("inside", ["", "kafka-dump/"])
+@pytest.mark.parametrize("name", NAMES)
+def test_archive_of_each_broker_as_a_path_of_its_own(name: str, inside: str, backwards: bool, tmp_path: Path) -> None:
+    own, rest = apart(bundle(name))
+    archives = {f"{node.replace('/', '-')}/dump.tgz": {inside + p: f for p, f in files.items()} for node, files in own.items()}
+    put(tmp_path, {path: tar(files, mode="w:gz") for path, files in {**archives, "cluster.tgz": rest}.items()})
+    paths = [tmp_path / path for path in (*archives, "cluster.tgz")]
+    expect_same(name, *(reversed(paths) if backwards else paths))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_archive_of_archives(name: str, tmp_path: Path) -> None:
+    own, rest = apart(bundle(name))
+    inner = {f"{node.replace('/', '-')}.tar.gz": tar(files, mode="w:gz") for node, files in own.items()}
+    put(tmp_path, {"all.tar": tar({**inner, "cluster.zip": zipped(rest)})})
+    expect_same(name, tmp_path / "all.tar")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_zip_of_each_host_in_a_directory(name: str, tmp_path: Path) -> None:
+    own, rest = apart(bundle(name))
+    zips = {f"{letter}.zip": zipped(files) for letter, files in zip("abcde", own.values(), strict=False)}
+    expect_same(name, put(tmp_path, {**zips, "cluster.zip": zipped(rest)}))
+
+
+def pod(found: str) -> str:
+    role, _, node = found.partition("-")
+    return f"my-cluster-{'kafka' if role == 'broker' else 'controller'}-{int(node) - 1}"
+
+
+YAML = File(b"apiVersion: v1\nkind: Pod\nmetadata:\n  name: my-cluster-kafka-0\n  labels:\n    strimzi.io/cluster: my-cluster\n", 1.79e9)
+EVENTS = File(
+    b"LAST SEEN   TYPE     REASON    OBJECT                  MESSAGE\n5m          Normal   Killing   pod/my-cluster-kafka-0  Stopping\n",
+    1.79e9,
+)
+
+
+def report_of_strimzi(files: Files) -> Files:
+    """As its report.sh leaves it: every log of a pod in one stream, its configuration, and what Kubernetes knows."""
+    configs = {
+        f"reports/configs/{pod(found[0])}.cfg": file
+        for path, file in files.items()
+        if (found := re.match(r"(?:broker|controller)-\d+(?=/config/server.properties)", path))
+    }
+    kubernetes = {"reports/pods/my-cluster-kafka-0.yaml": YAML, "reports/configmaps/my-cluster-kafka-0.yaml": YAML}
+    logs = by_pod(files, lambda node: f"reports/logs/{pod(node)}-kafka.log")
+    return {**logs, **configs, **kubernetes, "reports/events/events.txt": EVENTS}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_strimzi_report_with_volumes(name: str, tmp_path: Path) -> None:
+    files = bundle(name)
+    volumes = {}
+    for path, file in files.items():
+        if (found := OWN.fullmatch(path)) is not None and found["rest"].startswith("data/"):
+            volume = f"{found['before']}volumes/data-{pod(found['role'] + '-' + found['node'])}/kafka-log{ordinal(found)}"
+            volumes[f"{volume}/{found['rest'].removeprefix('data/')}"] = file
+    put(tmp_path, {"report.zip": zipped({**report_of_strimzi(files), **volumes, **only(files, "^cluster/")})})
+    report = local.report(local.events_of(tmp_path / "report.zip"))
+    assert verdicts(report) == verdicts(whole(name))
+    assert {s.node for s in report.cluster.sources if s.path.startswith("reports/logs/")} <= owned(whole(name))
+
+
+def test_strimzi_report_alone_tells_of_the_election_and_its_loss(tmp_path: Path) -> None:
+    put(tmp_path, {"report-21-11-2026_02-00-00.zip": zipped(report_of_strimzi(bundle(ZOOKEEPER)))})
+    report = local.report(local.events_of(tmp_path / "report-21-11-2026_02-00-00.zip"))
+    for kind in ("unclean-election", "data-loss", "broker-crash", "zombie-leader"):
+        assert {told(f) for f in report.findings if f.kind == kind} == {told(f) for f in whole(ZOOKEEPER).findings if f.kind == kind}
+    owners = {f"reports/{s.path}": s.node for s in report.cluster.sources}
+    assert {p.rpartition("/")[2]: n for p, n in owners.items() if re.search("/logs/|/configs/", p)} == {
+        f"my-cluster-kafka-{n - 1}{suffix}": n for n in (1, 2, 3) for suffix in ("-kafka.log", ".cfg")
+    }
+    assert owners["reports/pods/my-cluster-kafka-0.yaml"] == 1
+    assert owners["reports/events/events.txt"] is None
+    assert any("replication-offset-checkpoint" in words for words in report.not_collected())
+    assert not any("server.log" in words for words in report.not_collected()), "standard output holds it"
+
+
+def test_log_without_a_last_moment_is_shown(tmp_path: Path) -> None:
+    report = local.report(local.events_of(put(tmp_path, only(bundle(ZOOKEEPER), r"^broker-1/logs/server\.log$"))))
+    report.cluster.sources[0].last = None
+    out = io.StringIO()
+    show(report, Console(width=120, file=out))
+    assert "1 broker " in out.getvalue()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hive_of_hours(name: str, tmp_path: Path) -> None:
+    """Each hour's piece of a log has the same name, in the directory of its hour."""
+    laid: Files = {}
+    for path, file in bundle(name).items():
+        found = OWN.fullmatch(path)
+        top = f"{found['before'] if found else ''}cluster=prod/"
+        if found is None:
+            laid[top + path] = file
+        elif found["rest"].startswith("logs/"):
+            lines = file.content.count(b"\n")
+            for hour, piece in enumerate(cut(file, [lines // 3, lines * 2 // 3]) or [file]):
+                packed = File(gzip.compress(piece.content), piece.modified)
+                laid[f"{top}broker={found['node']}/date=2026-11-21/hour=0{hour}/{found['rest'][5:]}.gz"] = packed
+        else:
+            laid[f"{top}broker={found['node']}/date=2026-11-21/{found['rest']}"] = file
+    expect_same(name, put(tmp_path, laid))
+
+
+def test_two_clusters_in_one_evidence_are_told(tmp_path: Path) -> None:
+    server = only(bundle(ZOOKEEPER), r"^broker-1/(?:logs/server\.log|data/meta)")
+    laid = {f"cluster={c}/{p}": f for c in ("blue", "green") for p, f in server.items()}
+    by_path = [f for f in local.report(local.events_of(put(tmp_path / "hive", laid))).findings if f.kind == "evidence-conflict"]
+    assert [f.severity for f in by_path] == ["medium"]
+    assert "2 clusters (blue, green)" in by_path[0].summary
+    meta = [p for p in server if p.endswith("meta.properties")]
+    other = {f"other/{p}": File(re.sub(rb"cluster\.id=\S+", b"cluster.id=elsewhere", server[p].content), 1.79e9) for p in meta}
+    by_id = [f for f in local.report(local.events_of(put(tmp_path / "ids", {**server, **other}))).findings if f.kind == "evidence-conflict"]
+    assert len(by_id) == 1
+    assert "elsewhere" in by_id[0].summary
+    one = local.report(local.events_of(put(tmp_path / "one", {p.replace("green", "blue"): f for p, f in laid.items()})))
+    assert [f for f in one.findings if f.kind == "evidence-conflict"] == []
+
+
+# rotation
+
+ROTATIONS: dict[str, Callable[[int, int], str]] = {
+    "hours": lambda number, count: f".2026-11-21-0{number}",
+    "numbers": lambda number, count: f".{count - number}",
+    "packed hours": lambda number, count: f".2026-11-21-0{number}.gz",
+}
+
+
+def rotated(files: Files, suffix: Callable[[int, int], str], seed: int) -> Files:
+    """Each log in up to five files, cut between any two lines, all files in no order."""
+    chance = random.Random(seed)
+    laid: Files = {}
+    for path, file in files.items():
+        lines = file.content.count(b"\n")
+        *pieces, last = cut(file, chance.sample(range(1, lines), min(4, lines - 1))) if "/logs/" in path and lines > 1 else [file]
+        for number, piece in enumerate(pieces):
+            name = path + suffix(number, len(pieces))
+            laid[name] = File(gzip.compress(piece.content), piece.modified) if name.endswith(".gz") else piece
+        laid[path] = last
+    return dict(chance.sample(list(laid.items()), len(laid)))
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["", "modification times lost"])
+@pytest.mark.parametrize("style", ROTATIONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_rotated_logs(name: str, style: str, kept: bool, tmp_path: Path) -> None:
+    """A piece that holds the end of a stack trace only is a gap, and all that may be said of the cuts."""
+    files = rotated(bundle(name), ROTATIONS[style], seed=3)
+    late = latest(files) + 5003
+    put(tmp_path, {"dump.tar": tar(files if kept else {p: File(f.content, late) for p, f in files.items()})})
+    expect_same(name, tmp_path / "dump.tar", but=frozenset({"evidence-gap"}))
+
+
+@pytest.mark.parametrize("moment", [0.0, 1_850_000_000.0], ids=["none", "of the copy"])
+@pytest.mark.parametrize("name", NAMES)
+def test_modification_times_lost(name: str, moment: float, tmp_path: Path) -> None:
+    put(tmp_path, {"dump.tar": tar({p: File(f.content, moment) for p, f in bundle(name).items()})})
+    expect_same(name, tmp_path / "dump.tar")
+
+
+# the same twice
+
+
+def early(file: File) -> File:
+    """A log as it was when two thirds of it were written."""
+    return cut(file, [file.content.count(b"\n") * 2 // 3])[0]
+
+
+def logs(files: Files) -> Files:
+    return {p: f for p, f in only(files, r"/logs/").items() if f.content.count(b"\n") > 2}
+
+
+REPEATS: dict[str, Callable[[Files], Files]] = {
+    "all of it": lambda files: {f"copy/{p}": f for p, f in files.items()},
+    "its own archive": lambda files: {"all.tar": tar(files)},
+    "logs and their packed copies": lambda files: {f"{p}.gz": File(gzip.compress(f.content), f.modified) for p, f in logs(files).items()},
+    "logs as they were, beside": lambda files: {f"{p}.old": early(f) for p, f in logs(files).items()},
+    "logs as they were, in a directory": lambda files: {p.replace("/logs/", "/logs-1/"): early(f) for p, f in logs(files).items()},
+    "logs as they were, in another tree": lambda files: {f"first-look/{p}": early(f) for p, f in logs(files).items()},
+    "logs attached": lambda files: {f"attached/{p.replace('/', '-')}": f for p, f in logs(files).items()},
+    "standard output": lambda files: by_pod(files, lambda node: f"{node}/logs/kafkaServer.out"),
+}
+
+
+@pytest.mark.parametrize("what", REPEATS)
+@pytest.mark.parametrize("name", NAMES)
+def test_facts_count_once(name: str, what: str, tmp_path: Path) -> None:
+    files = bundle(name)
+    report = expect_same(name, put(tmp_path, {**files, **REPEATS[what](files)}))
+    lives = {node.id: [life.outcome for life in node.lives] for node in report.cluster.nodes.values()}
+    assert lives == {node.id: [life.outcome for life in node.lives] for node in whole(name).cluster.nodes.values()}
+
+
+# names
+
+
+def strange(path: str) -> str:
+    return re.sub(r"(broker|controller)-(\d+)", r"узел № \2 (копия)", path)
+
+
+APPLE = File(b"\0\5\x16\7\0\2\0\0Mac OS X        \0\2\0\0\0\t\0\0\0\x32", 1.79e9)
+PAX = File(b"30 mtime=1795222800.123456789\n", 1.79e9)
+
+
+def littered(files: Files) -> Files:
+    """With what file managers leave, and pax headers that a program without pax wrote out as files."""
+    apple = {re.sub(r"([^/]+)$", r"._\1", p): APPLE for p in files}
+    headers = {f"PaxHeaders.4711/{p}": PAX for p in files}
+    return {**apple, **headers, ".DS_Store": APPLE, "__MACOSX/._broker-1": APPLE, "Thumbs.db": APPLE, **files}
+
+
+WRITTEN: dict[str, Callable[[Files], File]] = {
+    "absolute.tar": lambda files: tar({f"/{p}": f for p, f in files.items()}),
+    "dots.tar": lambda files: tar({f"./{p}": f for p, f in files.items()}),
+    "backslashes.zip": lambda files: zipped({p.replace("/", "\\"): f for p, f in files.items()}),
+    "drive.zip": lambda files: zipped({f"C:\\dump\\{p}".replace("/", "\\"): f for p, f in files.items()}),
+    "absolute.zip": lambda files: zipped({f"/srv/{p}": f for p, f in files.items()}),
+}
+
+
+@pytest.mark.parametrize("archive", WRITTEN)
+@pytest.mark.parametrize("name", NAMES)
+def test_names_in_archives(name: str, archive: str, tmp_path: Path) -> None:
+    put(tmp_path, {archive: WRITTEN[archive](littered(renamed(bundle(name), strange)))})
+    report = expect_same(name, tmp_path / archive)
+    assert len(report.cluster.sources) == len(bundle(name)), "litter is no source"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_in_directories(name: str, tmp_path: Path) -> None:
+    expect_same(name, put(tmp_path / "a", littered(renamed(bundle(name), strange))))
+    flat = put(tmp_path / "b", {p.replace("/", "\\"): f for p, f in littered(renamed(bundle(name), strange)).items()})
+    expect_same(name, flat)
+
+
+# a part of it
+
+PARTS = {
+    "logs": r"/logs/",
+    "server.log": r"/logs/server\.log$",
+    "state-change.log": r"/logs/state-change\.log$",
+    "controller.log": r"/logs/controller\.log$",
+    "checkpoints": r"checkpoint$",
+    "segments": r"/(?!__cluster_metadata)[^/]+/\d{20}\.log$",
+    "__cluster_metadata": r"/__cluster_metadata-0/",
+    "data": r"/data/",
+    "describe": r"^cluster/",
+    "configuration": r"/config/",
+    **{f"broker {n}": rf"^broker-{n}/" for n in (1, 2, 3)},
+    **{f"all but broker {n}": rf"^broker-[^{n}]/" for n in (1, 2, 3)},
+    **{f"server.log of broker {n}": rf"^broker-{n}/logs/server\.log$" for n in (1, 2, 3)},
+    **{f"state-change.log of broker {n}": rf"^broker-{n}/logs/state-change\.log$" for n in (1, 2, 3)},
+    "logs of 1, data of 2": r"^broker-1/logs/|^broker-2/data/",
+}
+ABOUT_EVIDENCE = frozenset({"evidence-gap", "unrecognised-lines", "clock-skew"})
+STEADY = "rolling-restart-2.8.2-zk"
+UNPROVABLE = "last-replica-standing-unprovable-3.9.1-kraft"
+
+
+def lost(findings: list[Finding]) -> set[int]:
+    return {o for f in findings for r in f.offsets if r.end is not None for o in range(r.start, r.end)}
+
+
+def where(finding: Finding) -> tuple[Place, ...]:
+    """Its partitions, or that it is of none."""
+    return places(finding) or (finding.place,)
+
+
+def below(finding: Finding, all_of_it: list[Finding]) -> bool:
+    """What a part says is said, as badly, by all of it. That a high watermark went back is a finding only as long as the loss
+    that explains it is not in evidence."""
+    return all(LEVELS.index(finding.severity) <= _worst(finding.kind, place.topic, place.partition, all_of_it) for place in where(finding))
+
+
+def _worst(kind: str, topic: str | None, partition: int | None, findings: list[Finding]) -> int:
+    """How bad it is said to be there, by findings of one partition or of many."""
+    same = [f for f in findings if f.kind == kind and any((p.topic, p.partition) == (topic, partition) for p in where(f))]
+    if kind == "hw-regression" and not same:
+        same = [f for f in findings if f.kind == "data-loss" and any(p.topic == topic for p in where(f))]
+    return max((LEVELS.index(f.severity) for f in same), default=LEVELS.index("low"))
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("name", [*NAMES, STEADY, UNPROVABLE])
+def test_part_of_it_claims_no_more_than_all_of_it(name: str, part: str, tmp_path: Path) -> None:
+    files = only(bundle(name), PARTS[part])
+    if not files:
+        pytest.skip("this mode has no such files")
+    report = local.report(local.events_of(put(tmp_path, files)))
+    everything = list(whole(name).findings)
+    said = [f for f in report.findings if f.kind not in ABOUT_EVIDENCE]
+    assert [(f.severity, f.summary) for f in said if not below(f, everything)] == []
+    for finding in said:
+        if finding.kind == "data-loss" and finding.confidence != "possible":
+            there = [f for f in everything if (f.kind, f.topic, f.partition) == (finding.kind, finding.topic, finding.partition)]
+            assert lost([finding]) <= lost(there)
+        assert not re.search(r"nothing was lost(?! that the evidence shows)", finding.summary + finding.explanation)
+    collected = {s.kind for s in report.cluster.sources}
+    assert ("server.log and its rotated files" in str(report.not_collected())) == ("server-log" not in collected)
+    assert ("replication-offset-checkpoint" in str(report.not_collected())) == ("hw-checkpoint" not in collected)

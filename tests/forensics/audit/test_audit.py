@@ -1,0 +1,527 @@
+"""Audits: what is new is read once, the result is that of all at once, kills lose nothing and double nothing, clusters are told apart."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+from click.testing import CliRunner
+
+from forensics.audit.audited import Audit, escaped
+from forensics.audit.layout import UNNAMED, Layout, Named, Teller, clusters
+from forensics.case.tables import PROOF, TABLES
+from forensics.cli import cli
+from forensics.commands import audit as command
+from forensics.commands.inputs import CaseInput
+from forensics.incidents.judging import OF_REPORT, OF_VERDICT, with_facts
+from forensics.views.document import Report
+from forensics.views.story.step import Wanted
+from parsers import evidence
+from parsers.schemas import EVENTS
+from spark import audit as engine
+from spark.session import DIRECTORY
+from tests import local
+from tests.bundles.test_bundles import BUNDLES
+from tests.conftest import Done
+from tests.forensics import staged
+from tests.forensics.output.test_files import full
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tests.objects import Objects
+
+DAY = 86400.0
+BUNDLE = BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz"
+
+
+class Here:
+    """As much of a SparkSession as work without DataFrames takes, in this process."""
+
+    defaultParallelism = 2
+
+    def __init__(self, directory: Path) -> None:
+        self.sparkContext = self
+        self.conf = {DIRECTORY: str(directory)}
+        self.value: Any = None
+        self._items: Sequence[Any] = ()
+
+    def broadcast(self, value: Any) -> Here:
+        self.value = value
+        return self
+
+    def parallelize(self, items: Sequence[Any], ways: int) -> Here:
+        self._items = list(items)
+        return self
+
+    def map(self, do: Callable[[Any], Any]) -> Here:
+        self._items = [do(item) for item in self._items]
+        return self
+
+    def flatMap(self, do: Callable[[Any], Iterable[Any]]) -> Here:
+        self._items = [made for item in self._items for made in do(item)]
+        return self
+
+    def collect(self) -> Sequence[Any]:
+        return self._items
+
+
+@dataclass
+class Run:
+    """Audits without Spark, and what each of them read."""
+
+    archive: str
+    read: list[str]
+
+    def __call__(self, out: Path, *words: str, archive: str | None = None) -> Done:
+        self.read.clear()
+        done = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["audit", archive or self.archive, "--out", str(out), *words])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return Done(done.exit_code, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    made = Run(str(tmp_path / "archive"), [])
+
+    def keep_events(_: Any, units: Sequence[Any], patterns: Sequence[str], group: engine.Group, directory: Path) -> list[dict[str, Any]]:
+        made.read += [name for unit in units for name in unit.select or (unit.path,)]
+        told = (batch for unit in units for batch in evidence.events(unit, patterns))
+        return engine._kept(told, EVENTS, group, directory).to_pylist()  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(engine, "keep_events", keep_events)
+    monkeypatch.setattr(command, "start", lambda _: object())
+    monkeypatch.setattr(command, "started", lambda _: Here(tmp_path))
+    return made
+
+
+def lossy() -> staged.Story:
+    """A leader that dies on the second day with records that the one elected from outside the ISR does not have: only the first day tells
+    who led, and not before the third is it in the ISR again."""
+    s = staged.Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.isr(1, 3600, [1], 2)
+    s.offline(2, DAY + 10, 1, [1], 3, 1)
+    s.online(2, DAY + 20, 2, 2, [2], 4)
+    s.leads(2, DAY + 20.1, 2, 50, 50, [2], 0)
+    s.follows(1, DAY + 100, 2, 100, 100)
+    s.truncates(1, DAY + 100.2, 50)
+    s.isr(2, 2 * DAY + 110, [2, 1], 5)
+    return s
+
+
+def quiet() -> staged.Story:
+    s = staged.Story("q")
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    return s
+
+
+def days(cluster: str, story: staged.Story) -> Iterator[tuple[str, str, str]]:
+    """Day, path and content of each log of a story, cut by day."""
+    for path, content in story.files.items():
+        lines: dict[str, str] = {}
+        for line in content.splitlines(keepends=True):
+            lines[line[1:11]] = lines.get(line[1:11], "") + line
+        for day, text in lines.items():
+            yield day, f"cluster={cluster}/date={day}/{path}", text
+
+
+def put(root: Path, path: str, content: str | bytes) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    last = max(re.findall(rb"(?m)^\[([\d-]{10} [\d:]{8})", file.read_bytes()), default=b"2026-11-21 01:53:00").decode()
+    at = datetime.strptime(last, "%Y-%m-%d %H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
+    os.utime(file, (at, at))
+
+
+def tables(out: Path) -> dict[str, bytes]:
+    """Every file that counts: tables, and what is told of clusters. Which files were read how is of the run."""
+    files = [p for p in out.rglob("*") if p.is_file() and p.parts[len(out.parts)] != "_audit"]
+    files += [p for p in (out / "_audit").glob("*.json") if p.name != "manifest.json"]
+    return {str(p.relative_to(out)): p.read_bytes() for p in files}
+
+
+def archive_of_days(root: Path) -> list[list[tuple[str, str]]]:
+    told = [*days("eu", lossy()), *days("us/1".replace("/", "%2F"), quiet())]
+    return [[(path, text) for day, path, text in told if day == one] for one in sorted({day for day, _, _ in told})]
+
+
+# from scratch, day by day, killed
+
+
+def test_day_by_day_is_the_same_as_from_scratch_and_nothing_is_read_twice(run: Run, tmp_path: Path) -> None:
+    archive = Path(run.archive)
+    by_day = archive_of_days(archive)
+    assert len(by_day) == 3
+    for number, files in enumerate(by_day):
+        for path, text in files:
+            put(archive, path, text)
+        if number == 2:  # one grew, and one is new of a day that was read before
+            path, text = by_day[1][0]
+            put(archive, path, text + "[2026-11-22 02:00:00,000] INFO [KafkaServer id=2] started (kafka.server.KafkaServer)\n")
+            put(
+                archive,
+                "cluster=us%2F1/date=2026-11-21/broker-2/logs/server.log",
+                "[2026-11-21 02:00:00,000] INFO starting (kafka.server.KafkaServer)\n",
+            )
+        done = run(tmp_path / "days")
+        assert done.returncode == 0, done.stderr
+        expected = {path for path, _ in files} | (
+            {by_day[1][0][0], "cluster=us%2F1/date=2026-11-21/broker-2/logs/server.log"} if number == 2 else set()
+        )
+        assert set(run.read) == expected
+        assert len(run.read) == len(expected)
+    before = tables(tmp_path / "days")
+    assert run(tmp_path / "days").returncode == 0
+    assert (run.read, tables(tmp_path / "days")) == ([], before)
+    assert run(tmp_path / "scratch").returncode == 0
+    assert tables(tmp_path / "days") == tables(tmp_path / "scratch")
+    audit = Audit(tmp_path / "days")
+    assert set(audit.clusters) == {"eu", "us/1"}
+    assert audit.entry("eu")["summary"]["loss"] == "found"
+    assert "DATA WAS LOST in 1 (eu)" in run(tmp_path / "days").stdout
+    told = CliRunner().invoke(cli, ["report", str(tmp_path / "days"), "--html", str(tmp_path / "all.html")])
+    assert told.exit_code == 0, told.output
+    page = (tmp_path / "all.html").read_text("utf-8")
+    assert "DATA WAS LOST in 1 (eu)" in page
+    for link in re.findall(r'<a href="(all\.clusters/[^"]+)">', page):
+        assert "kafka-forensics" in (tmp_path / unquote(link)).read_text("utf-8")
+    assert set(re.findall(r'href="(all\.clusters/[^"]+)">([^<]+)<', page)) == {
+        ("all.clusters/eu.html", "eu"),
+        ("all.clusters/us%252F1.html", "us/1"),
+    }
+
+
+def test_of_a_cluster_with_nothing_new_no_file_is_touched(run: Run, tmp_path: Path) -> None:
+    archive = Path(run.archive)
+    by_day = archive_of_days(archive)
+    for path, text in by_day[0]:
+        put(archive, path, text)
+    run(tmp_path / "out")
+    before = {p: p.stat().st_ino for p in (tmp_path / "out").rglob("*/cluster=us%2F1/**/*.parquet")}
+    for path, text in by_day[1]:
+        put(archive, path, text)
+    assert "Judged 1 of 2 clusters" in " ".join(run(tmp_path / "out").stdout.split())
+    assert before
+    assert {p: p.stat().st_ino for p in before} == before
+
+
+class Killed(BaseException):
+    pass
+
+
+class Mortal:
+    """Ends all work below a directory at the so-manyth change of it: nothing is done after that, no matter who asks."""
+
+    def __init__(self) -> None:
+        self.place, self.left, self.on = "", 0, False
+        self.done: list[str] = []
+        sys.addaudithook(self._hook)
+
+    def _hook(self, event: str, given: tuple[Any, ...]) -> None:
+        if not self.on or event not in ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "open"):
+            return
+        if not str(given[0]).startswith(self.place) or (event == "open" and "r" in str(given[1] or "r")):
+            return
+        if len(self.done) >= self.left:
+            raise Killed
+        self.done.append(f"{event} {given[1] if event == 'os.rename' else given[0]}")
+
+
+MORTAL = Mortal()
+"""One for all: a hook can never be taken away."""
+
+
+def test_killed_at_any_moment_and_run_again(run: Run, tmp_path: Path) -> None:
+    archive = Path(run.archive)
+    by_day = archive_of_days(archive)
+    for path, text in (one for files in by_day[:2] for one in files):
+        put(archive, path, text)
+    assert run(tmp_path / "first").returncode == 0
+    for path, text in by_day[2]:
+        put(archive, path, text)
+
+    def killed_after(steps: int) -> Path:
+        place = tmp_path / f"killed-{steps}"
+        shutil.copytree(tmp_path / "first", place)
+        MORTAL.place, MORTAL.left, MORTAL.on, MORTAL.done = str(place), steps, True, []
+        try:
+            run(place)
+        except Killed:
+            pass
+        finally:
+            MORTAL.on = False
+        return place
+
+    there = tables(killed_after(sys.maxsize))
+    steps = MORTAL.done
+    commits = [n for n, step in enumerate(steps) if step.endswith("/_audit/manifest.json")]
+    assert len(commits) == 2
+    spread = range(0, len(steps), len(steps) // 2)
+    for number in sorted({*commits, *(n + 1 for n in commits), *spread}):
+        place = killed_after(number)
+        for name in Audit(place).clusters:  # what counts is whole at any moment
+            Audit(place).case(name)
+        assert run(place).returncode == 0
+        assert tables(place) == there, steps[number]
+
+
+def test_a_full_disk_changes_nothing_that_counts(run: Run, tmp_path: Path) -> None:
+    archive = Path(run.archive)
+    by_day = archive_of_days(archive)
+    for path, text in by_day[0]:
+        put(archive, path, text)
+    assert run(tmp_path / "out").returncode == 0
+    before = tables(tmp_path / "out")
+    for path, text in by_day[1]:
+        put(archive, path, text)
+    for limit in (500, 5000):
+        with full(limit):
+            done = run(tmp_path / "out")
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and done.stderr.startswith("Error: "), done.stderr
+        assert before.items() <= tables(tmp_path / "out").items()
+    assert run(tmp_path / "out").returncode == 0 and run(tmp_path / "scratch").returncode == 0
+    assert tables(tmp_path / "out") == tables(tmp_path / "scratch")
+
+
+# the same as analyze
+
+
+def test_a_cluster_is_told_as_analyze_tells_it(run: Run, tmp_path: Path) -> None:
+    put(Path(run.archive), "prod.tar.gz", BUNDLE.read_bytes())
+    how = ("--limit", "archives=4")
+    assert run(tmp_path / "out", "--layout", "{cluster}/…", *how).returncode == 0
+    found = CaseInput(Audit(tmp_path / "out").case("prod"))
+    assert found.case.manifest["tool"]["command"] == ["audit", run.archive, "--layout", "{cluster}/…", *how]
+    told = found.conclusion(None)
+    there = local.report(local.events_of(BUNDLE))
+    there.cluster.archives = ()  # an audit has them in its manifest, whosever they are
+    here = Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents)
+    assert here.document() == there.document()
+    (name, number) = sorted(found.partitions())[0]
+    assert found.story(name, number, Wanted())
+    assert found.case.proof("sessions", 0) == next(
+        {n: p[n] for n in (*OF_VERDICT, PROOF)} for p in there.partitions if (p["topic"], p["partition"]) == ("sessions", 0)
+    )
+    rechecked = CliRunner().invoke(cli, ["verify", str(tmp_path / "out"), "--cluster", "prod", "--proof"])
+    assert rechecked.exit_code == 0 and "same verdict as the case for 5 partitions" in rechecked.stdout
+    (orders,) = (t for t in TABLES if t.name == "records")
+    times = [r["key"] for b in found.case.batches(orders.name, ["key"]) for r in b.to_pylist()]
+    assert times == sorted(times)
+    assert len(times) > 100
+
+
+def test_other_engines_read_the_tables_by_cluster_and_date(run: Run, tmp_path: Path) -> None:
+    archive = Path(run.archive)
+    for path, text in (one for files in archive_of_days(archive) for one in files):
+        put(archive, path, text)
+    run(tmp_path / "out")
+    steps = ds.dataset(
+        tmp_path / "out" / "steps",
+        partitioning=ds.partitioning(pa.schema([("cluster", pa.string()), ("date", pa.string())]), flavor="hive"),
+    )
+    rows = steps.to_table(columns=["cluster", "date", "time", "incarnation"]).to_pylist()
+    assert {r["cluster"] for r in rows} == {"eu", "us/1"}
+    assert all(r["time"] is None or r["date"] == r["time"].date().isoformat() for r in rows)
+    assert {r["date"] for r in rows if r["time"] is not None} == {"2026-11-21", "2026-11-22", "2026-11-23"}
+
+
+def test_spark_makes_the_same_bytes_of_a_small_cluster_and_of_a_large_one(
+    run: Run, tmp_path: Path, called: Callable[..., Done], session: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = Path(run.archive)
+    for path, text in (one for files in archive_of_days(archive) for one in files):
+        put(archive, path, text)
+    run(tmp_path / "here")
+    there = tables(tmp_path / "here")
+    monkeypatch.setattr(engine, "keep_events", KEEP_EVENTS)
+    monkeypatch.setattr(command, "started", lambda _: session)
+    monkeypatch.setattr(command, "WHOLE", 10)  # rows of the quiet one
+    assert called("audit", archive, "--out", tmp_path / "spark", cwd=tmp_path).returncode == 0
+    assert tables(tmp_path / "spark") == there
+
+
+KEEP_EVENTS = engine.keep_events
+
+
+# what is wrong
+
+
+def test_what_cannot_be_judged_is_named_and_the_rest_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Path(run.archive)
+    for _, path, text in (*days("eu", lossy()), *days("us", quiet())):
+        put(archive, path, text)
+    (archive / "cluster=us" / "server.log").symlink_to("/nowhere")
+    put(archive, "cluster=dead/broker-1.tar.gz", b"\x1f\x8b\x08" + b"rubbish" * 50)
+    put(archive, "cluster=us/date=2026-11-21/broker-1/logs/server.log.gz", b"\x1f\x8b\x08" + b"rubbish" * 50)
+    done = run(tmp_path / "out")
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 0
+    assert "1 could NOT BE JUDGED" in said
+    assert "dead: Nothing of Kafka's was found in it" in said
+    assert "us: 2 sources with problems" in said
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    from forensics.audit import whole
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("of this cluster")
+
+    put(
+        archive,
+        "cluster=us/date=2026-11-22/broker-1/logs/server.log",
+        "[2026-11-22 02:00:00,000] INFO starting (kafka.server.KafkaServer)\n",
+    )
+    with monkeypatch.context() as once:
+        once.setattr(whole, "gather", broken)
+        done = run(tmp_path / "out")
+    said = " ".join(done.stdout.split())
+    assert "us: it could not be judged: ZeroDivisionError: of this cluster; what is told of it is from before" in said
+    assert (done.returncode, run(tmp_path / "out", "--fail-on", "critical").returncode) == (0, 1)
+    assert run.read == []
+    assert "it could not be judged" not in run(tmp_path / "out").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("audit", "{archive}", "--out", "{out}", "--layout", "{{cluster}}/…"), "made with another layout"),
+        (("audit", "{archive}", "--out", "{archive}/out"), "lies in the archive"),
+        (("audit", "{archive}", "--out", "{archive}/.."), "no audit's"),
+        (("audit", "{archive}", "--out", "{out}", "--layout", "{{nobody}}"), "none of {cluster}"),
+        (("report", "{out}", "--cluster", "asia"), "there is no cluster 'asia'"),
+        (("analyze", "{out}"), "say which with --cluster"),
+        (("analyze", "{archive}", "--cluster", "eu"), "which this is not"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(words: Sequence[str], says: str, run: Run, tmp_path: Path) -> None:
+    archive = Path(run.archive)
+    for _, path, text in days("eu", quiet()):
+        put(archive, path, text)
+    run(tmp_path / "out")
+    done = CliRunner().invoke(cli, [w.format(archive=archive, out=tmp_path / "out") for w in words])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert says in done.stderr
+
+
+def test_a_report_of_all_clusters_and_of_one(run: Run, tmp_path: Path) -> None:
+    archive = Path(run.archive)
+    for _, path, text in (*days("eu", lossy()), *days("us", quiet())):
+        put(archive, path, text)
+    made = run(tmp_path / "out", "--no-records").stdout
+    invoke = CliRunner(env={"COLUMNS": "80"}).invoke
+    assert made.startswith(invoke(cli, ["report", str(tmp_path / "out")]).stdout.rstrip())
+    every = json.loads(invoke(cli, ["report", str(tmp_path / "out"), "--json", "-"]).stdout)
+    assert [c["cluster"] for c in every["clusters"]] == ["eu", "us"]
+    assert invoke(cli, ["report", str(tmp_path / "out"), "--fail-on", "critical"]).exit_code == 1
+    for words in (
+        ["report"],
+        ["timeline", "--topic", "t", "--partition", "0"],
+        ["inspect"],
+        ["checkpoints"],
+        ["plan"],
+        ["report", "--html", os.devnull],
+    ):
+        done = invoke(cli, [words[0], str(tmp_path / "out"), "--cluster", "eu", *words[1:]])
+        assert done.exit_code == 0, (words, done.stderr)
+    done = invoke(cli, ["merge", str(tmp_path / "out"), "--cluster", "eu"])
+    assert (done.exit_code, "no log lines" in done.stderr) == (2, True)
+
+
+def test_objects_that_are_uploaded_again_are_not_read_again(run: Run, tmp_path: Path, objects: Objects) -> None:
+    told = list(days("eu", lossy()))
+    for _, path, text in told:
+        objects.put(f"audit/{path}", text.encode())
+    uri = objects.uri("audit")
+    assert run(tmp_path / "out", archive=uri).returncode == 0
+    assert len(run.read) == len(told)
+    before = tables(tmp_path / "out")
+    assert "nobody" not in "".join(p.read_text("utf-8", "replace") for p in (tmp_path / "out").rglob("*") if p.is_file())
+    _, path, text = told[0]
+    objects.put(f"audit/{path}", text.encode())
+    run(tmp_path / "out", archive=uri)
+    assert (run.read, tables(tmp_path / "out")) == ([], before)
+    objects.put(f"audit/{path}", text.encode() + b"more\n")
+    objects.put("audit/cluster=eu/torn.gz", b"\x1f\x8b\x08" + b"rubbish" * 50)
+    run(tmp_path / "out", archive=uri)
+    assert set(run.read) == {path, "cluster=eu/torn.gz"}
+    for read in (["cluster=eu/torn.gz"], []):
+        run(tmp_path / "out", archive=uri)
+        assert run.read == read
+
+
+# which cluster
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "cluster", "name"),
+    [
+        (None, "a/cluster=eu%2F1/date=2026-03-02/b/x.log", "eu/1", "a/date=2026-03-02/b/x.log"),
+        (None, "a/b", None, "a/b"),
+        ("{cluster}/{date}/{broker}/…", "kafka-3/20260302/1/logs/server.log", "kafka-3", "date=2026-03-02/broker-1/logs/server.log"),
+        ("{cluster}/…", "eu.tar.gz/broker-1/x", "eu", "broker-1/x"),
+        ("{cluster}/…", "eu.tar.gz", "eu", "eu.tar.gz"),
+        ("{cluster}/…", "README", None, "README"),
+        ("{cluster}-{date}.tar.gz", "eu-1-20260302.tar.gz/broker-1/x", "eu-1", "eu-1-20260302.tar.gz/broker-1/x"),
+        ("…/{cluster}/logs/*", "x/y/eu/logs/server.log", "eu", "x/y/logs/server.log"),
+        ("{date}/{cluster}", "2026-01-01/eu/b", "eu", "date=2026-01-01/b"),
+    ],
+)
+def test_what_a_path_says(pattern: str | None, path: str, cluster: str | None, name: str) -> None:
+    assert Layout(pattern).read(path) == Named(cluster, name)
+
+
+def test_clusters_by_the_ids_that_files_tell() -> None:
+    early, late = datetime(2026, 1, 1), datetime(2026, 2, 1)
+    told = [
+        Teller("a/logs/server.log", None, [("X", early)]),
+        Teller("a/logs/server.log.1", None, [("Z", late)]),  # formatted anew: lives of one
+        Teller("a/logs/state-change.log", None),
+        Teller("a/data/meta.properties", None),
+        Teller("b.tar.gz/1/server.log", None, [("Y", None)]),
+        Teller("b.tar.gz/2/controller.log", None),
+        Teller("describe.txt", None),
+        Teller("c/server.log", "given", [("Y", None)]),
+    ]
+    assert clusters(told) == {
+        **dict.fromkeys((t.path for t in told[:4]), "Z"),
+        **dict.fromkeys((t.path for t in told[4:6]), "Y"),
+        "describe.txt": UNNAMED,
+        "c/server.log": "given",
+    }
+    assert set(clusters([Teller("a", None), Teller("b/c", None)]).values()) == {UNNAMED}
+
+
+def test_an_archive_without_names_is_told_apart_by_ids(run: Run, tmp_path: Path) -> None:
+    for at, cluster_id in (("a", "8d9m_bTrRiCpwmRarvC_0w"), ("b", "qaLRQMKtRuO9tYchoRN7kA")):
+        for path, text in quiet().files.items():
+            put(Path(run.archive), f"{at}/{path}", text)
+        line = f"[2026-11-21 01:53:00,000] INFO Cluster ID = {cluster_id} (kafka.server.KafkaServer)\n"
+        put(Path(run.archive), f"{at}/broker-1/logs/server.log", line)
+    assert run(tmp_path / "out").returncode == 0
+    assert set(Audit(tmp_path / "out").clusters) == {"8d9m_bTrRiCpwmRarvC_0w", "qaLRQMKtRuO9tYchoRN7kA"}
+    put(Path(run.archive), "c/describe.txt", "Topic: t PartitionCount: 1 ReplicationFactor: 1\n")
+    done = run(tmp_path / "out")
+    assert set(Audit(tmp_path / "out").clusters) == {"8d9m_bTrRiCpwmRarvC_0w", "qaLRQMKtRuO9tYchoRN7kA", UNNAMED}
+    assert "the rest is taken to be one" in " ".join(done.stdout.split())
+
+
+def test_names_of_clusters_are_steps_of_paths() -> None:
+    for name in ("a/b", "..", ".", "a b", "ü%", "x" * 60):
+        assert "/" not in escaped(name)
+        assert escaped(name) not in (".", "..")

@@ -1,0 +1,284 @@
+"""A case: what every command says of it is what it says of the evidence; it is whole or not there; nothing of Spark is needed to read it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from forensics.case import write as writing
+from forensics.case.judge import ROW, judge
+from forensics.case.read import Case
+from forensics.case.reference import page
+from forensics.case.run import RUN
+from forensics.case.tables import PROOF, TABLES
+from forensics.case.write import Origin, Refused, check, write
+from forensics.cli import cli
+from forensics.commands.inputs import CaseInput
+from forensics.incidents.judging import OF_REPORT, with_facts
+from forensics.model.cluster import final_state
+from forensics.model.cluster.build import Options
+from forensics.output.files import whole_directory
+from forensics.tools import checkpoint_diff as checkpoint_diff
+from forensics.views.document import Report
+from forensics.views.story.assembly import PROVEN, proven, tell
+from forensics.views.story.step import STORY, Wanted
+from spark import merge
+from spark.pipeline import judged
+from tests import local
+from tests.bundles.test_bundles import BUNDLES
+from tests.conftest import Done
+from tests.paths import ROOT
+
+BUNDLE = BUNDLES / "acks1-failover-zones-2.5.1-zk.tar.gz"
+KEPT = (("zombie-leader-3.9.1-kraft", 40), ("wiped-everything-3.9.1-kraft", 40), ("shared-log-2.8.2-zk", writing.ROWS))
+"""Bundles, and rows of a row group: size changes nothing."""
+STORIES = (Wanted(), Wanted(everything=True))
+
+
+def make(directory: Path, events: pa.Table) -> Case:
+    """A case made in this process, without the records of logs."""
+    cluster, resolver = local.gathered(events)
+    origin = Origin(["evidence"], ["analyze", "evidence"], Options(), [])
+    rows = judged(local.identified(events, resolver, cluster), cluster, judge(cluster), ROW)
+    with whole_directory(directory) as to:
+        write(to, origin, local.of_cluster(events), cluster, resolver, rows, [])
+    return Case(directory)
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("cases") / "a.case"
+    make(directory, local.events_of(BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz"))
+    return directory
+
+
+def of(directory: Path) -> dict[str, bytes]:
+    """All that was found: not who made it, and when."""
+    return {file.name: file.read_bytes() for file in directory.iterdir() if file.name != RUN}
+
+
+# the same words
+
+
+COMMANDS: Sequence[Sequence[str]] = (
+    ("analyze",),
+    ("inspect",),
+    ("timeline", "--topic", "clicks", "--partition", "0"),
+    ("checkpoints",),
+    ("plan",),
+    ("merge", "--topic", "clicks"),
+)
+WITHOUT_A_FILE = {"plan"}
+DRAWN = {"analyze", "report"}
+
+
+def test_every_command_says_of_a_case_what_it_says_of_the_evidence(tmp_path: Path, called: Callable[..., Done]) -> None:
+    def told(path: Path, words: Sequence[str], file: Path) -> tuple[int, str, list[str], str]:
+        page = file.with_suffix(".html")
+        asked = ("--json",) if words[0] in WITHOUT_A_FILE else ("--json", file)
+        drawn = ("--html", page) if words[0] in DRAWN else ()
+        done = called(words[0], path, *words[1:], *asked, *drawn, cwd=tmp_path)
+        said = [line for line in done.stderr.splitlines() if not line.endswith("...")]
+        return done.returncode, done.stdout, said, "".join(made.read_text() for made in (file, page) if made.exists())
+
+    directory = tmp_path / "a.case"
+    wanted = ("--json", tmp_path / "made.json", "--html", tmp_path / "made.html")
+    made = called("analyze", BUNDLE, "--case", directory, *wanted, cwd=tmp_path)
+    for n, words in enumerate(COMMANDS):
+        there = told(BUNDLE, words, tmp_path / f"{n}-evidence.json")
+        assert told(directory, words, tmp_path / f"{n}-case.json") == there, words
+        assert there[0] == 0 and there[1] + there[3], words
+        if words == ("analyze",):
+            assert (made.stdout, "".join((tmp_path / f"made.{kind}").read_text() for kind in ("json", "html"))) == (there[1], there[3])
+            assert told(directory, ("report",), tmp_path / "report.json") == there
+
+
+@pytest.mark.parametrize(("name", "rows"), KEPT)
+def test_what_comes_back_is_what_was_kept(name: str, rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "ROWS", rows)
+    events = local.events_of(BUNDLES / f"{name}.tar.gz")
+    there = local.report(events)
+    found = CaseInput(make(tmp_path / "a.case", events))
+    told = found.conclusion(None)
+    here = Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents)
+    assert here.document() == there.document()
+    assert list(told.findings) == list(there.findings)
+    assert [p["handovers"] for p in told.partitions] == [p["handovers"] for p in there.partitions]
+    anew = found.conclusion(lambda topic, partition: True)
+    assert (list(anew.findings), list(anew.incidents)) == (list(there.findings), list(there.incidents))
+    pairs = list(local.timelines(events))
+    assert found.standing() == through([r for t, c in pairs for r in final_state.standing(t, c)], final_state.SCHEMA)
+    compare = checkpoint_diff.comparison(there.cluster)
+    assert found.compared((), (), None, everything=False) == through([r for t, c in pairs for r in compare(t, c)], checkpoint_diff.SCHEMA)
+    assert found.partitions() == {(t.topic, t.partition) for t, _ in pairs}
+    for topic, partition in found.partitions():
+        own = [(t, c) for t, c in pairs if (t.topic, t.partition) == (topic, partition)]
+        proofs = [r["proof"] for t, c in own for r in through(list(proven(t, c, Wanted())), PROVEN) if r["proof"] is not None]
+        assert found.case.proof(topic, partition) == next(iter(proofs), None)
+        for wanted in (*STORIES, *(replace(w, since=t.events[len(t.events) // 2].at) for w in STORIES for t, _ in own if t.events)):
+            story = sorted((r for t, c in own for r in tell(t, c, wanted)), key=lambda r: (r["generation"], r["number"]))
+            assert through(found.story(topic, partition, wanted), STORY) == through(story, STORY)
+
+
+def through(rows: Sequence[Any], schema: pa.Schema) -> list[dict[str, Any]]:
+    return pa.RecordBatch.from_pylist(list(rows), schema=schema).to_pylist()  # type: ignore[no-any-return]
+
+
+def test_tasks_and_their_order_change_no_byte(tmp_path: Path, called: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark import SparkContext
+
+    for ways, part in ((1, 16 << 20), (3, 20_000)):
+        monkeypatch.setattr(SparkContext, "defaultParallelism", ways)
+        monkeypatch.setattr(merge, "PART_BYTES", part)
+        assert called("analyze", BUNDLE, "--case", tmp_path / f"{ways}.case", cwd=tmp_path).returncode == 0
+    assert of(tmp_path / "1.case") == of(tmp_path / "3.case")
+
+
+def test_a_case_is_read_without_pyspark(case: Path) -> None:
+    commands = [["analyze"], ["inspect"], ["timeline", "--topic", "sessions", "--partition", "0"], ["checkpoints"], ["plan"], ["merge"]]
+    code = f"""
+import sys
+from forensics.cli import cli
+for words in {commands!r}:
+    cli([*words, {str(case)!r}], standalone_mode=False)
+assert not [name for name in sys.modules if name.startswith(("pyspark", "py4j"))]
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+# whole, or not there
+
+
+def test_what_breaks_off_leaves_what_was_there(case: Path, tmp_path: Path) -> None:
+    directory = shutil.copytree(case, tmp_path / "a.case")
+    before = of(directory)
+    with pytest.raises(ZeroDivisionError), whole_directory(directory) as to:
+        (to / "records.parquet").write_bytes(b"half")
+        raise ZeroDivisionError
+    assert of(directory) == before
+    assert [p.name for p in tmp_path.iterdir()] == ["a.case"]
+    with whole_directory(directory) as to:
+        (to / "case.json").write_text("{}")
+    assert of(directory) == {"case.json": b"{}"}
+    assert [p.name for p in tmp_path.iterdir()] == ["a.case"]
+
+
+def test_a_case_takes_no_place_that_is_not_its_own(case: Path, tmp_path: Path) -> None:
+    (tmp_path / "evidence" / "logs").mkdir(parents=True)
+    (tmp_path / "evidence" / "logs" / "server.log").touch()
+    for directory, force in ((case, False), (tmp_path / "evidence" / "new", True), (tmp_path / "evidence", True)):
+        with pytest.raises(Refused):
+            check(directory, [str(tmp_path / "evidence")], force=force)
+    with pytest.raises(Refused, match="no case"):
+        check(tmp_path / "evidence", [], force=True)
+    check(case, [], force=True)
+    check(tmp_path / "new", [str(tmp_path / "evidence")], force=False)
+
+
+def without_proof(directory: Path) -> Path:
+    """A case as it was before it had the table of hand-overs."""
+    manifest = json.loads((directory / "case.json").read_text())
+    del manifest["tables"][PROOF]
+    (directory / "case.json").write_text(json.dumps(manifest))
+    (directory / f"{PROOF}.parquet").unlink()
+    return directory
+
+
+def test_a_case_without_the_proof_opens_and_says_so(case: Path, tmp_path: Path) -> None:
+    directory = str(without_proof(shutil.copytree(case, tmp_path / "a.case")))
+    done = [CliRunner().invoke(cli, ["report", str(path), "--json", "-"]) for path in (case, directory)]
+    partitions = [json.loads(d.stdout)["partitions"] for d in done]
+    assert {p["handovers"] is None for p in partitions[1]} == {True} and {p["handovers"] is None for p in partitions[0]} == {False}
+    assert [{**p, "handovers": None} for p in partitions[0]] == partitions[1]
+    story = CliRunner().invoke(cli, ["timeline", directory, "--topic", "sessions", "--partition", "0"])
+    assert "The proof: tail-cut" in story.stdout and "no table `handovers`" in story.stdout
+    page = CliRunner().invoke(cli, ["report", directory, "--html", "-"]).stdout
+    assert "has no table `handovers`" in page and 'class="proof"' not in page
+    refused = CliRunner().invoke(cli, ["verify", directory, "--proof"])
+    assert (refused.exit_code, refused.stdout, len(refused.stderr.splitlines())) == (2, "", 1)
+    assert "has no table 'handovers'" in refused.stderr
+
+
+def missing(directory: Path) -> None:
+    (directory / "steps.parquet").unlink()
+
+
+def of_another_version(directory: Path) -> None:
+    manifest = json.loads((directory / "case.json").read_text())
+    (directory / "case.json").write_text(json.dumps({**manifest, "schema": "kafka-forensics/case/2"}))
+
+
+def cut_short(directory: Path) -> None:
+    data = (directory / "facts.parquet").read_bytes()
+    (directory / "facts.parquet").write_bytes(data[: len(data) // 2])
+
+
+def other_bytes(directory: Path) -> None:
+    data = bytearray((directory / "facts.parquet").read_bytes())
+    for at in range(len(data) // 5, len(data) // 2, 100):
+        data[at] ^= 0xFF
+    (directory / "facts.parquet").write_bytes(data)
+
+
+def other_columns(directory: Path) -> None:
+    pq.write_table(pa.table({"topic": ["a"]}), directory / "judged.parquet")
+
+
+def fewer_rows(directory: Path) -> None:
+    pq.write_table(pq.read_table(directory / "steps.parquet").slice(1), directory / "steps.parquet")
+
+
+def without_tables(directory: Path) -> None:
+    (directory / "case.json").write_text('{"schema": "kafka-forensics/case/1"}')
+
+
+@pytest.mark.parametrize("damage", [missing, of_another_version, cut_short, other_bytes, other_columns, fewer_rows, without_tables])
+def test_a_case_that_cannot_be_used_is_one_line(damage: Callable[[Path], None], case: Path, tmp_path: Path) -> None:
+    directory = shutil.copytree(case, tmp_path / "a.case")
+    damage(directory)
+    done = CliRunner().invoke(cli, ["analyze", str(directory)])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert str(directory) in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("analyze", "{case}", "{case}"),
+        ("analyze", "{case}", "--timezone", "UTC"),
+        ("analyze", "{case}", "--case", "{new}"),
+        ("merge", "{case}", "--log-pattern", "%d %m%n"),
+        ("checkpoints", "{case}", "--against", "{case}"),
+        ("report", "{evidence}"),
+    ],
+)
+def test_what_a_case_cannot_do_is_one_line(words: Sequence[str], case: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, [w.format(case=case, new=tmp_path / "b.case", evidence=BUNDLE) for w in words])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+# documented
+
+
+def columns() -> Iterator[tuple[str, pa.Field]]:
+    yield from ((table.name, field) for table in TABLES for field in table.schema)
+
+
+def test_the_page_about_cases_is_that_of_the_schemas() -> None:
+    assert [(name, field.name) for name, field in columns() if not (field.metadata or {}).get(b"doc")] == []
+    assert (ROOT / "docs" / "case.md").read_text("utf-8") == page()

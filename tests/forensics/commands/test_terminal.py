@@ -1,0 +1,99 @@
+"""What a terminal shows: help with examples that work, no blanks at the ends of lines, no colours where nobody sees them, completion."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from forensics.cli import COMMANDS, Lazy, cli
+from forensics.commands.help import Told
+from tests import local
+from tests.bundles.test_bundles import BUNDLES
+from tests.forensics.case.test_case import make
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> str:
+    directory = tmp_path_factory.mktemp("cases") / "a.case"
+    make(directory, local.events_of(BUNDLES / "unclean-election-2.8.2-zk.tar.gz"))
+    return str(directory)
+
+
+def command(name: str) -> Told:
+    assert isinstance(cli, Lazy)
+    found = cli.get_command(click.Context(cli), name)
+    assert isinstance(found, Told), f"{name} has no examples"
+    return found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_and_its_examples_are_understood(name: str) -> None:
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, [name, "--help"]).stdout
+    examples = [line for line in shown.splitlines() if line.startswith(f"    kafka-forensics {name}")]
+    assert len(examples) >= 2
+    assert all(len(line) <= 80 for line in shown.splitlines() if line not in examples)
+    for line in examples:
+        words = shlex.split(line.split("|")[0])[2:]
+        command(name).make_parser(click.Context(command(name), info_name=name)).parse_args(list(words))
+
+
+def test_commands_options_and_kinds_are_completed() -> None:
+    def completed(*words: str) -> list[str]:
+        env = {"_KAFKA_FORENSICS_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+        done = CliRunner(env=env).invoke(cli, prog_name="kafka-forensics")
+        return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+    assert completed("kafka-forensics", "rep") == ["report"]
+    assert completed("kafka-forensics", "analyze", "--mark") == ["--markdown"]
+    assert completed("kafka-forensics", "analyze", "--fail-on", "cr") == ["critical"]
+
+
+SHOWN = (("report",), ("inspect",), ("timeline", "--topic", "orders", "--partition", "0"), ("checkpoints", "--all"), ("plan",))
+
+
+@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("words", SHOWN, ids=[words[0] for words in SHOWN])
+def test_what_is_piped_has_no_blanks_at_the_ends_of_its_lines_and_no_colours(words: tuple[str, ...], width: int, case: str) -> None:
+    done = CliRunner(env={"COLUMNS": str(width)}).invoke(cli, [words[0], case, *words[1:]])
+    assert done.exit_code == 0 and done.stdout
+    assert [line for line in done.stdout.splitlines() if line != line.rstrip()] == []
+    assert "\x1b" not in done.stdout
+    assert all(len(line) <= width or "--bootstrap-server" in line for line in done.stdout.splitlines())
+
+
+def test_the_last_lines_say_what_matters_and_stand_alone(case: str) -> None:
+    shown = CliRunner(env={"COLUMNS": "200"}).invoke(cli, ["report", case]).stdout
+    closing = shown.partition("\nIn short\n")[2]
+    for words in ("DATA WAS LOST. Of 8 partitions: 2 lost, 3 intact, 3 unknown.", "316 records", "Cause: ", "Next: ", "UTC"):
+        assert words in closing
+    assert len(closing.splitlines()) <= 12
+
+
+def test_a_terminal_shows_colours_unless_told_not_to(case: str) -> None:
+    def shown(**env: str) -> str:
+        ours, theirs = pty.openpty()
+        words = [sys.executable, "-c", "from forensics.cli import main; main()", "report", case]
+        with subprocess.Popen(
+            words, stdout=theirs, stderr=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm-256color", **env}
+        ) as running:
+            os.close(theirs)
+            told = b""
+            try:
+                while piece := os.read(ours, 65536):
+                    told += piece
+            except OSError:  # Linux's word for the end of it
+                pass
+            assert running.wait() == 0
+        os.close(ours)
+        return told.decode()
+
+    coloured = re.compile(r"\x1b\[[0-9;]*(3[0-7]|4[0-7])[0-9;]*m")
+    assert coloured.search(shown(NO_COLOR="")) and not coloured.search(shown(NO_COLOR="1"))

@@ -1,0 +1,154 @@
+"""One event, one finding: nothing is lost in the fold, and nothing of another event gets into it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forensics.incidents.findings import Findings
+from forensics.incidents.folding import folded, places
+from forensics.incidents.incidents import incidents
+from forensics.model.findings import Aggregation, Evidence, Finding, Range, Rule
+from forensics.thresholds import OFTEN
+
+NOON = datetime(2026, 11, 21, 12)
+RULES = (
+    Rule(kind="offline-partition", rank=1, level="high", meaning="", many=Aggregation(key=lambda f: f.brokers)),
+    Rule(kind="data-loss", rank=2, level="critical", meaning="", many=Aggregation(lambda first, group: "gone", recurs=False)),
+    Rule(kind="under-replicated", rank=3, level="medium", meaning=""),
+    Rule(kind="broker-crash", rank=4, level="medium", meaning="", root="ended without a shutdown"),
+    Rule(
+        kind="controlled-shutdown",
+        rank=5,
+        level="info",
+        meaning="",
+        root="shut down in order",
+        many=Aggregation(lambda first, group: "were shut down"),
+    ),
+    Rule(kind="restarted-replica", rank=6, level="info", meaning=""),
+)
+
+
+def by_kind(findings: Sequence[Finding]) -> Findings:
+    found = Findings()
+    found.add(findings)
+    return found
+
+
+def fold(findings: Sequence[Finding]) -> list[Finding]:
+    return [f for rule in RULES for f in folded([f for f in findings if f.kind == rule.kind], rule)]
+
+
+def offline(partition: int, seconds: float = 0, brokers: tuple[int, ...] = (1,), kind: str = "offline-partition") -> Finding:
+    return Finding(
+        kind=kind,
+        severity="high",
+        confidence="certain",
+        summary=f"t-{partition}: no leader for 5 s",
+        explanation=f"t-{partition} had no leader.",
+        evidence=(Evidence("broker-1/logs/state-change.log", partition + 1, None, "a line"),),
+        topic="t",
+        partition=partition,
+        brokers=brokers,
+        start=NOON + timedelta(seconds=seconds),
+        end=NOON + timedelta(seconds=seconds + 5),
+    )
+
+
+def test_what_happened_to_many_partitions_at_once_is_one() -> None:
+    (one,) = fold([offline(p, p / 100) for p in range(50)])
+    assert (one.topic, one.partition, len(one.places)) == (None, None, 50)
+    assert one.summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): no leader for 5 s"
+    assert (one.start, one.end) == (NOON, NOON + timedelta(seconds=5.49))
+
+
+def test_other_brokers_other_times_and_rules_that_do_not_fold_stay_apart() -> None:
+    told = [offline(0), offline(1, brokers=(2,)), offline(2, 90), offline(3, kind="under-replicated"), offline(4, kind="under-replicated")]
+    assert sorted(f.summary for f in fold(told)) == sorted(f.summary for f in told)
+
+
+def test_losses_of_one_cause_keep_their_offsets_and_doubts_stay_apart_from_them() -> None:
+    sure = [replace(offline(p, kind="data-loss"), offsets=(Range(p, 9),), committed=True) for p in range(3)]
+    doubts = [replace(f, confidence="possible", offsets=(Range(p, None),), end=None, committed=None) for p, f in enumerate(sure)]
+    found = fold([*sure, *doubts])
+    assert [[p.offsets for p in f.places] for f in found] == [[f.offsets for f in told] for told in (sure, doubts)]
+    assert [(f.committed, f.end is None) for f in found] == [(True, False), (None, True)]
+    twice = [sure[0], replace(sure[0], offsets=(Range(20, 30),))]
+    assert fold(twice) == twice, "two losses of one partition are two"
+
+
+def test_what_recurs_is_told_once_with_its_first_and_last_time() -> None:
+    months = [offline(0, 86400.0 * day) for day in range(OFTEN + 1)]
+    (one,) = fold(months)
+    assert one.summary.startswith(f"{OFTEN + 1} times: t-0: no leader")
+    assert (one.start, one.end) == (months[0].start, months[-1].end)
+    assert len(fold(months[:-1])) == OFTEN
+
+
+def test_what_is_of_no_time_is_not_said_to_recur() -> None:
+    """Files of one broker that could not be read, for instance."""
+    damaged = [replace(offline(0), start=None, end=None, evidence=(Evidence(f"log.{n}", 1, None, "zlib.error"),)) for n in range(OFTEN + 1)]
+    dated = [offline(0, 86400.0 * day) for day in range(OFTEN + 1)]
+    found = fold([replace(f, summary=f"log.{n}: zlib.error") for n, f in enumerate(damaged)] + dated)
+    again, alike = sorted(found, key=lambda f: f.start is None)
+    assert again.summary.startswith(f"{OFTEN + 1} times: ")
+    assert alike.summary == f"log.0: zlib.error; and {OFTEN} more like it"
+    assert (alike.start, alike.end) == (None, None)
+    assert [e.source for e in alike.evidence] == [e.source for f in damaged for e in f.evidence][: len(alike.evidence)]
+    assert "log.4: zlib.error" in alike.explanation and "0001" not in alike.explanation
+
+
+def of_broker(kind: str, broker: int, since: float, until: float | None) -> Finding:
+    times = {"start": NOON + timedelta(seconds=since), "end": None if until is None else NOON + timedelta(seconds=until)}
+    return replace(offline(0, kind=kind), topic=None, partition=None, brokers=(broker,), summary=f"broker {broker}", **times)
+
+
+def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back() -> None:
+    crash, back = of_broker("broker-crash", 1, 0, 30), replace(of_broker("restarted-replica", 1, 30, 60), cause="broker-crash")
+    told, (incident,) = incidents(by_kind([crash, back, offline(0, 5), offline(1, 50), offline(2, 300), offline(3, 5, (2,))]), RULES)
+    assert (incident.kind, incident.brokers, incident.end) == ("broker-crash", (1,), NOON + timedelta(seconds=60))
+    assert incident.summary == "Broker 1 ended without a shutdown: 2 partitions without a leader"
+    assert {f.summary for f in told if f.incident is None} == {"t-2: no leader for 5 s", "t-3: no leader for 5 s"}
+    assert set(incident.findings) == {f.id for f in told if f.incident == incident.id}
+
+
+def test_what_was_never_over_goes_on_behind_what_came_and_went_after_it() -> None:
+    crash, stop = of_broker("broker-crash", 1, 0, None), of_broker("controlled-shutdown", 1, 1000, 1005)
+    told, found = incidents(by_kind([crash, stop, replace(offline(0, 1002), kind="under-replicated"), offline(1, 5000)]), RULES)
+    of = {i.id: i.kind for i in found}
+    assert {f.kind: of[f.incident or ""] for f in told if f.topic} == {
+        "under-replicated": "controlled-shutdown",
+        "offline-partition": "broker-crash",
+    }
+
+
+def test_brokers_that_are_stopped_one_after_the_other_are_a_rolling_restart_and_a_crash_among_them_is_none_of_it() -> None:
+    stops = [of_broker("controlled-shutdown", b, 100 * b, 100 * b + 5) for b in range(1, 9)]
+    told, found = incidents(by_kind([*stops, of_broker("broker-crash", 9, 450, 500)]), RULES)
+    assert [(i.kind, i.brokers) for i in found] == [("broker-crash", (9,)), ("rolling-restart", tuple(range(1, 9)))] or [
+        (i.kind, i.brokers) for i in found
+    ] == [("rolling-restart", tuple(range(1, 9))), ("broker-crash", (9,))]
+    (all_of_them,) = [f for f in told if f.kind == "controlled-shutdown"]
+    assert all_of_them.brokers == tuple(range(1, 9))
+
+
+PLACES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 30), st.integers(1, 2)), max_size=30)
+
+
+@given(PLACES, st.randoms())
+def test_every_place_is_there_once_and_order_changes_nothing(told: list[tuple[int, int, int]], chance: object) -> None:
+    findings = [offline(p, s, (b,)) for p, s, b in dict.fromkeys(told)]
+    shuffled = list(findings)
+    chance.shuffle(shuffled)  # type: ignore[attr-defined]
+    found = fold(findings)
+
+    def where(folds: list[Finding]) -> set[tuple[tuple[int, ...], str | None, int | None]]:
+        return {(f.brokers, p.topic, p.partition) for f in folds for p in places(f)}
+
+    assert where(found) == where(findings)
+    assert sum(p.times for f in found for p in places(f)) == len(findings) or any("times:" in f.summary for f in found)
+    assert {frozenset(places(f)) for f in fold(shuffled)} == {frozenset(places(f)) for f in found}

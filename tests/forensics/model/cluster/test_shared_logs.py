@@ -1,0 +1,89 @@
+"""Logs that several brokers of one host write to: who began, whose a line without a name is, who is of one host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from forensics.model.cluster.shared_logs import TOGETHER, Start, hosts, shared_logs
+
+NOON = datetime(2026, 11, 21, 12)
+SERVER = "logs/server.log"
+LATE = TOGETHER.total_seconds() + 1
+STARTING = {"event": "broker-starting"}
+
+
+def settings(node: int) -> dict[str, Any]:
+    return {"event": "config", "node": node, "key": "broker.id", "value": str(node)}
+
+
+def started(node: int) -> dict[str, Any]:
+    return {"event": "broker-started", "node": node}
+
+
+def rows(*told: tuple[float, dict[str, Any]], source: str = SERVER) -> list[dict[str, Any]]:
+    """Rows of a log, a line each, by the seconds after noon."""
+    empty = {"source": source, "byte": None, "node": None, "key": None, "value": None, "text": None}
+    return [{**empty, "line": n, "time": NOON + timedelta(seconds=s), **row} for n, (s, row) in enumerate(told, 1)]
+
+
+def starts(*told: tuple[float, dict[str, Any]]) -> dict[int, int]:
+    """Whose each line that begins a process is."""
+    found: Sequence[Start] = shared_logs(rows(*told), {SERVER: (1, 2)}).starts[SERVER]
+    return {start.begin: start.node for start in found}
+
+
+def test_start_is_of_the_broker_that_tells_its_settings_next() -> None:
+    assert starts((0, STARTING), (1, settings(1)), (5, started(1)), (60, STARTING), (61, settings(2))) == {1: 1, 4: 2}
+
+
+def test_settings_are_told_twice_and_name_one_start() -> None:
+    told = [(0.0, STARTING), (0.1, STARTING), (1.0, settings(1)), (1.1, settings(1)), (1.2, settings(2)), (1.3, settings(2))]
+    assert starts(*told) == {1: 1, 2: 2}
+
+
+def test_starts_at_a_time_are_of_those_named_after_in_their_order() -> None:
+    assert starts((0, STARTING), (0.1, STARTING), (0.2, STARTING), (9, started(3)), (9.1, started(1)), (9.2, started(2))) == {
+        1: 3,
+        2: 1,
+        3: 2,
+    }
+
+
+def test_settings_before_the_start_name_it_and_no_later_ones() -> None:
+    assert starts((0, settings(1)), (0.1, STARTING), (4, started(1)), (20, settings(2)), (20.1, STARTING), (24, started(2))) == {2: 1, 5: 2}
+
+
+def test_start_that_never_came_to_a_name_is_nobodys() -> None:
+    assert starts((0, STARTING), (LATE, STARTING), (LATE + 1, settings(2))) == {2: 2}
+
+
+def test_line_that_stands_in_one_brokers_own_log_is_its_own() -> None:
+    said = {"event": "broker-starting", "text": "[12:00:00] INFO starting (kafka.server.KafkaServer)"}
+    shared = rows((0, said), (0.1, {**STARTING, "text": "another"}), (1, settings(1)), (1.1, settings(2)))
+    own = rows((0, said), source="two.log")
+    found = shared_logs([*shared, *own], {SERVER: (1, 2), "two.log": (2,)}, {SERVER: 1, "two.log": 2}).starts[SERVER]
+    assert found[-1] == Start(1, 2, 2)
+    both = rows((0, said), source="one.log")
+    known = {SERVER: (1, 2), "one.log": (1,), "two.log": (2,)}
+    told = shared_logs([*shared, *own, *both], known, {SERVER: 1, "one.log": 1, "two.log": 2}).starts[SERVER]
+    assert Start(1, 2, 2) not in told
+
+
+@pytest.mark.parametrize(
+    ("logs", "expected"),
+    [
+        ({"a/server.log": (2, 1), "b/server.log": (3,)}, {1: 1, 2: 1}),
+        ({"a/server.log": (2, 1), "a/controller.log": (2, 3)}, {1: 1, 2: 1, 3: 1}),
+        ({"a/server.log": (1,), "a/server.log.2026-11-21-08": (2,)}, {1: 1, 2: 1}),
+        ({"a/server.log": (1,), "a/server.log.2": (2,)}, {}),
+        ({"a/server.log": (1, 3), "a/server.log.2": (2,)}, {1: 1, 2: 1, 3: 1}),
+        ({"a/server.log": (1,), "b/server.log": (2,), "a/server-2.log": (3,)}, {}),
+    ],
+    ids=["one file", "a chain of files", "rolled by date", "numbers may be a copy's", "rolled, and one shared", "apart"],
+)
+def test_brokers_whose_lines_one_appender_writes_are_of_one_host(logs: dict[str, tuple[int, ...]], expected: dict[int, int]) -> None:
+    assert hosts(logs) == expected

@@ -1,0 +1,85 @@
+"""What is folded while it is columns makes the timeline that is made of all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import IDENTIFIED, Event
+from forensics.model.partition.runs import FEW, folded
+from spark.pipeline import by_partition, timelines
+
+NOON = datetime(2026, 11, 21, 12)
+KINDS: list[dict[str, Any]] = [
+    *[{"event": "append-refused"}, {"event": "fetch-error", "reason": "unknown"}, {"event": "fetcher-removed"}] * 3,
+    {"event": "append-refused", "isr": [1]},
+    {"event": "append-refused", "isr": [1, 2]},
+    {"event": "fetch-error"},
+    {"event": "log-deleted", "directory": "/d"},
+    {"event": "log-created", "directory": "/d"},
+    {"event": "partition-transition", "value": "made"},
+    {"event": "leader-start", "leader_epoch": 0, "isr": [1, 2]},
+    {"event": "follower-start", "leader_epoch": 3},
+    *[{"event": "partition-state", "reason": "received", "leader": 1, "isr": [1], "leader_epoch": epoch} for epoch in (0, 2)],
+    {"event": "isr-update", "isr": [1], "partition_epoch": 4},
+]
+FILES = [{"source": "a", "writer": 1}, {"source": "b", "writer": 1}, {"source": "c", "writer": 2}, {"source": "copy", "writer": 2}]
+LINES = st.lists(
+    st.tuples(st.sampled_from(FILES), st.sampled_from(KINDS), st.sampled_from([-5, 0, 0, 1, 1, 2, 30]), st.booleans()), max_size=40
+)
+TOPICS = st.lists(st.tuples(st.sampled_from(["topic-created", "topic-deletion", "topic-deleted"]), st.integers(0, 60)), max_size=3)
+
+
+def rows(told: list[tuple[dict[str, Any], dict[str, Any], int, bool]]) -> Iterator[dict[str, Any]]:
+    """Lines of several files as they came, each some seconds after the one before it in its file."""
+    at: dict[str, int] = {}
+    for line, (file, fact, seconds, again) in enumerate(told, 1):
+        for n in range(1, 4 if again else 2):
+            now = at[file["source"]] = at.get(file["source"], 0) + seconds
+            where = {"line": line * 3 + n, "byte": line * 300 + n, "topic": "t", "partition": 0, "cluster": 0, "text": fact["event"]}
+            yield {**where, **file, **fact, "at": NOON + timedelta(seconds=now)}
+
+
+def story(table: pa.Table, cluster: Cluster) -> list[Any]:
+    names = ("source", "line", "event", "at", "repeats", "last_at")
+    return [
+        (own.generation, own.states, [tuple(getattr(e, name) for name in names) for e in own.events])
+        for topic, partition, events in by_partition(table.to_batches())
+        for own, _ in timelines(topic, partition, events, cluster)
+    ]
+
+
+@given(LINES, TOPICS, st.integers(0, 20), st.sampled_from([1, 2, 64]))
+@settings(max_examples=60, deadline=None)
+def test_timeline_is_that_of_all_rows(told: Any, topic: list[tuple[str, int]], cut: int, piece: int) -> None:
+    of_topic = [Event(event=kind, topic="t", at=NOON + timedelta(seconds=at), source="controller") for kind, at in topic]
+    cluster = Cluster(copies=frozenset({"c", "copy"}), events=of_topic, recreated={"t": [e.at for e in of_topic]} if topic else {})
+    table = pa.Table.from_pylist(list(rows(told)), schema=IDENTIFIED)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("forensics.model.partition.runs.PIECE", piece)
+        fewer = folded([partial(table.slice, 0, cut), partial(table.slice, cut)], cluster)
+    assert [str(s) for s in story(fewer, cluster)] == [str(s) for s in story(table, cluster)]
+
+
+def test_run_is_one_row_unless_something_is_between() -> None:
+    again = [(FILES[0], KINDS[0], 1, True)] * (FEW // 3 + 1)
+    whole = pa.Table.from_pylist(list(rows(again)), schema=IDENTIFIED)
+    (row,) = folded([lambda: whole], Cluster()).to_pylist()
+    assert (row["repeats"], row["last_at"] - row["at"]) == (whole.num_rows, timedelta(seconds=whole.num_rows - 1))
+    for at, parts in ((1500, 2), (1500.5, 2), (5000, 1)):
+        other = {
+            **next(rows([(FILES[1], {"event": "isr-update", "isr": [1], "partition_epoch": 4}, 0, False)])),
+            "at": NOON + timedelta(seconds=at),
+        }
+        beside = pa.Table.from_pylist([other], schema=IDENTIFIED)
+        parted = folded([lambda: whole, partial(beside.slice, 0)], Cluster())
+        assert parted.num_rows >= parts + 1
+        assert sum(parted["repeats"].to_pylist()) == whole.num_rows + 1

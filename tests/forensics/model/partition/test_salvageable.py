@@ -1,0 +1,130 @@
+"""Which copy holds what was lost: leader epochs decide, whatever the copies' age, and each offset comes from one place."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+import google_crc32c
+import pytest
+
+from forensics.model.findings import Finding, Range, Salvageable
+from tests.forensics.staged import START, Story, of, report
+from tests.parsers.test_batches import v1
+
+SEGMENT = "00000000000000000000.log"
+LATE = START + timedelta(hours=1)
+
+
+def batch(base: int, epoch: int, *, count: int = 10, producer: int = -1) -> bytes:
+    """Records that are others in every epoch."""
+    payload = struct.pack(">qi", base, epoch) * count
+    fields = struct.pack(">hiqqqhii", 0, count - 1, 1000, 2000, producer, 0, -1, count) + payload
+    return struct.pack(">qiibI", base, 9 + len(fields), epoch, 2, google_crc32c.value(fields)) + fields
+
+
+def log(*spans: tuple[int, int, int]) -> bytes:
+    """Batches of ten from start to end (exclusive) of a leader epoch."""
+    return b"".join(batch(base, epoch) for start, end, epoch in spans for base in range(start, end, 10))
+
+
+def unclean(s: Story, *, start: int = 200, end: int = 300, epoch: int = 2, old: int = 1, new: int = 2, seconds: float = 10) -> None:
+    """`old` led alone from `start` on and reached `end`; `new` is elected without that, in the next epoch but one."""
+    s.leads(old, seconds, epoch, start, start, [old], previous=epoch - 1)
+    s.offline(3, seconds + 9, epoch + 1, [old], epoch + 1, old)
+    s.online(3, seconds + 9.5, epoch + 2, new, [new], epoch + 2)
+    s.leads(new, seconds + 10, epoch + 2, start, start, [new], previous=epoch + 1)
+    s.follows(old, seconds + 20, epoch + 2, end, end, previous=epoch)
+    s.truncates(old, seconds + 20.1, start)
+
+
+def losses(s: Story, disks: Mapping[str, bytes], modified: Mapping[str, datetime] | None = None) -> list[Finding]:
+    files = {f"{place}/t-0/{SEGMENT}": data for place, data in disks.items()}
+    told = report({**s.files, **files}, {**dict.fromkeys(files, LATE), **(modified or {})})
+    return sorted(of(told, "data-loss"), key=lambda f: f.leader_epoch or 0)
+
+
+def held(found: Finding) -> list[tuple[str, int, Range]]:
+    assert found.salvageable is not None
+    return [(h.source.removesuffix(f"/t-0/{SEGMENT}"), h.leader_epoch, h.offsets) for h in found.salvageable.held]
+
+
+@pytest.fixture
+def story() -> Story:
+    s = Story()
+    unclean(s)
+    return s
+
+
+NOW = log((0, 200, 1), (200, 260, 4))
+BEFORE = log((0, 200, 1), (200, 300, 2))
+
+
+def test_the_copy_from_before_the_cut_and_not_what_stands_there_now(story: Story) -> None:
+    (found,) = losses(story, {"broker-1/data": NOW, "broker-2/data": NOW, "before/broker-1/data": BEFORE})
+    assert held(found) == [("before/broker-1/data", 2, Range(200, 300))]
+    assert (
+        found.salvageable == Salvageable(found.salvageable.held, (), True, None, found.salvageable.producers)
+        if found.salvageable
+        else False
+    )
+
+
+def test_no_copy_says_where_one_might_be(story: Story) -> None:
+    (found,) = losses(story, {"broker-1/data": NOW, "broker-2/data": NOW})
+    assert found.salvageable is not None and not found.salvageable.held and found.salvageable.missing == (Range(200, 300),)
+    assert "broker 1 had them" in (found.salvageable.elsewhere or "")
+
+
+@pytest.mark.parametrize("aside", ["t-0.0123456789abcdef0123456789abcdef-delete", "t-0.0123456789abcdef0123456789abcdef-stray"])
+def test_a_directory_that_was_put_aside(story: Story, aside: str) -> None:
+    files = {f"broker-2/data/t-0/{SEGMENT}": NOW, f"broker-1/data/{aside}/{SEGMENT}": BEFORE}
+    (found,) = of(report({**story.files, **files}, dict.fromkeys(files, LATE)), "data-loss")
+    assert found.salvageable is not None and [h.offsets for h in found.salvageable.held] == [Range(200, 300)]
+
+
+def test_parts_of_several_copies_make_one_whole_and_the_rest_is_missing(story: Story) -> None:
+    parts = {"one/broker-1/data": log((0, 200, 1), (200, 240, 2)), "two/broker-1/data": log((250, 300, 2))}
+    (found,) = losses(story, {"broker-1/data": NOW, "broker-2/data": NOW, **parts})
+    assert [(source, offsets) for source, _, offsets in held(found)] == [
+        ("one/broker-1/data", Range(200, 240)),
+        ("two/broker-1/data", Range(250, 300)),
+    ]
+    assert found.salvageable is not None and found.salvageable.missing == (Range(240, 250),)
+
+
+def test_each_of_two_losses_at_the_same_offsets_has_its_own_records(story: Story) -> None:
+    """What epoch 4 wrote at 200 and on is lost in turn; the newer copy holds it, the older one what was lost before."""
+    unclean(story, start=200, end=260, epoch=4, old=2, new=3, seconds=60)
+    now = log((0, 200, 1), (200, 230, 6))
+    disks = {f"broker-{n}/data": now for n in (1, 2, 3)} | {"first/broker-1/data": BEFORE, "second/broker-2/data": NOW}
+    first, second = losses(story, disks)
+    assert held(first) == [("first/broker-1/data", 2, Range(200, 300))]
+    assert held(second) == [("second/broker-2/data", 4, Range(200, 260))]
+
+
+def test_a_damaged_batch_is_not_taken_for_what_was_lost(story: Story) -> None:
+    torn = bytearray(BEFORE)
+    torn[len(log((0, 200, 1))) + 70] ^= 1
+    (found,) = losses(story, {"broker-1/data": NOW, "broker-2/data": NOW, "before/broker-1/data": bytes(torn)})
+    assert found.salvageable is not None
+    assert ([h.offsets for h in found.salvageable.held], found.salvageable.missing) == ([Range(210, 300)], (Range(200, 210),))
+
+
+def test_without_epochs_the_saved_log_of_who_had_them_is_no_more_than_probable(story: Story) -> None:
+    def old(tag: bytes, span: Iterable[int]) -> bytes:
+        return b"".join(v1(n, b"%b-%d" % (tag, n)) for n in span)
+
+    now = old(b"a", range(200)) + old(b"new", range(200, 260))
+    before = old(b"a", range(200)) + old(b"lost", range(200, 300))
+    (found,) = losses(story, {"broker-1/data": now, "broker-2/data": now, "before/broker-1/data": before, "before/broker-3/data": before})
+    assert held(found) == [("before/broker-1/data", -1, Range(200, 300))]
+    assert found.salvageable is not None and not found.salvageable.certain
+
+
+def test_producers_are_counted_of_what_is_held(story: Story) -> None:
+    before = log((0, 200, 1)) + b"".join(batch(base, 2, producer=7 if base < 250 else -1) for base in range(200, 300, 10))
+    (found,) = losses(story, {"broker-1/data": NOW, "broker-2/data": NOW, "before/broker-1/data": before})
+    assert found.salvageable is not None
+    assert [(p.id, p.records) for p in found.salvageable.producers] == [(None, 50), (7, 50)]

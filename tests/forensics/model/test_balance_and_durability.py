@@ -1,0 +1,163 @@
+"""Settings, exposure, preferred leaders and load as the recorded incidents have them, and on Spark as in one process."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from forensics.cli import cli
+from forensics.commands.analyze import weight
+from forensics.commands.inputs import measures_of
+from forensics.model.cluster.balance import measures, ratios
+from forensics.model.findings import LEVELS, Finding
+from forensics.views.document import Report
+from tests import local
+from tests.forensics.staged import of
+from tests.paths import BUNDLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OURS = ("at-min-isr", "risky-setting", "leader-imbalance", "load-imbalance", "preferred-election")
+NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
+METRICS = "broker,cpu,disk io\n1,80,10\n2,20,30\n1,60,10\n3,40,20\n"
+
+
+@cache
+def bundle(name: str) -> Report:
+    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
+
+
+def named(pattern: str) -> list[str]:
+    found = [n for n in NAMES if n.startswith(pattern)]
+    assert found, f"no bundle is named {pattern}"
+    return found
+
+
+def risk(name: str, cause: str) -> list[Finding]:
+    return [f for f in of(bundle(name), "risky-setting") if f.cause == cause]
+
+
+@pytest.mark.parametrize("name", named("unclean-election-"))
+def test_the_setting_that_allowed_it_is_named_with_what_it_cost(name: str) -> None:
+    """All of these set it for the topic `orders` when they create it."""
+    (found,) = risk(name, "unclean.leader.election.enable=true")
+    truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
+    assert found.severity == "high"
+    assert all(f"{place} lost " in found.summary for place in truth["lost"])
+    assert any("unclean" in e.text for e in found.evidence)
+
+
+@pytest.mark.parametrize("name", named("last-replica-standing-"))
+def test_min_isr_of_one_cost_what_the_last_replica_lost(name: str) -> None:
+    truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
+    (found,) = risk(name, "min.insync.replicas=1")
+    proven = [place for place, lost in truth["lost"].items() if lost.get("provable", True)]
+    assert found.severity == ("medium" if proven else "low")
+    assert all(f"{place} lost " in found.summary for place in proven)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_finding_for_each_setting_and_value(name: str) -> None:
+    causes = [(f.cluster, f.cause) for f in of(bundle(name), "risky-setting")]
+    assert len(causes) == len(set(causes))
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if n.startswith(("rolling-restart", "reassignment", "grow-replicas", "delete-recreate"))]
+)
+def test_what_was_planned_is_worth_advice_at_most(name: str) -> None:
+    worst = [f.summary for f in of(bundle(name), *OURS) if LEVELS.index(f.severity) > LEVELS.index("low")]
+    assert worst == []
+
+
+@pytest.mark.parametrize("name", named("rolling-restart-"))
+def test_who_gave_the_leaderships_back(name: str) -> None:
+    """The recorder runs kafka-leader-election (before 2.4 kafka-preferred-replica-election), with automatic rebalance off."""
+    found = of(bundle(name), "preferred-election")
+    assert found
+    assert {f.cause for f in found} <= {"AdminClientTriggered", "ZkTriggered", "command"}
+    assert all("moved from broker" in f.explanation and "by a command" in f.explanation for f in found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_exposure_adds_up(name: str) -> None:
+    told = bundle(name).document()["cluster"]["durability"]["exposure"]
+    whole = told["cluster"]["watched_partition_minutes"]
+    assert whole > 0
+    for what in ("offline", "below", "at", "alone", "untold"):
+        assert 0 <= told["cluster"][f"{what}_partition_minutes"] <= whole
+    for topic in told["topics"]:
+        assert topic["watched_partition_minutes"] <= whole
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_windows_and_exposure_agree(name: str) -> None:
+    """A topic with a window below min.insync.replicas was exposed, and the other way round."""
+    told = bundle(name).document()["cluster"]["durability"]["exposure"]["topics"]
+    exposed = {t["topic"] for t in told if t["below_partition_minutes"] > 0.02}
+    windows = {f.topic for f in of(bundle(name), "under-min-isr")}
+    assert exposed <= windows
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_place_is_in_the_evidence(name: str) -> None:
+    document = bundle(name).document()
+    paths = {s["path"] for s in document["evidence"]["sources"]}
+    durability = document["cluster"]["durability"]
+    for told in (*durability["settings"], *durability["changes"]):
+        place = told["place"].removeprefix("Kafka's default, version in ")
+        assert place == "Kafka's default" or place in paths or place.rpartition(":")[0] in paths
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shares_are_of_one_whole(name: str) -> None:
+    told = bundle(name).document()["cluster"]["balance"]
+    assert sum(b["share"] for b in told["load"]["brokers"]) == pytest.approx(1, abs=1e-4)
+    for broker in told["leaders"]["brokers"]:
+        assert 0 <= broker["elsewhere"] <= broker["preferred"] or broker["preferred"] == 0
+        assert broker["series"][-1]["elsewhere"] == broker["elsewhere"]
+
+
+@pytest.mark.parametrize("name", named("clean-failover-"))
+def test_imbalance_is_what_describe_shows(name: str) -> None:
+    """Each broker's partitions it is the first replica of and does not lead; 0.10 brokers print replicas without their order."""
+    described = local.events_of(BUNDLES / f"{name}.tar.gz").to_pylist()
+    rows = {
+        (e["topic"], e["partition"]): e for e in described if e["event"] == "describe-partition" and e["reason"] == "topics-describe-end"
+    }
+    should = Counter(e["replicas"][0] for e in rows.values())
+    outage = Counter(e["replicas"][0] for e in rows.values() if e["leader"] != e["replicas"][0])
+    told = {b: points[-1] for b, points in ratios([p for p in bundle(name).partitions if (p["topic"], p["partition"]) in rows]).items()}
+    assert {b: (r.preferred, r.elsewhere) for b, r in told.items()} == {b: (n, outage[b]) for b, n in should.items()}
+
+
+# the user's load metrics
+
+
+def test_on_spark_as_in_one_process(session: SparkSession, tmp_path: Path) -> None:
+    from parsers.containers.units import units
+    from spark.pipeline import gathered, read
+
+    (tmp_path / "load-metrics.csv").write_text(METRICS)
+    described = "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"
+    (tmp_path / "topics-describe.txt").write_text(described)
+    events = read(session, units([str(tmp_path)]))
+    cluster, resolver = gathered(events)
+    found = measures_of(events, resolver, cluster)
+    assert list(found) == list(local.report(local.events_of(tmp_path)).cluster.measures)
+    assert {(m.broker, m.metric): (m.mean, m.count) for m in found}[1, "cpu"] == (70, 2)
+    assert measures([]) == []
+
+
+def test_weights_on_the_command_line() -> None:
+    assert weight("Disk IO=2.5") == ("disk io", 2.5)
+    for wrong in ("cpu", "=1", "cpu=", "cpu=-1", "cpu=nan", "cpu=inf", "cpu=much"):
+        result = CliRunner().invoke(cli, ["analyze", "--weight", wrong, "."])
+        assert result.exit_code != 0 and "METRIC=W" in result.output

@@ -1,0 +1,198 @@
+"""What a command writes is there whole or not at all: a disk that is full, a signal in the middle."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from click.testing import CliRunner
+
+from forensics.cli import cli
+from forensics.commands import salvage
+from forensics.commands.evidence import Opened
+from forensics.commands.inputs import EvidenceInput, Input
+from forensics.output.files import whole_directory, whole_file
+from parsers.containers.units import units
+from tests import local
+from tests.bundles.test_bundles import BUNDLES
+from tests.forensics.case.test_case import make
+from tests.paths import ROOT
+
+LINE = "[2026-11-21 02:15:38,147] INFO [Partition topic{}-0 broker=1] Shrinking ISR from 1,2 to 1. (kafka.cluster.Partition)\n"
+FILES = ("json", "html", "sarif")
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> str:
+    directory = tmp_path_factory.mktemp("cases") / "a.case"
+    make(directory, local.events_of(BUNDLES / "reassignment-2.8.2-zk.tar.gz"))
+    return str(directory)
+
+
+@contextmanager
+def full(limit: int) -> Iterator[None]:
+    """No file of this process grows beyond so many bytes, as on a disk that is full."""
+    was = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, was[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, was)
+
+
+@pytest.mark.parametrize("name", [*FILES, "parquet"])
+def test_a_full_disk_leaves_what_was_there(case: str, tmp_path: Path, name: str) -> None:
+    out = tmp_path / "out"
+    with full(1000):
+        new = CliRunner().invoke(cli, ["report", case, f"--{name}", str(out)])
+    assert list(tmp_path.iterdir()) == []
+    assert new.exit_code and "Error" in new.output and str(out) in new.output and ".part-" not in new.output
+    if name != "parquet":
+        out.write_text("what was there")
+        out.chmod(0o640)
+        with full(1000):
+            CliRunner().invoke(cli, ["report", case, f"--{name}", str(out)])
+        assert (out.read_text(), list(tmp_path.iterdir())) == ("what was there", [out])
+        assert CliRunner().invoke(cli, ["report", case, f"--{name}", str(out)]).exit_code == 0
+        assert out.stat().st_size > 1000 and out.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_plan_and_a_case_on_a_full_disk(case: str, tmp_path: Path) -> None:
+    with full(100):
+        done = CliRunner().invoke(cli, ["plan", case, "--gone", "3", "--out", str(tmp_path / "plan")])
+        assert done.exit_code == 1 and str(tmp_path / "plan") in done.output
+        with pytest.raises(OSError):
+            make(tmp_path / "other.case", local.events_of(BUNDLES / "reassignment-2.8.2-zk.tar.gz"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (signal.SIGINT, ["report", "--json", "out"]),
+        (signal.SIGTERM, ["report", "--html", "out"]),
+        (signal.SIGTERM, ["report", "--parquet", "out"]),
+        (signal.SIGHUP, ["plan", "--gone", "3", "--out", "out"]),
+        (signal.SIGTERM, ["salvage", "--out", "out"]),
+        (signal.SIGTERM, ["redact", "--out", "out"]),
+    ],
+    ids=lambda value: value.name if isinstance(value, signal.Signals) else value[0] + value[1],
+)
+def test_a_signal_in_the_middle_leaves_nothing(case: str, tmp_path: Path, number: signal.Signals, words: list[str]) -> None:
+    """All is written when it comes, but nothing is in its place yet."""
+    (tmp_path / "server.log").write_text(LINE)
+    there = {"redact": str(tmp_path / "server.log"), "salvage": str(LEFT_DOWN)}.get(words[0], case)
+    code = f"""
+import os, signal, sys
+from forensics.cli import main
+if {words[0]!r} == "salvage":
+    from tests.forensics.output.test_files import without_spark
+    without_spark()
+def sync(_):
+    print(*sorted({{name[:6] for name in os.listdir()}}), file=sys.stderr, flush=True)
+    os.kill(os.getpid(), {int(number)})
+os.fsync = sync
+sys.argv[1:] = {[words[0], there, *words[1:]]!r}
+main()
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    said = {signal.SIGINT: "Interrupted.\n", signal.SIGTERM: "Terminated.\n", signal.SIGHUP: ""}[number]
+    assert done.returncode == 128 + number and done.stderr.endswith(f".part- server\n{said}") and "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["server.log"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_what_cannot_be_printed_is_one_line(case: str) -> None:
+    code = "from forensics.cli import main; main()"
+    with open("/dev/full", "w") as nowhere:
+        done = subprocess.run(
+            [sys.executable, "-c", code, "checkpoints", case],
+            check=False,
+            stdout=nowhere,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, "Error: standard output: No space left on device")
+
+
+LEFT_DOWN = BUNDLES / "producers-left-down-3.9.1-kraft.tar.gz"
+
+
+class Read(EvidenceInput):
+    """Evidence read in this process, without Spark."""
+
+    def __init__(self, bundle: Path) -> None:
+        table = local.events_of(bundle)
+        Input.__init__(self, [str(bundle)], *local.gathered(table))
+        self.opened = cast(Opened, SimpleNamespace(units=units(self.paths)))
+        self.told = local.report(table)
+
+    def conclusion(self, asked: object = None) -> Any:
+        return self.told
+
+
+@cache
+def read(bundle: Path) -> Read:
+    return Read(bundle)
+
+
+def without_spark() -> None:
+    """For a process that ends soon."""
+    salvage.open_found = lambda *_: read(LEFT_DOWN)  # type: ignore[assignment]
+
+
+def test_records_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(salvage, "open_found", lambda *_: read(LEFT_DOWN))
+    words = ["salvage", str(LEFT_DOWN), "--out", str(tmp_path / "out")]
+    with full(300):
+        done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 1 and str(tmp_path / "out") in done.output and ".part-" not in done.output
+    assert list(tmp_path.iterdir()) == []
+    assert CliRunner().invoke(cli, words).exit_code == 0 and list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("limit", [100, 400])
+def test_a_copy_on_a_full_disk(tmp_path: Path, limit: int) -> None:
+    """Of the archive, and of the mapping, which is larger."""
+    source = tmp_path / "server.log"
+    source.write_text("".join(LINE.format(n) for n in range(40)))
+    with full(limit):
+        done = CliRunner().invoke(cli, ["redact", str(source), "--out", str(tmp_path / "copy.tar.gz")])
+    assert done.exit_code == 1 and len(done.output.splitlines()) == 1 and str(tmp_path / "copy.tar.gz") in done.output
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_what_is_no_file_is_written_as_it_is_and_links_are_followed(tmp_path: Path) -> None:
+    with whole_file("/dev/null") as out:
+        out.write(b"x")
+    assert not Path("/dev/null").is_file()
+    (tmp_path / "link").symlink_to(tmp_path / "aim")
+    with whole_file(tmp_path / "link", 0o600) as out:
+        out.write(b"x")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "aim").read_bytes() == b"x"
+    assert (tmp_path / "aim").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_directory_one_stands_in_is_filled_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with whole_directory(Path(".")) as to:
+        (to / "a").write_text("x")
+    assert [path.name for path in Path(".").iterdir()] == ["a"]
+
+
+def test_nothing_written_is_no_directory(tmp_path: Path) -> None:
+    with whole_directory(tmp_path / "deep" / "out", 0o700):
+        pass
+    assert [path.name for path in tmp_path.rglob("*")] == ["deep"]

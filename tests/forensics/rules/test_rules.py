@@ -1,0 +1,198 @@
+"""Every rule against its exemplars, and what the rules promise as a whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from forensics.exemplars import exemplars_of, parse
+from forensics.incidents.judging import VERDICTS, conclude
+from forensics.model.findings import LEVELS, Exemplar, Range, Rule
+from forensics.rules import RULES
+from tests import local
+from tests.forensics.staged import report
+from tests.paths import BUNDLES
+
+CONTRACT = {
+    "unclean-election",
+    "data-loss",
+    "log-divergence",
+    "hw-regression",
+    "hw-stuck",
+    "offline-partition",
+    "under-min-isr",
+    "at-min-isr",
+    "leader-imbalance",
+    "load-imbalance",
+    "risky-setting",
+    "under-replicated",
+    "isr-flapping",
+    "broker-crash",
+    "broker-fenced",
+    "controlled-shutdown",
+    "zombie-leader",
+    "controller-change",
+    "log-dir-failure",
+    "planned-reassignment",
+    "preferred-election",
+    "topic-deleted",
+    "topic-recreated",
+    "retention",
+    "checkpoint-corrupt",
+    "checkpoint-inconsistent",
+    "evidence-gap",
+    "unrecognised-lines",
+}
+"""Names that reports promise; they are API."""
+
+CASES = [(rule, exemplar) for rule in RULES for exemplar in exemplars_of(rule.kind)]
+
+
+@pytest.mark.parametrize(("rule", "exemplar"), CASES, ids=[f"{r.kind}/{e.name}" for r, e in CASES])
+def test_exemplar(rule: Rule, exemplar: Exemplar) -> None:
+    told = report(exemplar.files, exemplar.modified)
+    own = [f for f in told.findings if f.kind == rule.kind]
+    if exemplar.found:
+        assert [f for f in own if exemplar.shows(f)], f"{exemplar.fields} is not among {own}"
+    else:
+        assert own == []
+
+
+@pytest.mark.parametrize(("rule", "exemplar"), CASES, ids=[f"{r.kind}/{e.name}" for r, e in CASES])
+def test_exemplars_lines_are_understood(rule: Rule, exemplar: Exemplar) -> None:
+    """A near miss whose lines nobody reads would prove nothing."""
+    told = report(exemplar.files, exemplar.modified)
+    unread = [s.path for s in told.cluster.sources if s.unrecognised or s.kind in ("unknown", "text", "other-log")]
+    assert unread == [] or rule.kind == "unrecognised-lines"
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[r.kind for r in RULES])
+def test_every_rule_has_what_it_finds_and_what_it_leaves(rule: Rule) -> None:
+    assert {e.found for e in exemplars_of(rule.kind)} == {True, False}
+    assert all(e.fields for e in exemplars_of(rule.kind) if e.found), "a found exemplar says what the finding is about"
+
+
+def test_no_exemplars_without_a_rule() -> None:
+    from importlib import resources
+
+    directories = {d.name for d in (resources.files("forensics.rules") / "exemplars").iterdir()}
+    assert directories == {r.kind for r in RULES}
+
+
+def test_kinds_are_unique_and_the_contracts_are_there() -> None:
+    kinds = [r.kind for r in RULES]
+    assert len(kinds) == len(set(kinds))
+    assert set(kinds) >= CONTRACT
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[r.kind for r in RULES])
+def test_declaration(rule: Rule) -> None:
+    assert rule.level in LEVELS
+    assert rule.meaning.endswith(".")
+    assert rule.partition is not None or rule.cluster is not None or rule.post_rule is not None
+    assert rule.root is None or rule.many is not None
+
+
+@pytest.mark.parametrize(("rule", "exemplar"), [c for c in CASES if c[1].found], ids=[f"{r.kind}/{e.name}" for r, e in CASES if e.found])
+def test_findings_quote_their_evidence(rule: Rule, exemplar: Exemplar) -> None:
+    """What is said can be looked up: quoted text stands at the place that is named."""
+    told = report(exemplar.files, exemplar.modified)
+    shared = _shared_root(exemplar)
+    for finding in (f for f in told.findings if f.kind == rule.kind):
+        assert finding.evidence
+        assert finding.summary and finding.explanation and finding.severity in LEVELS
+        for piece in finding.evidence:
+            if piece.line is None or not piece.source.endswith((".log", ".txt")):
+                continue
+            lines = exemplar.files[shared + piece.source].decode().split("\n")
+            assert lines[piece.line - 1].strip() == piece.text.split("\n")[0].strip()[: len(lines[piece.line - 1].strip())]
+
+
+def _shared_root(exemplar: Exemplar) -> str:
+    tops = {path.split("/", 1)[0] for path in exemplar.files}
+    return f"{tops.pop()}/" if len(tops) == 1 and len(exemplar.files) > 1 else ""
+
+
+def test_a_dead_broker_was_not_fenced_alive() -> None:
+    """Brokers 2 and 3 were killed; the records that fence them lie in every broker's copy of the metadata log, theirs too."""
+    told = local.report(local.events_of(BUNDLES / "clean-failover-3.9.1-kraft.tar.gz"))
+    assert [f.brokers for f in told.findings if f.kind == "broker-crash"] == [(2,), (3,)]
+    assert [f.brokers for f in told.findings if f.kind == "broker-fenced"] == []
+
+
+def test_nothing_judged_nothing_said() -> None:
+    told = report({})
+    assert told.findings == []
+    nothing = conclude(VERDICTS.empty_table(), told.cluster)
+    assert (nothing.findings, nothing.incidents, list(nothing.partitions)) == ([], [], [])
+
+
+# the format
+
+
+def test_reads_an_exemplar() -> None:
+    read = parse(
+        "x",
+        "# expects: found\n# story: s\n# from: f\n# offsets: 2..5, 7..\n# committed: unknown\n# brokers: 2, 1\n"
+        "--- a/server.log\n[one]\n\n--- b/seg as base64\naGk=\n--- c/check at 2026-01-02T03:04:05Z\n0\n",
+    )
+    assert read.fields == {"offsets": (Range(2, 5), Range(7, None)), "committed": None, "brokers": (2, 1)}
+    assert read.files == {"a/server.log": b"[one]\n\n", "b/seg": b"hi", "c/check": b"0\n"}
+    assert {p: t.isoformat() for p, t in read.modified.items()} == {"c/check": "2026-01-02T03:04:05"}
+
+
+HEAD = "# expects: found\n# story: s\n# from: f\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# expects: perhaps\n# story: s\n# from: f\n",
+        "# expects: found\n# from: f\n",
+        HEAD + "no header",
+        HEAD + "# colour: red\n",
+        HEAD + "# partition: one\n",
+        HEAD + "# committed: maybe\n",
+        HEAD + "--- a\n--- a\n",
+        HEAD + "--- a as hex\n",
+        HEAD + "--- a as base64\n!\n",
+    ],
+)
+def test_refuses_what_is_no_exemplar(text: str) -> None:
+    with pytest.raises(ValueError, match="broken"):
+        parse("broken", text)
+
+
+def test_no_exemplars_for_an_unknown_kind() -> None:
+    assert exemplars_of("no-such-kind") == ()
+
+
+# the command
+
+
+def test_command_names_the_exemplars() -> None:
+    from forensics.commands.rules import command
+
+    shown = CliRunner().invoke(command, ["unclean-election"])
+    assert shown.exit_code == 0
+    assert "finds controller-elects-from-outside-the-isr" in shown.output
+    assert "leaves last-step-of-a-reassignment" in shown.output
+
+
+def test_command_as_json() -> None:
+    from forensics.commands.rules import command
+
+    told = json.loads(CliRunner().invoke(command, ["--json"]).output)
+    assert [r["kind"] for r in told] == [r.kind for r in RULES]
+    assert all({e["found"] for e in r["exemplars"]} == {True, False} for r in told)
+
+
+def test_command_refuses_an_unknown_kind() -> None:
+    from forensics.commands.rules import command
+
+    refused = CliRunner().invoke(command, ["data-los"])
+    assert refused.exit_code == 2
+    assert "data-los" in refused.output

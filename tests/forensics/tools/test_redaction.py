@@ -1,0 +1,321 @@
+"""Redacted evidence: no name is left in it, and it says of losses what it said."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forensics.cli import cli
+from forensics.tools.redaction import segments, text
+from forensics.tools.redaction.bundle import Leak, redact
+from forensics.tools.redaction.names import INTERNAL, Names
+from forensics.views.document import Report
+from forensics.views.text import subject
+from parsers import group_offsets, metadata_log, transaction_states
+from parsers.batches import Batch, Damage, headers, read_segment
+from parsers.bodies import Record
+from parsers.catalogue.record import search_all
+from parsers.patterns import PATTERNS
+from parsers.schemas import Member, Row
+from tests import local
+from tests.archives import read, spread
+from tests.bundles.test_bundles import BUNDLES
+from tests.parsers import test_batches, test_bodies, test_group_offsets, test_metadata_log, test_transaction_states
+from tests.wrapped import JSON_RECORDS
+
+SECRET = b"a secret"
+TOPICS = st.text("abcXYZ019._-", min_size=1, max_size=12) | st.sampled_from(
+    ["orders", "orders-v2", "log", "leader", "partition", "my_topic", "1"]
+)
+
+
+# text
+
+
+def names_of(rows: list[Row]) -> Names:
+    names = Names()
+    for row in rows:
+        text.note(row, names)
+    return names
+
+
+def told(rows: list[Row], names: Names | None = None) -> list[dict[str, Any]]:
+    """What lines state, names aside: these as their stand-ins."""
+    topics = names.known["topic"] if names is not None else {}
+    free = ("text", "byte", "value", "directory", "topic")
+    return [{k: v for k, v in r.items() if k not in free} | {"topic": topics.get(r.get("topic") or "", r.get("topic"))} for r in rows]
+
+
+def test_every_line_that_is_read_is_read_alike_with_other_names() -> None:
+    for pattern in PATTERNS:
+        for sample in pattern.samples if pattern.event != "irrelevant" else ():
+            rows = search_all(sample.line)
+            names = names_of(rows)
+            anew = "\n".join(map(names.text, sample.line.split("\n")))
+            assert told(search_all(anew)) == told(rows, names), anew
+            assert list(names.left(anew)) == []
+
+
+@given(st.lists(TOPICS, unique=True, min_size=1, max_size=6), st.data())
+@settings(max_examples=60, deadline=None)
+def test_no_name_is_left_and_each_is_replaced_by_one_thing(topics: list[str], data: st.DataObject) -> None:
+    names = Names()
+    stand_ins = {topic: names.add("topic", topic) for topic in topics}
+    assert len(set(stand_ins.values())) == len(topics)
+    for topic in data.draw(st.lists(st.sampled_from(topics), min_size=1, max_size=4)):
+        line = f"[2026-11-21 02:15:38,147] INFO [Partition {topic}-0 broker=1] Shrinking ISR from 1,2 to 1. (kafka.cluster.Partition)"
+        anew = names.text(line)
+        assert anew == line.replace(f"{topic}-0", f"{stand_ins[topic]}-0")
+        assert list(names.left(anew)) == []
+    assert {names.add("topic", topic) for topic in INTERNAL} == INTERNAL
+
+
+@pytest.mark.parametrize(
+    ("line", "anew"),
+    [
+        ("/10.1.2.3:9092 and 10.1.2.33, ip-10-1-2-3.ec2", "/198.18.0.1:9092 and 198.18.0.2, wordxaaaa-198-18-0-1.wordxaaab2"),
+        ("fe80::1%eth0 [2001:4860::8888]:9092 0:0:0:0:0:0:0:1 127.0.0.1", None),
+        ("version 0.10.2.2 at 02:15:38,147 of 2026-11-21T02:15:38Z", "version 0.10.2.2 at 02:15:38,147 of 2026-11-21T02:15:38Z"),
+        ("sasl.jaas.config=org.apache X required password=hunter2;", None),
+        ('{"password": "hunter2", "topic": "orders"}', None),
+        ("https://alice:hunter2@vault.acme.example/x?y", None),
+        ("User:CN=Alice Müller,O=Acme clientId=acme-checkout-7 hunter2@acme.example", None),
+    ],
+)
+def test_what_is_nobodys_word_does_not_pass(line: str, anew: str | None) -> None:
+    names = Names()
+    names.add("topic", "orders")
+    found = names.text(line)
+    assert anew is None or found == anew
+    for leak in ("hunter", "acme", "Acme", "lice", "orders", "10.1.2", "10-1-2", "fe80::1", "4860", "vault", "ller", "eth"):
+        assert leak not in found, found
+
+
+# segments
+
+
+def rewritten(data: bytes, topic: str = "orders", names: Names | None = None, kind: str = "segment") -> bytes:
+    path = f"data/{topic}-0/00000000000000000000.log"
+    return b"".join(segments.rewritten(io.BytesIO(data), path, kind, names or Names(), SECRET))
+
+
+def seen(data: bytes) -> list[Any]:
+    """All that headers say but the checksum."""
+    keep = (
+        "position",
+        "size",
+        "base_offset",
+        "last_offset",
+        "leader_epoch",
+        "magic",
+        "codec",
+        "timestamp_type",
+        "control",
+        "base_timestamp",
+    )
+    keep = (*keep, "max_timestamp", "producer_id", "base_sequence", "record_count", "valid", "horizon")
+    return [tuple(getattr(b, name) for name in keep) if isinstance(b, Batch) else (b.position, b.reason) for b in headers(io.BytesIO(data))]
+
+
+@pytest.mark.parametrize("data", [test_batches.V1, test_batches.TWO_EPOCHS, test_batches.DISK_FULL, test_batches.v0(3, b"hunter2"), b""])
+@given(st.data())
+@settings(max_examples=8, deadline=None)
+def test_of_a_segment_only_the_bodies_go(data: bytes, chance: st.DataObject) -> None:
+    kind = chance.draw(st.sampled_from(["whole", "cut", "flipped", "zeros"]))
+    if data and kind == "cut":
+        data = data[: chance.draw(st.integers(1, len(data)))]
+    elif data and kind == "flipped":
+        at = chance.draw(st.integers(0, len(data) - 1))
+        data = data[:at] + bytes([data[at] ^ 0x40]) + data[at + 1 :]
+    elif kind == "zeros":
+        data += bytes(100)
+    anew = rewritten(data)
+    assert seen(anew) == seen(data) and len(anew) == len(data)
+    rows, again = (list(read_segment(io.BytesIO(d), test_batches.member())) for d in (data, anew))
+    assert [(r["event"], r.get("reason"), r.get("log_end_offset")) for r in rows] == [
+        (r["event"], r.get("reason"), r.get("log_end_offset")) for r in again
+    ]
+
+
+def test_no_body_passes_for_a_marker() -> None:
+    """A wrong bit makes a batch one of control records: found by the fuzzer."""
+    commit, data = Record(0, 1000, b"\0\0\0\1", b"\0\0\0\0\0\7"), Record(0, 1000, None, b"hunter2 was here")
+    marker, made, longer = (
+        test_bodies.v2(test_bodies.body(0, record, 1000), 1, attributes=48)
+        for record in (commit, data, replace(commit, value=b"hunter2" * 3))
+    )
+    assert rewritten(marker) == marker
+    for whole in (made, longer):
+        for damaged in (whole, whole[:40] + b"\1" + whole[41:]):
+            anew = rewritten(damaged)
+            assert seen(anew) == seen(damaged) and b"hunter2" not in anew
+
+
+def test_copies_stay_alike_and_what_differs_stays_different() -> None:
+    bodies = [b"hunter2 was here", b"hunter2 was here", b"hunter3 was here"]
+    one, two, other = (rewritten(test_batches.v2(0, 0, payload=body)) for body in bodies)
+    assert one == two != other
+    assert [b.crc for b in test_batches.whole(one)] != [b.crc for b in test_batches.whole(other)]
+    assert b"hunter" not in one + other
+    assert b"".join(segments.rewritten(io.BytesIO(test_batches.v2(0, 0, payload=bodies[0])), "x", "segment", Names(), b"another")) != one
+
+
+def without(rows: list[Row], *fields: str) -> list[Row]:
+    return [{k: v for k, v in r.items() if k not in ("byte", "text", "value", "topic", *fields)} for r in rows]
+
+
+def test_groups_and_transactions_keep_their_stories_under_other_names() -> None:
+    offsets = test_group_offsets.segment(
+        (0, [(test_group_offsets.key(), test_group_offsets.value(v, 7 + v)) for v in range(5)]),
+        (0, [(test_group_offsets.key(), None), (test_group_offsets.key(kind=2), b"acme's member")]),
+    )
+    names = Names()
+    anew = rewritten(offsets, group_offsets.TOPIC, names)
+    rows = [test_group_offsets.rows(data) for data in (offsets, anew)]
+    assert rows[0] and without(rows[0]) == without(rows[1])
+    assert {r["value"] for r in rows[1]} == {names.known["group"]["billing"]}
+    assert {r["topic"] for r in rows[1]} == {names.known["topic"]["orders"]}
+    assert b"acme" not in anew and b"billing" not in anew
+    for version in (0, 1):
+        states = test_group_offsets.segment(
+            (0, [(test_transaction_states.key(), test_transaction_states.value(version, 1, [("orders", [0, 2])]))])
+        )
+        found = [transaction_rows(data) for data in (states, rewritten(states, transaction_states.TOPIC, names))]
+        assert len(found[0]) == 2 and without(found[0]) == without(found[1])
+        assert {r["value"] for r in found[1]} == {names.known["transaction"]["payments-1"]}
+
+
+def transaction_rows(data: bytes) -> list[Row]:
+    path = f"data/{transaction_states.TOPIC}-0/00000000000000000000.log"
+    return [r for r in transaction_states.read_segment(io.BytesIO(data), Member(path, None, None)) if r["event"] == "transaction-state"]
+
+
+def test_the_metadata_log_keeps_its_offsets_and_loses_what_nobody_reads() -> None:
+    real = test_metadata_log.UNCLEAN
+    acl = test_metadata_log.message(18, 0, bytes(16), b"\x02", test_metadata_log.text("acme"))
+    data = real + test_metadata_log.log(acl, base=10**6)
+    names = Names()
+    anew = rewritten(data, "__cluster_metadata", names, "metadata-segment")
+    rows = [list(metadata_log.read_metadata(io.BytesIO(d), test_metadata_log.LOG, snapshot=False)) for d in (data, anew)]
+    assert without(rows[0]) == without(rows[1])
+    assert b"acme" not in anew
+    assert all(r["topic"] in {*names.known["topic"].values(), *INTERNAL} for r in rows[1] if r.get("topic"))
+    assert [getattr(b, "record_count", None) for b in headers(io.BytesIO(anew))] == [
+        getattr(b, "record_count", None) for b in headers(io.BytesIO(data)) if not isinstance(b, Damage)
+    ]
+
+
+# bundles
+
+
+def mapped(x: Any, back: Mapping[str, str]) -> Any:
+    if isinstance(x, dict):
+        return {k: mapped(v, back) for k, v in x.items()}
+    return [mapped(v, back) for v in x] if isinstance(x, list) else back.get(x, x) if isinstance(x, str) else x
+
+
+def judged(report: Report, back: Mapping[str, str]) -> dict[str, Any]:
+    """What is found, words aside."""
+    document = mapped(report.document(), back)
+    kept = (
+        "kind",
+        "severity",
+        "confidence",
+        "topic",
+        "partition",
+        "brokers",
+        "leader_epoch",
+        "start",
+        "end",
+        "offsets",
+        "committed",
+        "cause",
+    )
+    for f in document["findings"]:
+        f["brokers"].sort()  # of what befell many partitions they come in the order of topics' names
+    findings = sorted(json.dumps([f[k] for k in kept]) for f in document["findings"])
+    for row in (row for p in document["partitions"] for row in p["handovers"] or ()):
+        for cell in ("old_log_end", "new_log_end", "high_watermark"):
+            row[cell].pop("evidence", None)  # lines are elsewhere in a copy, and have other names in them
+        row["removed"] = [{k: v for k, v in r.items() if k in ("broker", "how")} for r in row.get("removed") or ()]
+        row.pop("decides", None)
+    states = sorted(json.dumps({k: v for k, v in p.items() if k != "why"}) for p in document["partitions"])
+    return {"verdict": document["verdict"]["partitions"], "findings": findings, "partitions": states}
+
+
+@pytest.mark.parametrize(
+    "name", ["clients-unclean-1.1.1-zk", "clients-unclean-4.2.0-kraft", "hw-truncation-0.10.2.2-zk", "wiped-everything-3.9.1-kraft"]
+)
+def test_the_verdict_on_a_redacted_bundle_is_that_on_the_bundle(name: str, tmp_path: Path) -> None:
+    bundle, out, mapping = BUNDLES / f"{name}.tar.gz", tmp_path / "r.tar.gz", tmp_path / "m.json"
+    redact([str(bundle)], out, mapping)
+    names = json.loads(mapping.read_text())["names"]
+    back = {stand_in: name for kind in ("topic", "group", "transaction") for name, stand_in in names.get(kind, {}).items()}
+    found = local.report(local.events_of(out))
+    assert judged(found, back) == judged(local.report(local.events_of(bundle)), {})
+    assert found.document()["evidence"]["redacted"] and "redacted: names are not the real ones" in subject(found)
+    assert {stat.S_IMODE(p.stat().st_mode) for p in (out, mapping)} == {0o600}
+
+
+MADE = {
+    "acme-prod/broker-1/logs/server.log": (
+        "[2026-11-21 02:15:38,147] INFO [Log partition=log-0, dir=/data/acme] Truncating to offset 7 (kafka.log.Log)\n"
+        "[2026-11-21 02:15:39,147] INFO Customer Alice paid (com.acme.Payments)\n\tat com.acme.Payments.pay(Payments.java:7)\n"
+        "[2026-11-21 02:15:40,147] INFO [ReplicaManager broker=1] Handed over to acme (kafka.server.ReplicaManager)\n"
+    ),
+    "acme-prod/broker-1/logs/wrapped.log": "".join(f"{json.dumps({**r, 'pod': 'acme-7'})}\n" for r in JSON_RECORDS.values()),
+    "acme-prod/broker-1/data/replication-offset-checkpoint": "0\n3\nlog 0 7\nacme.orders 1 9\na 0 1\n",
+    "acme-prod/broker-1/data/meta.properties": "#\n#Sat Nov 21 02:15:38 UTC 2026\nbroker.id=1\nversion=0\ncluster.id=acme-prod-cluster-1\n",
+    "acme-prod/broker-1/config/server.properties": (
+        "# of Alice\nbroker.id=1\nlisteners=SASL_SSL://kafka1.acme.example:9093\nssl.key.password=hunter2\nlog.dirs=/data/acme\n"
+        "listener.name.x.plain.sasl.jaas.config=org.apache.X required username=alice password=hunter2;\nmin.insync.replicas=2\n"
+    ),
+    "acme-prod/plan.json": '{"version":1,"partitions":[{"topic":"acme.orders","partition":1,"replicas":[1,2],"log_dirs":["any","any"]}]}',
+    "acme-prod/notes.txt": "Alice says hunter2",
+    "acme-prod/heap.hprof": "\0\1\2hunter2" * 50,
+}
+
+
+def test_what_is_made_of_each_kind_of_file(tmp_path: Path) -> None:
+    source = spread(tmp_path / "source", {name: content.encode() for name, content in MADE.items()})
+    out = tmp_path / "r.tar.gz"
+    done = CliRunner().invoke(cli, ["redact", str(source), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "notes.txt (text)" in done.stdout and "heap.hprof (binary)" in done.stdout and "'log' is a word of Kafka's" in done.stdout
+    found = read(out)
+    everything = b"".join((*found.values(), *(name.encode() for name in found)))
+    for leak in (b"acme", b"lice", b"hunter", b"paid", b"Payments", b"Handed", b"log-0", b"log 0"):
+        assert leak not in everything, leak
+    before, after = (local.events_of(p).to_pylist() for p in (source, out))
+    names = json.loads(out.with_name("r.tar.gz.mapping.json").read_text())["names"]
+    for event in ("truncation", "hw-checkpoint", "assignment"):
+        pairs = [
+            sorted((names["topic"].get(r["topic"], r["topic"]), r["partition"], r["offset"]) for r in rows if r["event"] == event)
+            for rows in (before, after)
+        ]
+        assert pairs[0] and sorted(pairs[0]) == sorted((t, p, o) for t, p, o in pairs[1])
+    (log,) = (content.decode() for name, content in found.items() if name.endswith("/server.log"))
+    assert log.splitlines()[1:] == [
+        f"[2026-11-21 02:15:39,147] INFO (redacted) (com.{names['word']['acme']}.{names['word']['Payments']})",
+        "[2026-11-21 02:15:40,147] INFO [ReplicaManager broker=1] (redacted) (kafka.server.ReplicaManager)",
+    ]
+    again = CliRunner().invoke(cli, ["redact", str(source), "--out", str(out)])
+    assert again.exit_code == 2 and "it is there already" in again.stderr
+
+
+def test_where_a_name_is_left_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = spread(tmp_path / "source", {"hw/replication-offset-checkpoint": b"0\n1\nacme.orders 1 9\n"})
+    monkeypatch.setattr(text, "rewritten", lambda stream, *_: (line.decode() for line in stream))
+    with pytest.raises(Leak, match=r"acme\.orders"):
+        redact([str(source)], tmp_path / "r.tar.gz", tmp_path / "m.json")
+    assert [p.name for p in tmp_path.iterdir()] == ["source"]

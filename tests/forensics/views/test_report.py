@@ -1,0 +1,407 @@
+"""The report keeps its contract: the JSON document, its determinism, and a terminal text that hostile logs cannot command."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from datetime import datetime
+from io import StringIO
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from forensics.incidents.folding import folded
+from forensics.incidents.incidents import Incident
+from forensics.model.cluster.clocks import Clock
+from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Place, Range
+from forensics.output.sanitise import clean
+from forensics.rules import RULES, under_replicated
+from forensics.views.document import SCHEMA, Report, rules_digest
+from forensics.views.text import MOST, show
+from tests import local
+from tests.forensics.staged import START, Story
+from tests.paths import BUNDLES
+
+NAMES = ("unclean-election-2.8.2-zk", "unclean-election-3.9.1-kraft", "rolling-restart-3.9.1-kraft", "clean-failover-0.10.2.2-zk")
+
+NUMBER = (int, type(None))
+TEXT = (str, type(None))
+SOURCE = {
+    "path": (str,),
+    "broker": NUMBER,
+    "kind": (str,),
+    "sha256": TEXT,
+    "bytes": NUMBER,
+    "lines": NUMBER,
+    "unrecognised": NUMBER,
+    "first": TEXT,
+    "last": TEXT,
+    "problem": TEXT,
+}
+BROKER = {"id": (int,), "version": TEXT, "clock_offset_ms": (int,), "timezone": (str,)}
+PARTITION = {
+    "topic": (str,),
+    "partition": (int,),
+    "topic_id": TEXT,
+    "replicas": (list,),
+    "leader": NUMBER,
+    "isr": (list,),
+    "leader_epoch": NUMBER,
+    "log_end_offset": NUMBER,
+    "high_watermark": NUMBER,
+}
+TOLD = {
+    "id": (str,),
+    "kind": (str,),
+    "severity": (str,),
+    "confidence": (str,),
+    "topic": TEXT,
+    "partition": NUMBER,
+    "brokers": (list,),
+    "leader_epoch": NUMBER,
+    "start": TEXT,
+    "end": TEXT,
+    "offsets": (list,),
+    "committed": (bool, type(None)),
+    "cause": TEXT,
+    "summary": (str,),
+    "explanation": (str,),
+    "next_steps": (list,),
+    "evidence": (list,),
+}
+CAUSES = {"unclean-election", "unflushed-log", "uncommitted-tail", "hw-truncation", "empty-replica", "corruption", "unknown"}
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def bundle(name: str) -> Report:
+    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def document(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return json.loads(bundle(request.param).json())
+
+
+def conforms(value: dict[str, Any], shape: dict[str, tuple[type, ...]]) -> None:
+    assert list(value)[: len(shape)] == list(shape) or set(value) >= set(shape), f"{sorted(shape)} are not all in {sorted(value)}"
+    for key, types in shape.items():
+        assert isinstance(value[key], types) and (bool in types or not isinstance(value[key], bool)), f"{key}: {value[key]!r}"
+
+
+# the document
+
+
+def test_shape(document: dict[str, Any]) -> None:
+    assert list(document) == ["schema", "tool", "evidence", "cluster", "partitions", "verdict", "incidents", "findings"]
+    assert document["schema"] == SCHEMA == "kafka-forensics/report/1"
+    assert set(document["tool"]) == {"version", "command", "rules"}
+    assert re.fullmatch(r"sha256:[0-9a-f]{64}", document["tool"]["rules"])
+    assert set(document["evidence"]) >= {"sources", "not_collected", "gaps"}
+    assert document["cluster"]["mode"] in ("zookeeper", "kraft", "unknown")
+    for rows, shape in (
+        (document["evidence"]["sources"], SOURCE),
+        (document["cluster"]["brokers"], BROKER),
+        (document["partitions"], PARTITION),
+        (document["findings"], TOLD),
+    ):
+        assert rows
+        for row in rows:
+            conforms(row, shape)
+
+
+def test_words(document: dict[str, Any]) -> None:
+    kinds = {r.kind for r in RULES}
+    for f in document["findings"]:
+        assert f["kind"] in kinds
+        assert f["severity"] in LEVELS
+        assert f["confidence"] in CONFIDENCES
+        assert all(isinstance(step, str) and step for step in f["next_steps"])
+        assert f["summary"] and f["explanation"] and "  " not in f["summary"]
+        assert f["kind"] != "data-loss" or f["cause"] in CAUSES
+
+
+def test_moments(document: dict[str, Any]) -> None:
+    moments = [f[k] for f in document["findings"] for k in ("start", "end")] + [
+        s[k] for s in document["evidence"]["sources"] for k in ("first", "last")
+    ]
+    assert all(MOMENT.fullmatch(m) for m in moments if m is not None)
+    assert any(moments)
+
+
+def test_offset_ranges(document: dict[str, Any]) -> None:
+    for f in document["findings"]:
+        for r in f["offsets"]:
+            assert list(r) == ["start", "end"]
+            if r["end"] is None:
+                assert f["confidence"] == "possible" and f["next_steps"], "an open end is a possibility, and something would settle it"
+            else:
+                assert 0 <= r["start"] < r["end"]
+
+
+def test_evidence_is_in_the_list_of_sources(document: dict[str, Any]) -> None:
+    paths = {s["path"] for s in document["evidence"]["sources"]}
+    for f in document["findings"]:
+        assert f["evidence"]
+        for piece in f["evidence"]:
+            assert list(piece) == ["source", "line", "byte", "text"]
+            assert piece["source"] in paths
+
+
+def test_ids_are_unique(document: dict[str, Any]) -> None:
+    twins = [i for i, n in Counter(f["id"] for f in document["findings"]).items() if n > 1]
+    assert twins == []
+
+
+def test_worst_comes_first(document: dict[str, Any]) -> None:
+    ranks = [LEVELS.index(f["severity"]) for f in document["findings"]]
+    assert ranks == sorted(ranks, reverse=True)
+
+
+def test_partitions_are_in_order_and_without_the_metadata_log(document: dict[str, Any]) -> None:
+    names = [(p["topic"], p["partition"]) for p in document["partitions"]]
+    assert names == sorted(set(names))
+    assert not [t for t, _ in names if t == "__cluster_metadata"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_same_evidence_same_bytes(name: str) -> None:
+    assert bundle(name).json() == bundle(name).json()
+
+
+def dealt(table: pa.Table, seed: int) -> pa.Table:
+    """The same events, sources in another order: tasks finish as they please."""
+    places: dict[str, list[int]] = {}
+    for index, source in enumerate(table["source"].to_pylist()):
+        places.setdefault(source, []).append(index)
+    sources = sorted(places)
+    random.Random(seed).shuffle(sources)
+    return table.take([i for source in sources for i in places[source]])
+
+
+def test_sources_in_any_order_give_the_same_bytes() -> None:
+    for name in NAMES:
+        table = local.events_of(BUNDLES / f"{name}.tar.gz")
+        straight = local.report(table).json()
+        assert [local.report(dealt(table, seed)).json() == straight for seed in range(3)] == [True] * 3, name
+
+
+def test_id_is_of_what_is_said_not_of_its_wording() -> None:
+    one = finding()
+    assert one.id == finding(summary="in other words", explanation="so", severity="high").id
+    assert one.id != finding(partition=1).id
+    assert one.id != finding(offsets=(Range(2, 5),)).id
+    assert one.id != finding(start=None).id
+    assert re.fullmatch(r"[0-9a-f]{12}", one.id)
+
+
+def test_finding_survives_its_travel() -> None:
+    sent = finding(offsets=(Range(1, None),), committed=None, evidence=(Evidence("a", None, 7, "x"),))
+    (row,) = pa.array([sent.row()], FINDING).to_pylist()
+    assert Finding.of(row) == sent
+
+
+def test_rules_digest_is_stable() -> None:
+    assert rules_digest() == rules_digest()
+
+
+def test_nothing_collected() -> None:
+    document = Report(Cluster(), [], []).document()
+    assert document["findings"] == [] and document["partitions"] == []
+    assert len(document["evidence"]["not_collected"]) > 3
+
+
+# the text
+
+
+def finding(**changes: Any) -> Finding:
+    told: dict[str, Any] = {
+        "kind": "data-loss",
+        "severity": "critical",
+        "confidence": "certain",
+        "summary": "t-0: offsets 1..4 committed, lost",
+        "explanation": "They are gone.",
+        "evidence": (Evidence("broker-1/logs/server.log", 3, 120, "a line"),),
+        "topic": "t",
+        "partition": 0,
+        "brokers": (1, 2),
+        "start": START,
+        "offsets": (Range(1, 5),),
+        "committed": True,
+        "cause": "unclean-election",
+        "next_steps": ("Do something.",),
+    }
+    return Finding(**{**told, **changes})
+
+
+def text(report: Report, width: int = 100, *, colours: bool = False) -> str:
+    out = StringIO()
+    show(
+        report,
+        Console(
+            file=out,
+            width=width,
+            highlight=False,
+            force_terminal=colours,
+            color_system="truecolor" if colours else None,
+            legacy_windows=False,
+        ),
+    )
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.parametrize("name", NAMES)
+def test_text_fits_the_terminal(name: str, width: int) -> None:
+    shown = text(bundle(name), width)
+    assert max(cell_len(line) for line in shown.splitlines()) <= width
+    assert "brokers" in shown.splitlines()[0]
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_text_says_what_was_lost_and_how_that_is_known(width: int) -> None:
+    shown = " ".join(text(bundle("unclean-election-2.8.2-zk"), width).split())
+    assert "DATA WAS LOST: 316 offsets that were committed, in 2 partitions." in shown
+    assert "2 unclean elections." in shown
+    assert "orders, partitions 0, 1: 316 records (committed), 2026-11-21 01:53" in shown
+    assert "2 partitions (orders-0, orders-1): 316 offsets committed, lost (unclean-election)" in shown
+    assert "Truncating to offset 200" in shown, "evidence is quoted"
+
+
+@pytest.mark.parametrize(("name", "version"), [
+    ("unclean-election-2.8.2-zk", "· Kafka 2.8.2 ·"),
+    ("power-loss-divergence-0.10.2.2-zk", "· Kafka 0.10.2 or later (inter.broker.protocol.version)"),
+])  # fmt: skip
+def test_text_names_the_version_as_far_as_it_is_known(name: str, version: str) -> None:
+    assert version in " ".join(text(bundle(name)).split())
+
+
+def test_text_is_the_same_every_time() -> None:
+    name = "unclean-election-3.9.1-kraft"
+    assert text(bundle(name)) == text(bundle(name))
+
+
+def test_text_says_what_is_proven_and_no_more() -> None:
+    shown = text(bundle("rolling-restart-3.9.1-kraft"))
+    assert "No committed record was lost: all 7 partitions are proven whole." in shown
+    assert "nothing was lost" not in shown.lower()
+
+
+HOSTILE = {
+    "escape": "\x1b[31mred\x1b[0m",
+    "title": "\x1b]0;owned\x07",
+    "c1": "\x9b31m",
+    "carriage return": "seen\rhidden",
+    "backspace": "a\b\b\b",
+    "bidi": "\u202egnp.exe\u202c",
+    "isolate": "\u2066x\u2069",
+    "zero width": "a\u200bb\ufeff",
+    "line separators": "a\u2028b\u2029c\x85d",
+    "surrogate": "\ud800",
+    "private use": "\ue000",
+}
+
+
+@pytest.mark.parametrize("poison", HOSTILE.values(), ids=HOSTILE.keys())
+def test_text_neutralises_what_a_terminal_would_obey(poison: str) -> None:
+    report = Report(
+        Cluster(),
+        [
+            finding(
+                summary=poison,
+                explanation=poison,
+                next_steps=(poison,),
+                evidence=(Evidence(poison, None, None, poison),),
+            ),
+            finding(kind="evidence-gap", severity="low", summary=poison, offsets=(), cause=None),
+        ],
+        [],
+    )
+    plain = text(report)
+    obeyed = [c for c in plain if c in poison and not (c.isprintable() and c.isascii())]
+    assert obeyed == []
+    coloured = re.sub(r"\x1b\[[0-9;]*m", "", text(report, colours=True))
+    assert not set(coloured) & {"\x1b", "\x07", "\x9b", "\r", "\b", "\u202e", "\u2066", "\u200b", "\u2028"}
+    assert poison not in text(report, colours=True)
+
+
+def test_text_prints_markup_as_it_stands() -> None:
+    words = "[red]no[/red] [link=http://x]y[/link] [/] [bold :smile:"
+    shown = text(
+        Report(Cluster(), [finding(summary=words, explanation=words, evidence=(Evidence(words, 1, 1, words),))], []), 200, colours=True
+    )
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert plain.count(words) >= 4
+    assert "\x1b]8" not in shown, "no hyperlink was made"
+
+
+def test_clean_keeps_readable_text() -> None:
+    assert clean("Größe 注文-0 →\tx\n") == "Größe 注文-0 →\tx\n"
+    assert clean("\x00\x1b") == "␀␛"
+
+
+def test_hostile_log_from_end_to_end() -> None:
+    """A log line somebody forged reaches the report as text."""
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.line(1, "state-change", 1, "INFO [Broker id=1] \x1b[2J[red]\u202eunknown to Kafka[/red] (state.change.logger)")
+    from tests.forensics.staged import report
+
+    told = report(s.files)
+    (odd,) = [f for f in told.findings if f.kind == "unrecognised-lines"]
+    assert "\x1b[2J" in odd.evidence[0].text, "the raw text is kept in the data"
+    assert "\x1b" not in text(told) and "\u202e" not in text(told)
+    json.loads(told.json())
+
+
+def test_many_findings_of_a_kind_are_folded() -> None:
+    many = [
+        finding(kind="under-replicated", severity="medium", partition=i, offsets=(), cause="broker-crash", summary=f"t-{i}: x")
+        for i in range(50)
+    ]
+    shown = text(Report(Cluster(), folded(many, under_replicated.RULE), []))
+    assert "50 partitions (t-0, t-1, t-2, t-3 and 46 more)" in " ".join(shown.split())
+    assert len(shown.splitlines()) < 40
+
+
+@pytest.mark.parametrize("width", [100, 160])
+def test_no_summary_is_longer_than_a_screen_or_two_and_says_what_it_leaves_out(width: int) -> None:
+    words = "no end of it " * 60
+    kinds = [(r.kind, level) for r in RULES for level in LEVELS]
+    found = [finding(kind=k, severity=s, summary=words, explanation=words, next_steps=(f"{k} {s} {words}",)) for k, s in kinds]
+    lost = [finding(topic=f"{words}{n}", partition=n, still_on=(n,), next_steps=(f"{n} {words}",), summary=words) for n in range(30)]
+    happened = [Incident(f"{n}", "broker-crash", "critical", (n,), None, None, words, words) for n in range(9)]
+    nodes = {n: Node(n, clock=Clock(zone_minutes=n)) for n in range(50)}
+    states = [
+        {**dict.fromkeys(PARTITION), "topic": f"t{n}", "partition": 0, "verdict": "unknown", "why": words, "isr": [n], "replicas": [1, 2]}
+        for n in range(99)
+    ]
+    shown = text(Report(Cluster(nodes=nodes), [*lost, *found], states, happened), width)
+    assert len(shown.splitlines()) <= MOST
+    assert "lines more; --json has all" in shown
+    for heading in ("NOT KNOWN", "Lost, by topic", "What happened", "severity", "Why", "What limits this report", "What to do next"):
+        assert heading in shown
+    assert "lines more" not in text(Report(Cluster(), [finding()], []), width)
+
+
+def test_a_harmless_place_is_told_once_with_all_its_offsets_and_a_harmful_one_each_time_with_when() -> None:
+    times = (datetime(2026, 1, 1), datetime(2026, 1, 2))
+    places = tuple(Place("t", 7, None, at, at, (Range(n, n + 1),), None) for n, at in enumerate(times))
+    told = [
+        finding(severity=s, topic=None, partition=None, offsets=(), start=times[0], end=times[0], places=places) for s in ("low", "high")
+    ]
+    harmless, harmful = (f["places"] for f in Report(Cluster(), told, []).document()["findings"])
+    offsets = [{"start": 0, "end": 1}, {"start": 1, "end": 2}]
+    assert [(p["topic"], p["partition"], p["offsets"], p["times"]) for p in harmless] == [("t", 7, offsets, 2)]
+    assert [(p["offsets"], p.get("start")) for p in harmful] == [(offsets[:1], None), (offsets[1:], "2026-01-02T00:00:00.000Z")]
+
+
+def test_many_losses_are_cut_and_counted() -> None:
+    many = [finding(partition=i, summary=f"t-{i}: lost", start=datetime(2026, 1, 1)) for i in range(60)]
+    shown = " ".join(text(Report(Cluster(), many, [])).split())
+    assert "and 48 more; --json has all" in shown

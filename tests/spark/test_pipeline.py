@@ -1,0 +1,188 @@
+"""The run on Spark gives what one process gives, from units dealt evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forensics.incidents.judging import VERDICTS, conclude, judge_partition
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import IDENTIFIED
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.views.document import Report
+from parsers import pieces
+from parsers.containers.units import Unit, units
+from parsers.schemas import EVENTS
+from spark.pipeline import CELLS, Events, Identified, balance, by_partition, gathered, identified, of_block, read, tasks, verdicts
+from tests import local
+from tests.paths import BUNDLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tests.objects import Objects
+
+
+SIZES = st.lists(st.integers(0, 10**9), max_size=40)
+
+
+def of_sizes(sizes: list[int]) -> list[Unit]:
+    return [Unit(f"f{i}", None, size) for i, size in enumerate(sizes)]
+
+
+@given(SIZES, st.integers(1, 12))
+@settings(max_examples=100)
+def test_splits_cover_every_unit_once_and_weigh_alike(sizes: list[int], ways: int) -> None:
+    dealt = of_sizes(sizes)
+    splits = balance(dealt, ways)
+    assert sorted((u for s in splits for u in s), key=lambda u: u.path) == sorted(dealt, key=lambda u: u.path)
+    assert 1 <= len(splits) <= ways
+    weights = [sum(u.size for u in s) for s in splits]
+    assert max(weights) - min(weights) <= max(sizes, default=0)
+
+
+def test_no_evidence_is_one_empty_split_and_no_ways_are_one() -> None:
+    assert balance([], 4) == [[]]
+    assert balance(of_sizes([1, 2]), 0) == [of_sizes([1, 2])[::-1]]
+
+
+def test_order_of_the_units_is_nothing() -> None:
+    dealt = of_sizes([5, 9, 5, 1, 7])
+    assert balance(dealt, 2) == balance(dealt[::-1], 2)
+
+
+def test_ten_thousand_small_files_and_a_huge_one_are_dealt_by_their_bytes(session: SparkSession) -> None:
+    assert [tasks(session, size) for size in (0, 1 << 20, 3 << 20, 30 << 20, 20 << 30)] == [1, 1, 1, 4, 320]
+
+
+def events(*places: tuple[str, int]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([{"topic": t, "partition": p, "event": "truncation"} for t, p in places], schema=IDENTIFIED)
+
+
+def test_partition_that_spans_batches_is_one_group() -> None:
+    batches = [events(("a", 0), ("a", 1)), events(("a", 1)), events(("a", 1), ("b", 1))]
+    assert [(t, p, len(group)) for t, p, group in by_partition(batches)] == [("a", 0, 1), ("a", 1, 3), ("b", 1, 1)]
+    assert list(by_partition([])) == []
+
+
+@given(st.dictionaries(st.integers(0, 255), st.integers(1, 10**6), min_size=1, max_size=40), st.integers(1, 9))
+@settings(max_examples=30)
+def test_tasks_judge_alike_much_the_heaviest_partitions_first(weights: dict[int, int], ways: int) -> None:
+    tasks = Identified(cast("Any", None), 256, weights).dealt(ways)
+    loads = [sum(n for bucket, n in weights.items() if tasks[bucket] == task) for task in range(ways)]
+    assert max(loads) - min(loads) <= max(weights.values()) + 256
+    assert weights[max(weights, key=lambda bucket: (weights[bucket], -bucket))] <= loads[0]
+
+
+def test_heavy_cell_is_spread_over_the_buckets_it_may_mean() -> None:
+    for buckets in (256, CELLS, 4 * CELLS):
+        tasks = Identified(cast("Any", None), buckets, {7: 10**6, 8: 9}).dealt(5)
+        heavy = [tasks[bucket] for bucket in range(7, buckets, CELLS)]
+        assert sorted(heavy) == list(range(len(heavy)))
+        assert tasks[8] not in heavy
+
+
+def everything(events: Events) -> pa.Table:
+    return pa.concat_tables(map(of_block, events.event_blocks.collect()))
+
+
+def on_spark(session: SparkSession, *paths: Path) -> Report:
+    found = read(session, units([str(p) for p in paths]))
+    try:
+        cluster, resolver = gathered(found)
+        rows = verdicts(identified(found, resolver), cluster, judge_partition, VERDICTS).table()
+    finally:
+        found.unpersist()
+    told = conclude(rows, cluster)
+    return Report(cluster, told.findings, told.partitions, told.incidents)
+
+
+@pytest.mark.parametrize("name", ["last-replica-standing-2.8.2-zk", "unclean-election-3.9.1-kraft"])
+def test_report_is_that_of_one_process(name: str, session: SparkSession) -> None:
+    path = BUNDLES / f"{name}.tar.gz"
+    there = on_spark(session, path).document()
+    assert there["findings"]
+    assert there["partitions"]
+    assert there == local.report(local.events_of(path)).document()
+
+
+def test_columns_come_through_spark_as_they_are_from_a_store_too(session: SparkSession, objects: Objects) -> None:
+    path = BUNDLES / "unclean-election-0.10.2.2-zk.tar.gz"
+    found = read(session, units([objects.put(path.name, path.read_bytes())]))
+    try:
+        told = everything(found)
+    finally:
+        found.unpersist()
+    assert told.schema.names == EVENTS.names
+    here = local.events_of(path)
+    order = [("source", "ascending"), ("line", "ascending"), ("byte", "ascending"), ("event", "ascending"), ("topic", "ascending")]
+    order += [("partition", "ascending"), ("offset", "ascending"), ("leader_epoch", "ascending"), ("key", "ascending")]
+    assert told.sort_by(order).to_pylist() == here.sort_by(order).to_pylist()
+
+
+REFUSED = "INFO Partition [orders,0] on broker 3: Cached zkVersion [0] not equal to that in zookeeper, skip updating ISR (kafka.cluster.Partition)"
+"""real: unclean-election-0.10.2.2-zk"""
+TIMES = 50_000
+
+
+def refusals() -> Iterator[str]:
+    start = datetime(2026, 11, 21, 3, 1, 34)
+    for i in range(TIMES):
+        at = start + timedelta(milliseconds=10 * i)
+        yield f"[{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d}] {REFUSED}\n"
+
+
+def test_leader_that_repeats_itself_fifty_thousand_times_is_one_fact(session: SparkSession, tmp_path: Path) -> None:
+    def runs(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
+        for e in timeline.of("isr-rejected"):
+            yield {
+                "name": timeline.name,
+                "repeats": e.repeats,
+                "seconds": (e.last_at - e.at).total_seconds() if e.last_at and e.at else None,
+            }
+
+    log = tmp_path / "broker-3" / "logs" / "server.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("".join(refusals()))
+    found = read(session, units([str(tmp_path)]))
+    try:
+        cluster, resolver = gathered(found)
+        schema = pa.schema([("name", pa.string()), ("repeats", pa.int64()), ("seconds", pa.float64())])
+        told = verdicts(identified(found, resolver), cluster, runs, schema).table().to_pylist()
+    finally:
+        found.unpersist()
+    assert told == [{"name": "orders-0", "repeats": TIMES, "seconds": (TIMES - 1) / 100}]
+    assert [s.lines for s in cluster.sources] == [TIMES]
+
+
+def test_logs_in_pieces_give_what_one_reader_gives(session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one does not fit: a line is in another layout that neither the head nor the chunk before the cut shows."""
+    monkeypatch.setattr("parsers.pieces.PIECE_BYTES", 12 << 20)
+    some = f"[2026-11-21 03:01:34,000] {REFUSED}\n" + "[2026-11-21 03:01:34,001] INFO Nothing to tell (kafka.server.Nobody)\n" * 500
+    for broker, more in (
+        (3, ""),
+        (4, "2026-11-21T03:02:00.000Z INFO  [main] kafka.log.Log - [Log partition=a-0, dir=/d] Truncating to offset 7\n"),
+    ):
+        log = tmp_path / f"broker-{broker}" / "logs" / "server.log"
+        log.parent.mkdir(parents=True)
+        log.write_text(some * 150 + more + "\tat some.Class.method(Class.java:1)\n" * 5 + some * 700)
+    order = [("source", "ascending"), ("line", "ascending"), ("event", "ascending")]
+    torn = []
+
+    def put_together(*given: Any) -> Any:
+        last, whole = pieces.put_together(*given)
+        torn.extend(unit.select for unit in whole)
+        return last, whole
+
+    monkeypatch.setattr("spark.pipeline.put_together", put_together)
+    there = everything(read(session, units([str(tmp_path)]))).sort_by(order).to_pylist()
+    assert torn == [("broker-4/logs/server.log",)]
+    assert len(there) == 2 * (150 + 700) + 1 + 2
+    assert there == local.events_of(tmp_path).sort_by(order).to_pylist()
