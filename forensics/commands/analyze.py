@@ -15,7 +15,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.exports import Exports, export_options
-from forensics.commands.help import Told
+from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, Input, in_case, open_case, open_found
 from forensics.commands.output import TIMES, console
 
@@ -47,7 +47,7 @@ def report_options(command: F) -> F:
             "--since",
             type=TIMES,
             metavar="TIME",
-            help="Only findings that end after this time, UTC, as 2026-01-31T12:00:00Z or 2026-01-31.",
+            help="Only findings that end after this time (UTC), for example 2026-01-31T12:00:00Z or 2026-01-31.",
         ),
         click.option("--until", type=TIMES, metavar="TIME", help="Only findings that begin before this time (UTC)."),
         export_options,
@@ -57,13 +57,13 @@ def report_options(command: F) -> F:
             multiple=True,
             metavar="METRIC=W",
             callback=lambda _context, _option, given: dict(map(weight, given)),
-            help="How much a metric of load counts, 1 if not told: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics.",
+            help="Weight of a load metric, default 1: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics (may be repeated).",
         ),
         click.option(
             "--fail-on",
             type=click.Choice(LEVELS),
             metavar="LEVEL",
-            help=f"Exit with 1 when a finding is at least this severe: {', '.join(LEVELS)}.",
+            help=f"Exit with code 1 if a finding has at least this severity: {', '.join(LEVELS)}.",
         ),
     ):
         command = decorate(command)
@@ -72,15 +72,17 @@ def report_options(command: F) -> F:
 
 @click.command(
     "analyze",
-    cls=Told,
+    cls=Command,
+    rank=10,
+    summary="Report what was lost, when and why.",
     examples=(
         ("What was lost, when and why", "incident.tar.gz"),
-        ("The same of what was collected broker by broker", "broker-1/ broker-2.tar.gz broker-3.zip"),
-        ("With the draft of a review, and everything as data", "incident.tar.gz --markdown review.md --json report.json"),
-        ("Kept, so that every other question is answered in a second", "incident.tar.gz --case incident.case"),
+        ("The brokers were collected one by one", "broker-1/ broker-2.tar.gz broker-3.zip"),
+        ("Also write the draft of a review, and the report as JSON", "incident.tar.gz --markdown review.md --json report.json"),
+        ("Keep the result, so that other commands take a second", "incident.tar.gz --case incident.case"),
         ("One topic, one hour", "incident.case --topic orders --since 2026-01-31T12:00:00Z --until 2026-01-31T13:00:00Z"),
-        ("Of brokers whose clocks were not set to UTC", "incident.tar.gz --timezone Europe/Berlin"),
-        ("In a pipeline that is to stop at a loss", "incident.tar.gz --fail-on critical --sarif findings.sarif"),
+        ("The log lines are not in UTC", "incident.tar.gz --timezone Europe/Berlin"),
+        ("Stop a pipeline if records were lost", "incident.tar.gz --fail-on critical --sarif findings.sarif"),
     ),
 )
 @evidence_options
@@ -89,9 +91,9 @@ def report_options(command: F) -> F:
     "--case",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Keep what was found in this directory, from which every command answers.",
+    help="Keep the result in this directory, which other commands read without the evidence.",
 )
-@click.option("--force", is_flag=True, help="Replace the case that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing case.")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -102,11 +104,13 @@ def command(
     exports: Exports,
     **asked: Any,
 ) -> None:
-    """Say what was lost, when and why.
+    """Report what was lost, when and why.
 
-    Each PATH is something that was collected of ONE cluster: a directory, an archive (tar, zip; gz, bz2, xz, zst) or a file, nested as it
-    was collected, local or s3://bucket/key; or it is a case that was made of all of it. What matters is printed, the verdict first and last;
-    the files below hold the rest. In FILE's place - is stdout, and nothing else is printed.
+    All PATHs together are the evidence of ONE cluster. Each is a directory, an archive (tar, zip; gz, bz2, xz, zst; also nested) or a file,
+    local or s3://bucket/key. Instead of evidence, PATH can be one case.
+
+    A summary is printed, with the verdict in the first and the last lines. The output options write complete reports. Use - as FILE to write
+    to stdout; then nothing else is printed.
     """
     exports.check(paths)
     if case is not None:
@@ -117,7 +121,7 @@ def command(
     found = open_found(paths, timezone, clock_offsets, master, progress)
     if case is not None:
         if not isinstance(found, EvidenceInput):
-            raise Unusable(f"{paths[0]}: it is a case already")
+            raise Unusable(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
         found.keep(case, progress)
         found = open_case(str(case))
     report(found, progress, exports, **asked)
@@ -136,7 +140,7 @@ def report(
     fail_on: str | None,
 ) -> None:
     """Shows the results; arguments are those of report_options."""
-    with in_case(found, progress) if exports.of_case else nullcontext(found) as asked:
+    with in_case(found, progress) if exports.needs_case else nullcontext(found) as asked:
         asked.cluster.weights = weights
         with progress.stage("Judging partitions" if isinstance(asked, EvidenceInput) else "Bringing findings together"):
             wish = _words(topics, partitions, brokers, since, until, weights)
@@ -188,7 +192,7 @@ def weight(text: str) -> tuple[str, float]:
             raise ValueError
         return metric.strip().lower(), float(value)
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not METRIC=W, as cpu=2", param_hint="--weight") from None
+        raise click.BadParameter(f"{text!r} is not METRIC=W, for example cpu=2", param_hint="--weight") from None
 
 
 def _check_weights(cluster: Cluster) -> None:
@@ -197,7 +201,7 @@ def _check_weights(cluster: Cluster) -> None:
     known = COUNTED | MEASURED | {m.metric for m in cluster.measures}
     for metric in cluster.weights:
         if metric not in known:
-            raise click.BadParameter(f"{metric!r} is none of the metrics there are: {', '.join(sorted(known))}", param_hint="--weight")
+            raise click.BadParameter(f"the evidence has no metric {metric!r} (found: {', '.join(sorted(known))})", param_hint="--weight")
 
 
 def _narrowed(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import Progress, evidence_options
-from forensics.commands.help import Told
+from forensics.commands.help import Command
 from forensics.commands.inputs import open_found
 from forensics.commands.output import console, json_option, write_text
 from forensics.output.json_text import encoded
@@ -32,18 +32,20 @@ NUMBERS = frozenset({"files", "bytes", "lines", "unread"})
 
 @click.command(
     "inspect",
-    cls=Told,
+    cls=Command,
+    rank=40,
+    summary="Show what was collected, and what is missing.",
     examples=(
-        ("What there is, and what to collect next", "incident.tar.gz"),
-        ("Whether logs in a layout of one's own are understood", "logs/ --log-pattern '%d{ISO8601} %-5p %m (%c)%n'"),
+        ("Show the collected files, and what to collect next", "incident.tar.gz"),
+        ("Check that logs in your own layout are understood", "logs/ --log-pattern '%d{ISO8601} %-5p %m (%c)%n'"),
     ),
 )
 @evidence_options
-@json_option("Write the inventory as JSON; '-' is stdout.")
+@json_option("Write the inventory as JSON; - is stdout.")
 def command(
     paths: tuple[str, ...], timezone: str | None, clock_offsets: tuple[str, ...], master: str | None, json_file: str | None
 ) -> None:
-    """Say what was collected: sources, brokers, versions, times covered, clocks, what was not understood, what to collect next."""
+    """Show what was collected: files, brokers, versions, the times they cover, clocks, lines that were not understood, and what to collect next."""
     from forensics.incidents.judging import VERDICTS, conclude
     from forensics.views.document import Report
 

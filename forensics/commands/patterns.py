@@ -6,30 +6,34 @@ import json as jsonlib
 
 import click
 
-from forensics.commands.help import Told
+from forensics.commands.help import Command
 
 
 @click.command(
     "patterns",
-    cls=Told,
+    cls=Command,
+    rank=120,
+    summary="List the log lines that are understood.",
     examples=(
-        ("All of them", ""),
-        ("Those that tell of a new leader", "--event leader-start"),
-        ("One, as JSON", "leader-starts --json"),
+        ("All patterns", ""),
+        ("Patterns for the start of a leader", "--event leader-start"),
+        ("One pattern, as JSON", "leader-starts --json"),
     ),
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--event", metavar="KIND", help="Only patterns that make this kind of event.")
+@click.option("--event", metavar="KIND", help="Only patterns for this kind of event.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--samples/--no-samples", default=True, help="Show sample lines.")
 def command(names: tuple[str, ...], event: str | None, as_json: bool, samples: bool) -> None:
-    """List the log lines that are understood, with Kafka versions, the event they make and sample lines."""
+    """List the log lines that are understood, with Kafka versions, kind of event and sample lines."""
     from forensics.output.sanitise import clean
     from parsers.patterns import PATTERNS
 
     unknown = set(names) - {p.name for p in PATTERNS}
     if unknown:
-        raise click.BadParameter(f"no pattern is called {sorted(unknown)[0]!r}; `kafka-forensics patterns` lists them", param_hint="NAME")
+        raise click.BadParameter(
+            f"there is no pattern {sorted(unknown)[0]!r}; `kafka-forensics patterns` lists all patterns", param_hint="NAME"
+        )
     chosen = [p for p in PATTERNS if (not names or p.name in names) and (event is None or p.event == event)]
     if as_json:
         told = [

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
-from forensics.commands.help import Told
+from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, open_found
 from forensics.commands.output import console
 from forensics.commands.plan import tools_of
@@ -33,29 +33,34 @@ FORMATS = ("jsonl", "parquet", "segment", "send")
 
 @click.command(
     "salvage",
-    cls=Told,
+    cls=Command,
+    rank=90,
+    summary="Recover lost records that a collected disk still contains.",
     examples=(
-        ("All lost records that are still on a disk of the bundle", "incident.tar.gz --out salvaged"),
+        ("Recover all lost records that a disk in the bundle still contains", "incident.tar.gz --out salvaged"),
         (
-            "Of one topic, as JSON lines, without what the records say",
+            "One topic, as JSON lines, without values",
             "incident.tar.gz --out salvaged --topic orders --format jsonl --keys-only",
         ),
     ),
 )
 @evidence_options
-@click.option("--out", required=True, metavar="DIR", type=click.Path(file_okay=False), help="Write into this directory, new or empty.")
-@click.option("--topic", "topics", multiple=True, help="Only this topic (may be repeated).")
-@click.option("--partition", "partitions", multiple=True, type=int, help="Only this partition number (may be repeated).")
+@click.option(
+    "--out", required=True, metavar="DIR", type=click.Path(file_okay=False), help="Write into this directory, which must be new or empty."
+)
+@click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated).")
+@click.option("--partition", "partitions", multiple=True, type=int, metavar="N", help="Only this partition number (may be repeated).")
 @click.option(
     "--format",
     "formats",
     multiple=True,
     type=click.Choice(FORMATS),
-    help="JSON lines, Parquet, segments as Kafka's own, lines for kafka-console-producer; may be repeated, all of them when not given.",
+    metavar="FORMAT",
+    help="jsonl (JSON lines), parquet, segment (log segments) or send (input of kafka-console-producer); default is all (may be repeated).",
 )
-@click.option("--kafka-version", metavar="X.Y", help="Version of the tools to be used; default is the oldest broker's.")
-@click.option("--keys-only", is_flag=True, help="No values and no values of headers: JSON lines and Parquet without them, nothing else.")
-@click.option("--json", "json_file", is_flag=True, help="Print what was done as JSON in place of the words.")
+@click.option("--kafka-version", metavar="X.Y", help="Version of the Kafka tools that will be used; default is that of the oldest broker.")
+@click.option("--keys-only", is_flag=True, help="Write no values and no header values; only for jsonl and parquet.")
+@click.option("--json", "json_file", is_flag=True, help="Print the summary as JSON instead of text.")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -69,11 +74,13 @@ def command(
     keys_only: bool,
     json_file: bool,
 ) -> None:
-    """Bring back lost records that some collected disk still holds.
+    """Recover lost records that a collected disk still contains.
 
-    Copies saved before a broker was started again, replicas that never followed the new leader, directories put aside: what is
-    read there is exactly what was lost, by leader epoch and offset, checksums checked. The only command that reads records'
-    bodies; the files are readable by their owner alone. It prints how to send the records again, and sends nothing.
+    Such disks are copies saved before a broker was restarted, replicas that never followed the new leader, and directories that were moved
+    away. Only lost records are written, chosen by leader epoch and offset, with their checksums verified.
+
+    No other command reads record bodies. Only the owner can read the written files. The command prints how to send the records again; it
+    sends nothing.
     """
     from forensics.model.cluster.versions import parsed
     from forensics.output.files import whole_directory
@@ -86,13 +93,15 @@ def command(
     except OSError as error:
         raise click.FileError(out, error.strerror or str(error)) from None
     if keys_only and set(formats) & {"segment", "send"}:
-        raise click.BadParameter("segments, and lines to be sent, hold values", param_hint="--keys-only")
+        raise click.BadParameter(
+            "the formats segment and send contain values; choose jsonl or parquet, or leave out --keys-only", param_hint="--keys-only"
+        )
     if kafka_version is not None and parsed(kafka_version) is None:
-        raise click.BadParameter(f"{kafka_version!r} is no version, as 2.8 or 3.9.1", param_hint="--kafka-version")
+        raise click.BadParameter(f"{kafka_version!r} is not a Kafka version; use for example 2.8 or 3.9.1", param_hint="--kafka-version")
     progress = Progress()
     found = open_found(paths, timezone, clock_offsets, master, progress)
     if not isinstance(found, EvidenceInput):
-        raise Unusable(f"{paths[0]}: a case holds no records; give the evidence it was made of")
+        raise Unusable(f"{paths[0]}: a case contains no records; give the evidence from which the case was made")
     with progress.stage("Judging partitions"):
         from forensics.tools.salvage.segments import copy, lots
 
@@ -100,7 +109,7 @@ def command(
         wanted = [x for x in lots(found.conclusion(asked).findings) if asked is None or asked(x.topic, x.partition)]
     try:
         with whole_directory(directory, DIRECTORY_OF_OWNER) as to:
-            with progress.stage("Reading what the disks still hold"):
+            with progress.stage("Reading the disks"):
                 problems = copy(found.opened.units, wanted, found.resolver.shown, to)
             with progress.stage("Writing records"):
                 kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
@@ -183,7 +192,7 @@ def _partition(
     if "send" in kinds:
         if sending.of_late and not tools.null_in_lines:
             found.not_sendable = (
-                "kafka-console-producer before 3.2 takes no nulls and no headers; one of 3.2 or later does, with --kafka-version"
+                "kafka-console-producer before 3.2 cannot send nulls and headers; use a later version, and name it with --kafka-version"
             )
         else:
             found.files["send"] = f"{name}.send"
@@ -193,5 +202,5 @@ def _partition(
             lines = str(directory / found.files["send"])
             found.command = tools.produce(topic, sending.properties, lines, largest=sending.largest, codec=codec) if sending.count else None
             if not sending.count:
-                found.not_sendable = "none of them can be sent as a line of text; the JSON lines and the Parquet file have them"
+                found.not_sendable = "no record can be sent as a line of text; the JSON lines and the Parquet file contain all records"
     return found

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.commands.evidence import Progress, Unusable, check, cluster_option, limit_option, limits
-from forensics.commands.help import Told
+from forensics.commands.help import Command
 from forensics.commands.output import console, json_option, write_text
-from forensics.model.findings import counted
 
 if TYPE_CHECKING:
     from forensics.case.read import Case
@@ -30,19 +29,21 @@ DECIDING = 4
 
 @click.command(
     "verify",
-    cls=Told,
+    cls=Command,
+    rank=100,
+    summary="Check that a case was made from this evidence.",
     examples=(
-        ("Was this case made of this evidence?", "incident.case incident.tar.gz"),
-        ("The same evidence, unpacked since", "incident.case unpacked/"),
-        ("File by file, for the record", "incident.case broker-1.tar.gz broker-2.tar.gz --json verified.json"),
-        ("Do the verdicts follow from the table of hand-overs", "incident.case --proof"),
+        ("Check that this case was made from this evidence", "incident.case incident.tar.gz"),
+        ("The evidence was unpacked in the meantime", "incident.case unpacked/"),
+        ("Keep the result for each file", "incident.case broker-1.tar.gz broker-2.tar.gz --json verified.json"),
+        ("Check that the verdicts follow from the table of hand-overs", "incident.case --proof"),
     ),
 )
 @click.argument("case", type=click.Path(path_type=Path))
 @click.argument("paths", nargs=-1, type=click.Path(path_type=str), metavar="[PATH...]")
 @click.option("--proof", is_flag=True, help="Compute every verdict of the case again from its table of hand-overs.")
 @cluster_option
-@json_option("Write the result for each file, and for each partition whose verdict differs, as JSON; '-' is stdout.")
+@json_option("Write the result for each file, and for each partition whose verdict differs, as JSON; - is stdout.")
 @limit_option
 def command(case: Path, paths: tuple[str, ...], proof: bool, json_file: str | None) -> None:
     """Check whether a case was made of this evidence, and whether its verdicts follow from it.
@@ -58,7 +59,7 @@ def command(case: Path, paths: tuple[str, ...], proof: bool, json_file: str | No
     from forensics.output.json_text import encoded
 
     if not paths and not proof:
-        raise click.UsageError("give the evidence (PATH...) to compare it with the case, or --proof to recompute the verdicts")
+        raise click.UsageError("give the evidence (PATH...) to compare it with the case, or --proof to compute the verdicts again")
     kept = kept_case(case)
     rechecked = _recheck(kept) if proof else None
     files = _compare(kept, paths) if paths else None
@@ -86,7 +87,7 @@ def _compare(case: Case, paths: Sequence[str]) -> list[Compared]:
     check(paths)
     then = of_case(case.table("sources", ["path", "kind", "sha256"]).to_pylist(), case.manifest["evidence"]["root"])
     if not any(s.sha256 for s in then):
-        raise Unusable(f"{case.directory}: it holds no digests")
+        raise Unusable(f"{case.directory}: the case contains no SHA-256 digests of its evidence, so it cannot be compared")
     with Progress().stage("Reading evidence"):
         return compare(then, sealed(paths, limits()))
 
@@ -137,6 +138,8 @@ def _words(
 
 
 def _of_proof(rechecked: Sequence[Rechecked]) -> Iterator[str]:
+    from forensics.model.findings import counted
+
     different = [r for r in rechecked if not r.same]
     if different:
         yield f"THE VERDICTS DIFFER. {counted(len(different))} of {len(rechecked)}: the table handovers gives another verdict than the case states."

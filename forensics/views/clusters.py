@@ -51,7 +51,7 @@ def brief(found: Conclusion, cluster: Cluster) -> dict[str, Any]:
     problems = [f"{s.path}: {s.problem}" for s in cluster.sources if s.problem]
     return {
         "loss": loss_of(*judged) if usable else NOT_JUDGED,
-        "summary": summary(*judged) if usable else "Nothing of Kafka's was found in it.",
+        "summary": summary(*judged) if usable else "No Kafka logs or checkpoints found.",
         "partitions": counts(found.partitions),
         "findings": {level: sum(f.severity == level for f in found.findings) for level in reversed(LEVELS)},
         "lost": [lost_line(row) for row in lost(found.findings)][:KEPT],
@@ -100,6 +100,11 @@ class Clusters:
         told = [{"cluster": n, **self.found.get(n, {}), "failed": self.failed.get(n)} for n in self.ordered()]
         document = {"schema": SCHEMA, "tool": {"version": version()}, "remarks": list(self.remarks), "clusters": told}
         return encoded(document, indent=1) + "\n"
+
+
+def pieces(clusters: Clusters, _files: Mapping[str, str]) -> Iterator[str]:
+    """The summary as JSON, with the interface of a format (forensics.output.format.AuditSummary)."""
+    yield clusters.json()
 
 
 def show(clusters: Clusters, console: Console) -> None:

@@ -5,7 +5,7 @@ Here: the page's values. Not here: the order of clusters and the text (views.clu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from forensics.output.version import version
@@ -14,6 +14,11 @@ from forensics.views.headline import EXCLUDED, FOUND
 from forensics.views.html.page import NOT_KNOWN, TITLES, environment
 
 QUIET = "Nothing lost, nothing broken, all read"
+
+
+def pieces(clusters: Clusters, files: Mapping[str, str]) -> Iterator[str]:
+    """The page, with the interface of a format (forensics.output.format.AuditSummary)."""
+    yield overview(clusters, files)
 
 
 def overview(clusters: Clusters, links: Mapping[str, str]) -> str:

@@ -374,7 +374,7 @@ def test_what_cannot_be_judged_is_named_and_the_rest_goes_on(run: Run, tmp_path:
     said = " ".join(done.stdout.split())
     assert done.returncode == 0
     assert "1 could NOT BE JUDGED" in said
-    assert "dead: Nothing of Kafka's was found in it" in said
+    assert "dead: No Kafka logs or checkpoints found" in said
     assert "us: 2 sources with problems" in said
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
     from forensics.audit import whole
@@ -405,8 +405,8 @@ def test_what_cannot_be_judged_is_named_and_the_rest_goes_on(run: Run, tmp_path:
         (("audit", "{archive}", "--out", "{archive}/.."), "no audit's"),
         (("audit", "{archive}", "--out", "{out}", "--layout", "{{nobody}}"), "none of {cluster}"),
         (("report", "{out}", "--cluster", "asia"), "there is no cluster 'asia'"),
-        (("analyze", "{out}"), "say which with --cluster"),
-        (("analyze", "{archive}", "--cluster", "eu"), "which this is not"),
+        (("analyze", "{out}"), "choose one with --cluster"),
+        (("analyze", "{archive}", "--cluster", "eu"), "--cluster needs the tables of an audit"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(words: Sequence[str], says: str, run: Run, tmp_path: Path) -> None:
