@@ -16,7 +16,7 @@ import click
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.exports import Exports, export_options
 from forensics.commands.help import Command
-from forensics.commands.inputs import EvidenceInput, Input, in_case, open_case, open_found
+from forensics.commands.inputs import EvidenceInput, Input, in_case, open_case, open_input
 from forensics.commands.output import TIMES, console
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def command(
 
         check(case, paths, force=force)
     progress = Progress()
-    found = open_found(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, timezone, clock_offsets, master, progress)
     if case is not None:
         if not isinstance(found, EvidenceInput):
             raise Unusable(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")

@@ -93,7 +93,9 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
     help="What the directories mean, for example 'prod/{cluster}/{date}/{broker}/…'; * is any text within a name, … any further directories. "
     "Default is cluster=NAME anywhere in the path, otherwise the cluster ids in the files.",
 )
-@click.option("--no-records", is_flag=True, help="Do not keep the log lines, which `merge` and --html show. Saves about a quarter of the time.")
+@click.option(
+    "--no-records", is_flag=True, help="Do not keep the log lines, which `merge` and --html show. Saves about a quarter of the time."
+)
 @click.option("--force", is_flag=True, help="Delete the contents of TABLES, and read everything again.")
 @summary_options
 @click.option(

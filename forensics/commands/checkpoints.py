@@ -13,7 +13,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options, open_evidence
 from forensics.commands.help import Command
-from forensics.commands.inputs import EvidenceInput, Input, open_found
+from forensics.commands.inputs import EvidenceInput, Input, open_input
 from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def command(
     Partitions whose replicas agree are only counted. If a broker was collected twice, or with --against PATH, the changes are shown too.
     """
     progress = Progress()
-    found = open_found(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, timezone, clock_offsets, master, progress)
     before = None
     if against:
         from forensics.case.read import is_case

@@ -282,7 +282,7 @@ def measures_of(events: Events, resolver: EventResolver, cluster: Cluster) -> Se
     return measures(unplaced(events, resolver, sums, MEASURES).table().to_pylist())
 
 
-def open_found(
+def open_input(
     paths: Sequence[str],
     timezone: str | None,
     clock_offsets: Sequence[str],

@@ -14,7 +14,7 @@ import click
 
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import Command
-from forensics.commands.inputs import open_found
+from forensics.commands.inputs import open_input
 from forensics.commands.output import console, json_option, write_text
 from forensics.output.json_text import encoded
 
@@ -49,7 +49,7 @@ def command(
     from forensics.incidents.judging import VERDICTS, conclude
     from forensics.views.document import Report
 
-    found = open_found(paths, timezone, clock_offsets, master, Progress())
+    found = open_input(paths, timezone, clock_offsets, master, Progress())
     told = conclude(VERDICTS.empty_table(), found.cluster)
     report = Report(found.cluster, told.findings, told.partitions, command=("inspect", *found.paths))
     if json_file is not None:

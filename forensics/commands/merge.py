@@ -19,7 +19,7 @@ import click
 
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import Command
-from forensics.commands.inputs import Input, open_found
+from forensics.commands.inputs import Input, open_input
 from forensics.commands.output import TIME_FORMATS, json_option, opened_file
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def command(
     stack traces stay with their line, and lines that are in two copies of a log are printed once.
     """
     progress = Progress()
-    found = open_found(paths, timezone, clock_offsets, master, progress, keep=False)
+    found = open_input(paths, timezone, clock_offsets, master, progress, keep=False)
     with progress.stage("Sorting"):
         blocks = _blocks(found, _wanted(found, **asked), json_file is not None)
         first = next(blocks, None)

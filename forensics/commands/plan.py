@@ -16,7 +16,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.help import Command
-from forensics.commands.inputs import open_found
+from forensics.commands.inputs import open_input
 from forensics.commands.output import console
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def command(
     """
     _checked(out, gone, live, kafka_version)
     progress = Progress()
-    found = open_found(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, timezone, clock_offsets, master, progress)
     with progress.stage("Planning"):
         from forensics.model.cluster.final_state import partitions
 

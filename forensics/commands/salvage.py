@@ -18,7 +18,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.help import Command
-from forensics.commands.inputs import EvidenceInput, open_found
+from forensics.commands.inputs import EvidenceInput, open_input
 from forensics.commands.output import console
 from forensics.commands.plan import tools_of
 
@@ -99,7 +99,7 @@ def command(
     if kafka_version is not None and parsed(kafka_version) is None:
         raise click.BadParameter(f"{kafka_version!r} is not a Kafka version; use for example 2.8 or 3.9.1", param_hint="--kafka-version")
     progress = Progress()
-    found = open_found(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, timezone, clock_offsets, master, progress)
     if not isinstance(found, EvidenceInput):
         raise Unusable(f"{paths[0]}: a case contains no records; give the evidence from which the case was made")
     with progress.stage("Judging partitions"):

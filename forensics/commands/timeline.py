@@ -13,7 +13,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.help import Command
-from forensics.commands.inputs import open_found
+from forensics.commands.inputs import open_input
 from forensics.commands.output import TIMES, console, json_option, write_text
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def command(
     from forensics.views.story.step import Wanted
 
     progress = Progress()
-    found = open_found(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, timezone, clock_offsets, master, progress)
     with progress.stage(f"Reconstructing {topic}-{partition}"):
         rows, proof = found.proven_story(topic, partition, Wanted(since, until, everything))
     if not rows:

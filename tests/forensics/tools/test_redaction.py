@@ -291,7 +291,11 @@ def test_what_is_made_of_each_kind_of_file(tmp_path: Path) -> None:
     out = tmp_path / "r.tar.gz"
     done = CliRunner().invoke(cli, ["redact", str(source), "--out", str(out)])
     assert done.exit_code == 0, done.output
-    assert "notes.txt (text)" in done.stdout and "heap.hprof (binary)" in done.stdout and "'log' is also a word in Kafka's log lines" in done.stdout
+    assert (
+        "notes.txt (text)" in done.stdout
+        and "heap.hprof (binary)" in done.stdout
+        and "'log' is also a word in Kafka's log lines" in done.stdout
+    )
     found = read(out)
     everything = b"".join((*found.values(), *(name.encode() for name in found)))
     for leak in (b"acme", b"lice", b"hunter", b"paid", b"Payments", b"Handed", b"log-0", b"log 0"):
