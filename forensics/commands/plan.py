@@ -73,8 +73,8 @@ def command(
     \b
     The plan contains
       - preferred leader elections
-      - replacements for brokers that will not come back (unregistered, or --gone)
-      - moves and new replica orders, if the load of a broker deviates by over 10 %
+      - replacements for brokers that will not come back (unregistered, --gone)
+      - moves and new replica orders, if a load deviates by more than 10 %
       - commands that reset consumer groups with commits above a truncated log end
       - separately, as a last resort: unclean elections, which lose data, for
         partitions without a live in-sync replica
