@@ -11,7 +11,7 @@ import pytest
 
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.replicas import STEPS, WITHOUT_STEP
-from forensics.views.story.words import TELLINGS
+from forensics.views.story.words import PRESENTATIONS
 from parsers import sniff
 from parsers.kinds import GATHERED, KINDS, UNGATHERED, By, Scope, named, of
 from parsers.patterns import PATTERNS
@@ -63,7 +63,7 @@ def test_every_kind_of_a_replica_has_a_step_in_its_history_or_a_reason_why_not()
 
 
 def test_a_story_tells_every_kind_of_a_partition_or_says_why_not() -> None:
-    assert of(scope=Scope.PARTITION) <= TELLINGS.keys() <= KINDS.keys()
+    assert of(scope=Scope.PARTITION) <= PRESENTATIONS.keys() <= KINDS.keys()
 
 
 def test_kinds_are_named_only_where_the_name_is_checked() -> None:

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from forensics.rules import RULES
 from forensics.views.lanes import document, json_text, show
-from forensics.views.story.assembly import tell
+from forensics.views.story.assembly import story_rows
 from forensics.views.story.step import MOST, STATUSES, STORY, TONES, Step, Wanted, folded, said
 from tests import local
 from tests.forensics.staged import START, Story, table
@@ -50,7 +50,7 @@ def stories(events: pa.Table, wanted: Wanted = FOLDED) -> dict[str, Rows]:
     found: dict[str, Rows] = {}
     for timeline, cluster in local.timelines(events):
         if not timeline.topic.startswith("__"):
-            rows = pa.RecordBatch.from_pylist(list(tell(timeline, cluster, wanted)), schema=STORY).to_pylist()
+            rows = pa.RecordBatch.from_pylist(list(story_rows(timeline, cluster, wanted)), schema=STORY).to_pylist()
             found.setdefault(timeline.name, []).extend(rows)
     return found
 
