@@ -23,27 +23,29 @@ def pieces(clusters: Clusters, files: Mapping[str, str]) -> Iterator[str]:
 
 def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
     """The whole file. `links`: by cluster, where its own page is, relative to this one."""
-    told: list[dict[str, Any]] = [
+    rows: list[dict[str, Any]] = [
         {
             "name": name,
             "number": number,
             "link": links.get(name),
-            "told": clusters.found.get(name),
+            "summary": clusters.found.get(name),
             "failed": clusters.failed.get(name),
             "loss": clusters.found[name]["loss"] if name in clusters.found else NOT_JUDGED,
         }
         for number, name in enumerate(clusters.ordered(), 1)
     ]
-    of = {c["loss"] for c in told}
+    of = {c["loss"] for c in rows}
     loss = FOUND if FOUND in of else EXCLUDED if of == {EXCLUDED} else "unknown"
-    loud = [c for c in told if c["failed"] or c["loss"] != EXCLUDED or (c["told"] and (c["told"]["broken"] or c["told"]["problem"]))]
+    loud = [
+        c for c in rows if c["failed"] or c["loss"] != EXCLUDED or (c["summary"] and (c["summary"]["broken"] or c["summary"]["problem"]))
+    ]
     values = {
         "title": TITLES.get(loss, NOT_KNOWN),
         "headline": headline(clusters),
         "loss": loss,
         "remarks": clusters.remarks,
-        "clusters": told,
-        "parts": [p for p in (("", loud), (QUIET, [c for c in told if c not in loud])) if p[1]],
+        "clusters": rows,
+        "parts": [p for p in (("", loud), (QUIET, [c for c in rows if c not in loud])) if p[1]],
         "version": version(),
     }
     return environment().get_template("clusters.html").render(**values)
