@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from forensics.commands.analyze import report, report_options
+from forensics.commands.analyze import Selection, report, report_options
 from forensics.commands.evidence import Progress, chosen_cluster, cluster_option
 from forensics.commands.exports import Exports
 from forensics.commands.help import Command
@@ -32,7 +32,7 @@ from forensics.commands.inputs import open_case
 @click.argument("case", type=click.Path(path_type=str))
 @cluster_option
 @report_options
-def command(case: str, exports: Exports, **asked: Any) -> None:
+def command(case: str, exports: Exports, fail_on: str | None, **selection: Any) -> None:
     """Show the results in a case, as analyze showed them.
 
     CASE is a directory that `analyze --case` wrote, or the tables of an audit. For an audit, --cluster NAME shows the report of one cluster;
@@ -45,7 +45,7 @@ def command(case: str, exports: Exports, **asked: Any) -> None:
         from forensics.commands.audit import show_clusters
 
         exports.check_summary()
-        show_clusters(Audit(Path(case)), exports, asked["fail_on"])
+        show_clusters(Audit(Path(case)), exports, fail_on)
         return
     exports.check()
-    report(open_case(case), Progress(), exports, **asked)
+    report(open_case(case), Progress(), exports, Selection(**selection), fail_on)

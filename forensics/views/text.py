@@ -211,27 +211,28 @@ def _incidents(report: Report) -> Iterator[RenderableType]:
 
 def _table(findings: Sequence[Finding]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), show_header=True, header_style="bold", expand=False)
-    table.add_column("severity", no_wrap=True)
-    table.add_column("kind", no_wrap=True)
-    table.add_column("when", no_wrap=True)
+    for name in ("severity", "kind", "when"):
+        table.add_column(name, no_wrap=True)
     table.add_column("what", overflow="fold")
     several_days = len({at.date() for f in findings if (at := f.happened) is not None}) > 1
+    time_format = "%m-%d %H:%M:%S" if several_days else "%H:%M:%S"
     for level in reversed(LEVELS[1:]):
         rows = [f for f in findings if f.severity == level]
         for finding in rows[:LISTED]:
-            certainty = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
-            if finding.cluster:
-                certainty += f" [{finding.cluster}]"
             at = finding.happened
-            when = at.strftime("%m-%d %H:%M:%S" if several_days else "%H:%M:%S") if at is not None else ""
-            table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(finding.summary + certainty)))
+            when = at.strftime(time_format) if at is not None else ""
+            table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(_what(finding))))
         if len(rows) > LISTED:
             table.add_row(Text(level, style=COLOURS[level]), "", "", f"and {len(rows) - LISTED} more; --json has all")
-    harmless = Counter(f.kind for f in findings if f.severity == LEVELS[0])
-    if harmless:
-        told = ", ".join(f"{kind} ({count})" if count > 1 else kind for kind, count in harmless.items())
-        table.add_row(Text(LEVELS[0], style=COLOURS[LEVELS[0]]), "", "", f"{told}; --json has them")
+    if harmless := Counter(f.kind for f in findings if f.severity == LEVELS[0]):
+        kinds = ", ".join(f"{kind} ({count})" if count > 1 else kind for kind, count in harmless.items())
+        table.add_row(Text(LEVELS[0], style=COLOURS[LEVELS[0]]), "", "", f"{kinds}; --json has them")
     return table
+
+
+def _what(finding: Finding) -> str:
+    notes = [note for note in (finding.confidence if finding.confidence != "certain" else "", finding.cluster) if note]
+    return finding.summary + "".join(f" [{note}]" for note in notes)
 
 
 def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:

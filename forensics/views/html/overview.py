@@ -34,11 +34,9 @@ def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
         }
         for number, name in enumerate(clusters.ordered(), 1)
     ]
-    of = {c["loss"] for c in rows}
-    loss = FOUND if FOUND in of else EXCLUDED if of == {EXCLUDED} else "unknown"
-    loud = [
-        c for c in rows if c["failed"] or c["loss"] != EXCLUDED or (c["summary"] and (c["summary"]["broken"] or c["summary"]["problem"]))
-    ]
+    losses = {c["loss"] for c in rows}
+    loss = FOUND if FOUND in losses else EXCLUDED if losses == {EXCLUDED} else "unknown"
+    loud = [c for c in rows if _is_loud(c)]
     values = {
         "title": TITLES.get(loss, NOT_KNOWN),
         "headline": headline(clusters),
@@ -49,3 +47,9 @@ def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
         "version": version(),
     }
     return environment().get_template("clusters.html").render(**values)
+
+
+def _is_loud(row: Mapping[str, Any]) -> bool:
+    """Whether a cluster has a loss, a current failure or files that could not be read."""
+    summary = row["summary"]
+    return bool(row["failed"] or row["loss"] != EXCLUDED or (summary and (summary["broken"] or summary["problem"])))

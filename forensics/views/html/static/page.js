@@ -272,8 +272,8 @@
     const quotes = all(".quotes li", card);
     if (quotes.length) out.push("", "Evidence:");
     for (const quote of quotes) {
-      const text = quote.querySelector("pre").textContent, fence = "`".repeat(Math.max(3, ...(text.match(/`+/g) || []).map((run) => run.length + 1)));
-      out.push("", plain(quote.querySelector("cite").textContent), "", fence, text, fence);
+      const raw = quote.querySelector("pre").textContent, fence = "`".repeat(Math.max(3, ...(raw.match(/`+/g) || []).map((run) => run.length + 1)));
+      out.push("", plain(quote.querySelector("cite").textContent), "", fence, raw, fence);
     }
     return out.join("\n") + "\n";
   }
