@@ -128,14 +128,14 @@ def command(
     exports.check()
     options = clocks(timezone, clock_offsets)
     check(paths)
-    told_options = {
+    given_options = {
         "timezone": timezone,
         "clock_offsets_ms": {str(broker): error for broker, error in options.clock_offsets_ms.items()},
         "log_patterns": list(log_patterns()),
         "limits": asdict(limits()),
     }
     shown = [without_secrets(absolute(path)) for path in paths]
-    settings = Settings(shown, layout, told_options, not no_records)
+    settings = Settings(shown, layout, given_options, not no_records)
     progress = Progress()
     try:
         with Archive(out, settings, force=force) as archive:
@@ -235,8 +235,7 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
     with progress.stage(f"Digesting {len(candidates)} files"):
         files = {path: group.files() for path, group in candidates.items()}
         found = iter(digests(session, [file for own in files.values() for file in own]))
-        of_path = {path: [next(found) for _ in own] for path, own in files.items()}
-        changed = archive.changed(candidates, {path: None if None in own else ",".join(map(str, own)) for path, own in of_path.items()})
+        changed = archive.changed(candidates, {path: _joined([next(found) for _ in own]) for path, own in files.items()})
     units = divided(changed, limits())
     if not units:
         return []
@@ -255,6 +254,11 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
     return [leaf for of in changed for leaf in of.leaves]
 
 
+def _joined(digests: Sequence[str | None]) -> str | None:
+    """One digest of several files; None if one of them could not be read."""
+    return None if None in digests else ",".join(map(str, digests))
+
+
 def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources], options: Options, progress: Progress) -> dict[str, str]:
     """Judges clusters and commits them: small ones in parallel, a large one with all tasks."""
     from forensics.audit.whole import Work
@@ -269,9 +273,9 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
         return Work(sources, archive.directory, archive.staged(sources.name), origin)
 
     def put(judged: Iterable[Judged]) -> Iterator[tuple[str, str]]:
-        told = list(judged)
-        archive.put({j.name: (j.entry, fingerprints[j.name]) for j in told if j.entry is not None})
-        yield from ((j.name, j.problem) for j in told if j.problem is not None)
+        results = list(judged)
+        archive.put({j.name: (j.entry, fingerprints[j.name]) for j in results if j.entry is not None})
+        yield from ((j.name, j.problem) for j in results if j.problem is not None)
 
     fingerprints = {sources.name: sources.fingerprint for sources in to_judge}
     small = [work(sources) for sources in to_judge if sources.rows <= WHOLE]
@@ -314,9 +318,9 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
     events = kept_events(session, work.sources.events, kept)
     try:
         with case_directory(work) as to:
-            told_of_it = events.of_cluster.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
-            cluster, resolver = build_cluster(told_of_it, work.origin.options)
-            found = EvidenceInput(Opened(work.origin.paths, work.origin.options, told_of_it, cluster, resolver, session, events, []))
+            cluster_events = events.of_cluster.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
+            cluster, resolver = build_cluster(cluster_events, work.origin.options)
+            found = EvidenceInput(Opened(work.origin.paths, work.origin.options, cluster_events, cluster, resolver, session, events, []))
             records: Iterator[RecordBatch] = iter(())
             if work.sources.records:
                 reading = merger(cluster, resolver, None, work.origin.log_patterns)
@@ -333,17 +337,17 @@ def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources]) 
     from forensics.audit.layout import UNNAMED
     from forensics.views.text import sized
 
-    told = [
+    remarks = [
         f"Read {len(read)} of {archive.listed} files ({sized(sum(leaf.size or 0 for leaf in read))}); the other {archive.listed - len(read)} were read "
         f"earlier. Judged {len(judged)} of {archive.named} clusters"
         + ("; the others have no new files." if len(judged) < archive.named else ".")
     ]
     if archive.gone:
-        told.append(f"{archive.gone} files that were read earlier are no longer in the archive; their events are kept.")
+        remarks.append(f"{archive.gone} files that were read earlier are no longer in the archive; their events are kept.")
     if UNNAMED in archive.entries:
         only = archive.named == 1
-        told.append(
+        remarks.append(
             f"{'Nothing' if only else 'Not everything'} names a cluster: {'everything' if only else 'the rest'} is taken to be one, "
             f"{UNNAMED!r}; --layout tells clusters apart by their paths."
         )
-    return told
+    return remarks

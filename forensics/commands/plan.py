@@ -113,10 +113,7 @@ def _tells_of_groups(cluster: Cluster) -> bool:
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
     """Checks that need no evidence."""
-    from forensics.model.cluster.versions import parsed
-
-    if kafka_version is not None and parsed(kafka_version) is None:
-        raise click.BadParameter(f"{kafka_version!r} is not a Kafka version; use for example 2.8 or 3.9.1", param_hint="--kafka-version")
+    check_version(kafka_version)
     if both := sorted(set(gone) & set(live)):
         raise click.BadParameter(f"broker {both[0]} cannot be both --live and --gone; choose one", param_hint="--gone")
     try:
@@ -124,6 +121,14 @@ def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_ve
             raise Unusable(f"{out}: the directory is not empty; give a new or empty one")
     except OSError as error:
         raise click.FileError(out or "", error.strerror or str(error)) from None
+
+
+def check_version(kafka_version: str | None) -> None:
+    """Raises click.BadParameter if the value of --kafka-version is not a version."""
+    from forensics.model.cluster.versions import parsed
+
+    if kafka_version is not None and parsed(kafka_version) is None:
+        raise click.BadParameter(f"{kafka_version!r} is not a Kafka version; use for example 2.8 or 3.9.1", param_hint="--kafka-version")
 
 
 def _write(found: Overview, directory: Path) -> None:

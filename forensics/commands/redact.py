@@ -5,7 +5,7 @@ Here: the options and the output. Not here: what is replaced and how (forensics.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,19 +72,25 @@ def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
 def _words(done: Redacted, out: Path, mapping: Path) -> Iterator[str]:
     from forensics.tools.redaction.bundle import NOT_NEEDED
 
-    counts = ", ".join(
-        f"{len(own)} {kind}{'' if len(own) == 1 else 's' if kind != 'address' else 'es'}" for kind, own in done.names.mapping().items()
-    )
+    counts = ", ".join(_counted(len(names), kind) for kind, names in done.names.mapping().items())
     yield f"{out}: {done.written} files; replaced: {counts or 'nothing'}."
     yield f"{mapping}: the names and their replacements. Keep this file private; with both files, the original names can be restored."
     for name in done.names.guarded:
         yield f"  {name!r} is also a word in Kafka's log lines: it was replaced where it is a name, and kept in Kafka's own sentences."
-    odd = [(path, kind, why) for path, kind, why in done.left_out if kind not in NOT_NEEDED]
     plain = {kind: n for kind, n in done.count.items() if kind in NOT_NEEDED and kind != "redaction"}
     if plain:
         yield f"Left out, because they show nothing about losses: {', '.join(f'{n} of kind {kind}' for kind, n in sorted(plain.items()))}."
-    if odd:
-        yield f"Left out, because their contents are unknown ({len(odd)}):"
-        yield from (f"  {path} ({kind}): {why}" for path, kind, why in odd[:SHOWN])
-        if len(odd) > SHOWN:
-            yield f"  and {len(odd) - SHOWN} more"
+    yield from _not_understood([(path, kind, why) for path, kind, why in done.left_out if kind not in NOT_NEEDED])
+
+
+def _counted(number: int, kind: str) -> str:
+    plural = "addresses" if kind == "address" else f"{kind}s"
+    return f"{number} {kind if number == 1 else plural}"
+
+
+def _not_understood(files: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    if files:
+        yield f"Left out, because their contents are unknown ({len(files)}):"
+        yield from (f"  {path} ({kind}): {why}" for path, kind, why in files[:SHOWN])
+    if len(files) > SHOWN:
+        yield f"  and {len(files) - SHOWN} more"

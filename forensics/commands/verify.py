@@ -63,14 +63,14 @@ def command(case: Path, paths: tuple[str, ...], proof: bool, json_file: str | No
     kept = kept_case(case)
     rechecked = _recheck(kept) if proof else None
     files = _compare(kept, paths) if paths else None
-    told: dict[str, Any] = {"schema": "kafka-forensics/verify/1", "same": _good(files, rechecked), "tool": kept.manifest["tool"]}
-    told |= {"run": read_run(case)}
-    told |= {"files": [_row(c) for c in files]} if files is not None else {}
-    told |= {"proof": _proof(rechecked)} if rechecked is not None else {}
-    if json_file is None or not write_text(encoded(told, indent=1) + "\n", json_file):
+    document: dict[str, Any] = {"schema": "kafka-forensics/verify/1", "same": _good(files, rechecked), "tool": kept.manifest["tool"]}
+    document |= {"run": read_run(case)}
+    document |= {"files": [_row(c) for c in files]} if files is not None else {}
+    document |= {"proof": _proof(rechecked)} if rechecked is not None else {}
+    if json_file is None or not write_text(encoded(document, indent=1) + "\n", json_file):
         for line in _words(case, kept.manifest["tool"], read_run(case), files, rechecked):
             console().print(line, markup=False, highlight=False, soft_wrap=True)
-    if not told["same"]:
+    if not document["same"]:
         raise click.exceptions.Exit(1)
 
 
@@ -118,8 +118,8 @@ def _proof(rechecked: Sequence[Rechecked]) -> dict[str, Any]:
 
 
 def _row(c: Compared) -> dict[str, Any]:
-    told = {"path": c.path, "archive": c.archive, "state": c.state, "sha256_of_case": c.then, "sha256": c.now}
-    return told | ({"at": c.at} if c.at is not None else {})
+    row = {"path": c.path, "archive": c.archive, "state": c.state, "sha256_of_case": c.then, "sha256": c.now}
+    return row | ({"at": c.at} if c.at is not None else {})
 
 
 def _words(
@@ -158,27 +158,35 @@ def _of_proof(rechecked: Sequence[Rechecked]) -> Iterator[str]:
 
 
 def _of_files(found: Sequence[Compared]) -> Iterator[str]:
-    from forensics.tools.custody import GOOD, STATES
+    from forensics.tools.custody import STATES
 
     files = [c for c in found if not c.archive]
     if _good(found, None):
-        yield f"SAME. All {sum(c.then is not None for c in files)} files that the case rests on are in this evidence, byte for byte (SHA-256), and no others."
+        yield f"SAME. All {sum(c.then is not None for c in files)} files of the case are in this evidence, byte for byte (SHA-256), and no others."
     else:
-        yield "NOT THE SAME. The case cannot be taken for what this evidence says."
+        yield "NOT THE SAME. The results in the case do not hold for this evidence."
     count = Counter(c.state for c in files)
     for state, meaning in STATES.items():
         if count[state]:
             yield f"  {count[state]:>6} {state}: {meaning}"
     for state in STATES:
-        own = [c for c in files if c.state == state and (state not in GOOD or state == "unread")]
-        for c in own[:SHOWN]:
-            yield f"  {state}  {c.path}"
-            if state == "changed":
-                yield f"    case {c.then or 'could not be read'}"
-                yield f"    now  {c.now or 'cannot be read'}"
-        if len(own) > SHOWN:
-            yield f"  and {len(own) - SHOWN} more {state}; --json names all"
+        yield from _listed(state, [c for c in files if c.state == state])
     for c in found:
         if c.archive and c.state != "additional":
-            words = "the same file" if c.state == "same" else "not here as it was; its files are compared above"
+            words = "the same file" if c.state == "same" else "missing or different; its files are compared above"
             yield f"  archive {c.path}, SHA-256 {c.then}: {words}"
+
+
+def _listed(state: str, files: Sequence[Compared]) -> Iterator[str]:
+    """The files in a state that is worth a list."""
+    from forensics.tools.custody import GOOD
+
+    if state in GOOD and state != "unread":
+        return
+    for c in files[:SHOWN]:
+        yield f"  {state}  {c.path}"
+        if state == "changed":
+            yield f"    case {c.then or 'could not be read'}"
+            yield f"    now  {c.now or 'cannot be read'}"
+    if len(files) > SHOWN:
+        yield f"  and {len(files) - SHOWN} more {state}; --json lists all"

@@ -16,6 +16,7 @@ from forensics.model.findings import Range, brokers_named, counted, some
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
+from forensics.tools.salvage.rows import Row
 from forensics.tools.salvage.segments import Lot
 from forensics.tools.salvage.written import Sending
 from forensics.views.text import sized
@@ -41,6 +42,12 @@ class Partition:
     sending: Sending | None = None
     command: str | None = None
     not_sendable: str | None = None
+
+    def count(self, row: Row) -> None:
+        self.records += row.control is None
+        self.markers += row.control is not None
+        self.aborted += row.transaction == "aborted"
+        self.open += row.transaction == "open"
 
 
 @dataclass
