@@ -1,6 +1,6 @@
 """`kafka-forensics merge`: the log lines of all brokers as one stream, in order of time.
 
-Here: the options, the display of a record, and the output to stdout or a file. Not here: order and choice of records (spark.merge)
+Here: the options, the display of a record, and the output to stdout or a file. Not here: order and choice of records (forensics.tools.ordered_records)
 or the definition of a record (parsers.records).
 """
 
@@ -28,7 +28,7 @@ from forensics.model.findings import timestamp
 
 if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
-    from spark.merge import Show, Wanted
+    from forensics.tools.ordered_records import RecordFilter, Show
 
 TIMES = click.DateTime(["%Y-%m-%dT%H:%M:%S.%fZ", *TIME_FORMATS])
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
@@ -129,10 +129,10 @@ def _wanted(
     level: str | None,
     loggers: tuple[str, ...],
     text: str | None,
-) -> Wanted:
-    from spark.merge import Wanted
+) -> RecordFilter:
+    from forensics.tools.ordered_records import RecordFilter
 
-    return Wanted(
+    return RecordFilter(
         topics=frozenset(topics),
         partitions=frozenset(partitions),
         brokers=frozenset(brokers),
@@ -146,7 +146,7 @@ def _wanted(
     )
 
 
-def _blocks(found: Input, wanted: Wanted, as_json: bool) -> Iterator[str]:
+def _blocks(found: Input, wanted: RecordFilter, as_json: bool) -> Iterator[str]:
     show: Show = json_line if as_json else lines_of(found.cluster, coloured=sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
     return found.merged(wanted, show, stated=as_json)
 

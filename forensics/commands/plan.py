@@ -21,8 +21,8 @@ from forensics.commands.output import console
 
 if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
+    from forensics.model.cluster.final_state import Broker, Partition
     from forensics.tools.kafka_tools import Tools
-    from forensics.tools.repair import Broker, Partition
     from forensics.views.plan import Overview
 
 

@@ -16,11 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.jobs import record_text
 from forensics.model.cluster.build import EventResolver
+from forensics.tools.ordered_records import Merger, RecordFilter, blocks, merger
 from parsers.containers.units import units
 from parsers.schemas import Row
-from spark import merge
-from spark.merge import ORDER, Merger, Wanted, blocks, merged, merger, stream
+from spark import sorting
+from spark.sorting import ORDER
 from tests import local
 from tests.shapes import HEAD, File, bundle, cut, only, put, records, renamed
 
@@ -34,12 +36,12 @@ GREAT = 64 << 20
 """Characters, far more than a piece of the result holds."""
 
 
-def reading(path: Path, wanted: Wanted | None = None, *, stated: bool = True) -> Merger:
+def reading(path: Path, wanted: RecordFilter | None = None, *, stated: bool = True) -> Merger:
     cluster, resolver = local.gathered(local.events_of(path))
-    return merger(cluster, resolver, wanted or Wanted(topic_ids=resolver.topics), stated=stated)
+    return merger(cluster, resolver, wanted or RecordFilter(topic_ids=resolver.topics), stated=stated)
 
 
-def in_process(path: Path, wanted: Wanted | None = None) -> list[Row]:
+def in_process(path: Path, wanted: RecordFilter | None = None) -> list[Row]:
     """Rows in order, without Spark; copies stay."""
     rows = reading(path, wanted).rows(units([str(path)]))
     return sorted(rows, key=lambda row: tuple(row[name] for name in ORDER))
@@ -49,9 +51,9 @@ def as_json(row: Mapping[str, Any]) -> str:
     return json.dumps({k: str(v) if isinstance(v, datetime) else v for k, v in row.items()}) + "\n"
 
 
-def on_spark(session: SparkSession, path: Path, wanted: Wanted | None = None) -> list[dict[str, Any]]:
-    found = merged(session, units([str(path)]), reading(path, wanted))
-    return [json.loads(line) for block in stream(found, as_json) for line in block.splitlines()]
+def on_spark(session: SparkSession, path: Path, wanted: RecordFilter | None = None) -> list[dict[str, Any]]:
+    text = record_text(session, units([str(path)]), reading(path, wanted), as_json)
+    return [json.loads(line) for block in text for line in block.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +71,7 @@ def own_orders(rows: list[dict[str, Any]]) -> dict[str, list[int]]:
 @pytest.mark.parametrize("small", [True, False])
 def test_all_records_of_all_brokers_in_order(session: SparkSession, evidence: Path, small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if small:
-        monkeypatch.setattr(merge, "PART_BYTES", 100_000)
+        monkeypatch.setattr(sorting, "PART_BYTES", 100_000)
     rows = on_spark(session, evidence)
     files = only(bundle(NAME), LOGS)
     assert {row["broker"] for row in rows} == {1, 2, 3}
@@ -120,7 +122,7 @@ def test_an_earlier_copy_of_a_log_is_told_once(session: SparkSession, tmp_path: 
 
 
 def test_topic_and_partition(evidence: Path) -> None:
-    wanted = Wanted(topics=frozenset({"orders"}), partitions=frozenset({0}))
+    wanted = RecordFilter(topics=frozenset({"orders"}), partitions=frozenset({0}))
     rows, everything = in_process(evidence, wanted), in_process(evidence)
     assert {(r["source"], r["number"]) for r in rows if r["event"] == "leader-start"} == {
         (r["source"], r["number"]) for r in everything if r["event"] == "leader-start" and (r["topic"], r["partition"]) == ("orders", 0)
@@ -135,17 +137,17 @@ def test_topic_and_partition(evidence: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "holds"),
     [
-        (Wanted(brokers=frozenset({2})), lambda r: r["broker"] == 2),
-        (Wanted(level="WARN"), lambda r: r["level"] in ("WARN", "ERROR", "FATAL")),
-        (Wanted(loggers=("state.change.logger",)), lambda r: r["logger"] == "state.change.logger"),
-        (Wanted(loggers=("kafka.controller",)), lambda r: (r["logger"] or "").startswith("kafka.controller.")),
-        (Wanted(loggers=("KafkaController",)), lambda r: r["logger"] == "kafka.controller.KafkaController"),
-        (Wanted(text="The size of the current ISR Set"), lambda r: "The size of the current ISR Set" in r["text"]),
-        (Wanted(since=datetime(2026, 11, 21, 1, 53, 20)), lambda r: r["at"] >= datetime(2026, 11, 21, 1, 53, 20)),
-        (Wanted(until=datetime(2026, 11, 21, 1, 53, 20)), lambda r: r["at"] <= datetime(2026, 11, 21, 1, 53, 20)),
+        (RecordFilter(brokers=frozenset({2})), lambda r: r["broker"] == 2),
+        (RecordFilter(level="WARN"), lambda r: r["level"] in ("WARN", "ERROR", "FATAL")),
+        (RecordFilter(loggers=("state.change.logger",)), lambda r: r["logger"] == "state.change.logger"),
+        (RecordFilter(loggers=("kafka.controller",)), lambda r: (r["logger"] or "").startswith("kafka.controller.")),
+        (RecordFilter(loggers=("KafkaController",)), lambda r: r["logger"] == "kafka.controller.KafkaController"),
+        (RecordFilter(text="The size of the current ISR Set"), lambda r: "The size of the current ISR Set" in r["text"]),
+        (RecordFilter(since=datetime(2026, 11, 21, 1, 53, 20)), lambda r: r["at"] >= datetime(2026, 11, 21, 1, 53, 20)),
+        (RecordFilter(until=datetime(2026, 11, 21, 1, 53, 20)), lambda r: r["at"] <= datetime(2026, 11, 21, 1, 53, 20)),
     ],
 )
-def test_filters(evidence: Path, wanted: Wanted, holds: Any) -> None:
+def test_filters(evidence: Path, wanted: RecordFilter, holds: Any) -> None:
     everything = in_process(evidence)
     rows = in_process(evidence, wanted)
     assert [(r["source"], r["number"]) for r in rows] == [(r["source"], r["number"]) for r in everything if holds(r)]
@@ -154,7 +156,7 @@ def test_filters(evidence: Path, wanted: Wanted, holds: Any) -> None:
 
 def test_logs_of_brokers_not_asked_for_are_not_opened(evidence: Path) -> None:
     everything = {path: f for path, f in only(bundle(NAME), LOGS).items() if path.startswith("broker-2/")}
-    assert set(reading(evidence, Wanted(brokers=frozenset({2}))).kinds) == set(everything)
+    assert set(reading(evidence, RecordFilter(brokers=frozenset({2}))).kinds) == set(everything)
 
 
 def test_a_file_of_several_writers_is_read_for_any_of_them(tmp_path: Path) -> None:
@@ -162,11 +164,11 @@ def test_a_file_of_several_writers_is_read_for_any_of_them(tmp_path: Path) -> No
     lines = [b"kafka-%d | %s" % (broker, line) for broker, log in zip((2, 3), logs, strict=True) for line in log.content.splitlines(True)]
     place = put(tmp_path, {"compose.log": File(b"".join(lines), logs[0].modified)})
     for broker in (2, 3):
-        assert {row["broker"] for row in in_process(place, Wanted(brokers=frozenset({broker})))} == {broker}
+        assert {row["broker"] for row in in_process(place, RecordFilter(brokers=frozenset({broker})))} == {broker}
 
 
 def test_events(evidence: Path) -> None:
-    rows = in_process(evidence, Wanted(events=frozenset({"leader-start"})))
+    rows = in_process(evidence, RecordFilter(events=frozenset({"leader-start"})))
     assert {r["event"] for r in rows} == {"leader-start"}
     assert all("starts at" in r["text"] for r in rows)
 
@@ -196,7 +198,7 @@ MENTIONS = [
 @pytest.mark.parametrize(("text", "named"), MENTIONS)
 def test_spellings_of_a_partition(text: str, named: bool) -> None:
     ids = {"Tz9xk3_rQ7u0Qm1s2bQ9Bw": "orders", "AAAAAAAAAAAAAAAAAAAAAA": "clicks"}
-    wanted = Wanted(topics=frozenset({"orders"}), partitions=frozenset({0}), topic_ids=ids)
+    wanted = RecordFilter(topics=frozenset({"orders"}), partitions=frozenset({0}), topic_ids=ids)
     assert wanted.mention is not None
     assert (wanted.mention.search(f"said {text}") is not None) == named
 
@@ -214,7 +216,7 @@ def test_spellings_of_a_partition(text: str, named: bool) -> None:
     ],
 )
 def test_spellings_of_a_topic(text: str, named: bool) -> None:
-    wanted = Wanted(topics=frozenset({"orders"}))
+    wanted = RecordFilter(topics=frozenset({"orders"}))
     assert wanted.mention is not None
     assert (wanted.mention.search(f"said {text} and") is not None) == named
 
@@ -229,7 +231,7 @@ def test_what_was_split_into_files_comes_back_in_each_files_order(written: list[
         rows = files.setdefault(f"f{file}", [])
         place = {"source": f"f{file}", "number": len(rows), "line": len(rows) + 1, "byte": 0, "lines": 1, "clock": "line"}
         rows.append({**place, "time": begin + timedelta(seconds=second), "level": "INFO", "logger": None, "text": "", "events": None})
-    merging = Merger(EventResolver({}, {}, {}, {}), Wanted(), {}, {name: i for i, name in enumerate(files)}, {}, frozenset())
+    merging = Merger(EventResolver({}, {}, {}, {}), RecordFilter(), {}, {name: i for i, name in enumerate(files)}, {}, frozenset())
     found = [row for rows in files.values() for row in merging.placed(rows)]
     found.sort(key=lambda row: tuple(row[name] for name in ORDER))
     for name, rows in files.items():
@@ -241,7 +243,7 @@ def test_what_was_split_into_files_comes_back_in_each_files_order(written: list[
 def test_lines_before_the_first_time_have_the_files_first() -> None:
     first = datetime(2026, 1, 1)
     row = {"source": "a", "number": 0, "line": 1, "byte": 0, "lines": 1, "clock": None, "time": None, "level": None, "logger": None}
-    merging = Merger(EventResolver({}, {}, {}, {}), Wanted(), {}, {"a": 0}, {"a": first}, frozenset())
+    merging = Merger(EventResolver({}, {}, {}, {}), RecordFilter(), {}, {"a": 0}, {"a": first}, frozenset())
     (made,) = merging.placed([{**row, "text": "x", "events": None}])
     assert (made["at"], made["key"]) == (first, first)
 
@@ -258,7 +260,7 @@ def test_repeats_in_one_log_are_no_copies() -> None:
         "text": "x",
         "events": None,
     }
-    merging = Merger(EventResolver({"a": 1, "b": 1}, {}, {}, {}), Wanted(), {}, {"a": 0, "b": 1}, {}, frozenset({"a", "b"}))
+    merging = Merger(EventResolver({"a": 1, "b": 1}, {}, {}, {}), RecordFilter(), {}, {"a": 0, "b": 1}, {}, frozenset({"a", "b"}))
     one = [r["twin"] for r in merging.placed({**row, "source": "a", "number": n} for n in range(3))]
     other = [r["twin"] for r in merging.placed({**row, "source": "b", "number": n} for n in range(2))]
     assert len(set(one)) == 3
@@ -266,12 +268,12 @@ def test_repeats_in_one_log_are_no_copies() -> None:
 
 
 def test_the_jvm_keeps_nothing_of_what_was_handed_out(session: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merge, "PART_BYTES", 20_000)
+    monkeypatch.setattr(sorting, "PART_BYTES", 20_000)
 
     def great(row: Row) -> str:
         return b64encode(os.urandom(600_000)).decode() if row["number"] % 8 == 0 else ""
 
-    found = stream(merged(session, units([str(evidence)]), reading(evidence)), great)
+    found = record_text(session, units([str(evidence)]), reading(evidence), great)
     next(found)
     before, handed_out = heap_in_use(session), 0
     while handed_out < GREAT:

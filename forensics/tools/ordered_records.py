@@ -1,23 +1,19 @@
-"""The log records of all brokers in one order of time: what StateChangeLogMerger was for, at any size.
+"""The log records of all brokers in order of time, which StateChangeLogMerger did for one log of Kafka before 1.0.
 
-Here: which records are wanted, when each was in UTC, and the DataFrame that sorts them and hands them out piece by piece. Not
-here: how a log is cut into records (parsers.records), how clocks are estimated (gather), or how a record is shown; that is
-an argument.
+Here: which records are selected, and the UTC time and sort key of each. Not here: how a log is cut into records (parsers.records), how
+clocks are estimated (forensics.model.cluster.clocks), or the sorting (spark.sorting).
 
-The order is that of corrected time, but no file is ever reordered: a record counts as no earlier than those before it in its
-file. Sorting is Spark's, which spills to disk; the driver holds one piece of the result at a time.
+Records are ordered by corrected time, but no file is ever reordered: a record counts as no earlier than those before it in its file.
 """
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,25 +26,17 @@ from parsers.containers.walk import read_unit
 from parsers.evidence import LOG_KINDS
 from parsers.layouts import Layout, abbreviates
 from parsers.log_pattern import compiled
-from parsers.records import RECORDS, batches, records
+from parsers.records import RECORDS, records
 from parsers.schemas import Row, documented
-from spark.ipc import batches as carried_batches
-from spark.ipc import carried
-from spark.pipeline import balance, tasks
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-PART_BYTES = 16 << 20
-"""Text of a piece of the result, about: what the driver holds at a time."""
 BLOCK = 256 << 10
-"""Characters of shown records that travel together."""
+"""Characters of formatted records that travel together."""
 
 
 _PLACE = (
     documented("key", pa.timestamp("us"), "`at`, or the greatest before it in its source: the first of what is sorted by"),
-    documented("rank", pa.int32(), "place of the source among the sources, those that begin first first"),
+    documented("rank", pa.int32(), "rank of the source; sources that begin first come first"),
     documented("at", pa.timestamp("us"), "UTC after correction; null where no line of the file has a time"),
     documented("broker", pa.int32(), "who wrote it; null when nobody knows"),
 )
@@ -65,16 +53,15 @@ MERGED = pa.schema(
     ]
 )
 KEPT = pa.schema([*_PLACE, *_RECORD, documented("events", RECORDS.field("events").type, "what the catalogue reads in it")])
-"""Records in order, each of several copies once, from which any can be chosen later."""
-ORDER = ("key", "rank", "number")
+"""Records in order, each of several copies once, from which later queries select."""
 
 Show = Callable[[Row], str]
-"""A row of MERGED as text, line feed included."""
+"""A row of MERGED as text, with its line feed."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which records are asked for; each empty or None asks for all."""
+class RecordFilter:
+    """Selects records. An empty or missing criterion selects all."""
 
     topics: frozenset[str] = frozenset()
     partitions: frozenset[int] = frozenset()
@@ -83,20 +70,20 @@ class Wanted:
     until: datetime | None = None
     events: frozenset[str] = frozenset()
     level: str | None = None
-    """The least grave of LEVELS."""
+    """The least severe of LEVELS."""
     loggers: tuple[str, ...] = ()
-    """Whole names, the packages they are in, or the ends of names."""
+    """Full names, their packages, or the ends of names."""
     text: str | None = None
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     """Topic names by id."""
 
     @property
     def of_events(self) -> bool:
-        """Whether it takes a record's events to tell."""
+        """Whether the events of a record are needed to decide."""
         return bool(self.topics or self.partitions or self.events)
 
     def choose(self, row: Row, at: datetime | None, broker: int | None) -> tuple[bool, Row | None]:
-        """Whether the record is asked for, and which of its events is the reason (else its first)."""
+        """Whether the record is selected, and the event that is the reason (otherwise its first)."""
         if not (self._when(at) and self._graded(row) and self._logged(row["logger"])):
             return False, None
         if (self.brokers and broker not in self.brokers) or (self.text is not None and self.text not in row["text"]):
@@ -114,12 +101,12 @@ class Wanted:
         return bool(mentioned), unplaced
 
     def shown(self, row: Row) -> Row | None:
-        """A row of KEPT as one of MERGED; None where it is not asked for."""
+        """A row of KEPT as one of MERGED; None if it is not selected."""
         wanted, event = self.choose(row, row["at"], row["broker"])
         return {**row, **stated(event, self.topic_ids)} if wanted else None
 
     def likely(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Of rows of KEPT those that may be asked for, as far as columns tell."""
+        """The rows of KEPT that may be selected, as far as their columns decide it."""
         if self.brokers:
             rows = rows.filter(pc.is_in(rows["broker"], pa.array(sorted(self.brokers), pa.int32())))
         if self.since is not None:
@@ -151,7 +138,7 @@ class Wanted:
 
     @cached_property
     def mention(self) -> re.Pattern[str] | None:
-        """Finds a partition, or any of a topic, as Kafka's lines spell them; None where no topic is named."""
+        """Finds a partition, or any partition of a topic, as Kafka's lines spell it; None without a topic."""
         names = sorted({*self.topics, *(i for i, name in self.topic_ids.items() if name in self.topics)})
         if not names:
             return None
@@ -168,7 +155,7 @@ class Wanted:
 
 
 def stated(event: Row | None, topics: Mapping[str, str]) -> Row:
-    """What MERGED names of a record's event."""
+    """Event, topic and partition of a record, as columns of MERGED."""
     event = event or {}
     topic = event.get("topic") or topics.get(event.get("topic_id") or "")
     return {"event": event.get("event"), "topic": topic, "partition": event.get("partition")}
@@ -176,19 +163,18 @@ def stated(event: Row | None, topics: Mapping[str, str]) -> Row:
 
 @dataclass(frozen=True)
 class Merger:
-    """What a task needs to make rows of MERGED from units, or with all their events of KEPT where nothing is chosen; small, and sent to
-    every task."""
+    """Makes rows of MERGED from units, or rows of KEPT with all their events if nothing is selected. Small: it is sent to every task."""
 
     resolver: EventResolver
-    wanted: Wanted | None
+    wanted: RecordFilter | None
     kinds: Mapping[str, str]
-    """Kinds of the logs that are read, by path of the file."""
+    """Kind of each log file that is read, by path."""
     ranks: Mapping[str, int]
-    """Places of the sources among each other."""
+    """Rank of each source in the order of their first lines."""
     firsts: Mapping[str, datetime]
-    """UTC of the first line of each source that has one."""
+    """UTC time of the first line of each source that has one."""
     copies: frozenset[str]
-    """Sources that may hold records of another."""
+    """Sources that may contain copies of the records of another source."""
     log_patterns: tuple[str, ...] = ()
     stated: bool = True
 
@@ -204,7 +190,7 @@ class Merger:
                 yield from self.placed(records(stream, member, kind, layouts, stated=self.stated))
 
     def placed(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Rows of RECORDS, those of each source in its own order, as rows of the schema."""
+        """Rows of `schema` for rows of RECORDS; the rows of one source must come in its order."""
         sources: dict[str, _Place] = {}
         for row in rows:
             source = row["source"]
@@ -243,7 +229,7 @@ class Merger:
         return owner if owner is not None else next((e["node"] for e in row["events"] or () if e["node"] is not None), None)
 
     def _twin(self, row: Row, place: _Place) -> bytes:
-        """Names the record the same in every copy of its log; records of one log that are alike are counted."""
+        """Digest that is the same in every copy of a log; equal records of one log are numbered."""
         owner = self.resolver.nodes.get(row["source"])
         if owner is None or row["source"] not in self.copies:
             return blake2b(f"{place.rank} {row['number']}".encode(), digest_size=16).digest()
@@ -253,7 +239,7 @@ class Merger:
 
 
 class _Place:
-    """How far one source was read."""
+    """How far one source has been read."""
 
     def __init__(self, rank: int) -> None:
         self.rank = rank
@@ -262,7 +248,7 @@ class _Place:
         self._alike: Counter[bytes] = Counter()
 
     def count(self, time: datetime | None, what: bytes) -> int:
-        """How many such records there were at this time."""
+        """Number of equal records at this time so far."""
         if time != self._time:
             self._time = time
             self._alike.clear()
@@ -271,15 +257,15 @@ class _Place:
 
 
 def merger(
-    cluster: Cluster, resolver: EventResolver, wanted: Wanted | None, log_patterns: Sequence[str] = (), *, stated: bool = True
+    cluster: Cluster, resolver: EventResolver, wanted: RecordFilter | None, log_patterns: Sequence[str] = (), *, stated: bool = True
 ) -> Merger:
-    """The Merger of evidence that was gathered. Without `stated`, records' events are only read where something needs them."""
+    """The Merger of a cluster. Without `stated`, the events of records are read only if something needs them."""
     ordered = sorted(cluster.sources, key=lambda s: (s.first or datetime.max, s.path))
     logs = [s for s in ordered if s.kind in LOG_KINDS]
     of_many = {s.path[:i] for s in logs for i, letter in enumerate(s.path) if letter == "#"}
 
     def unread(s: Source) -> bool:
-        """Whether one broker wrote all of it, which is not asked for."""
+        """Whether one broker that is not selected wrote the whole file."""
         if wanted is None:
             return False
         node = resolver.nodes.get(raw(s.path))
@@ -301,7 +287,7 @@ def merger(
 
 
 def _touching(logs: Iterable[Source]) -> Iterator[str]:
-    """Logs of a node and kind of which one begins, to the tick, where another ends: a copy may hold a single record of it."""
+    """Pairs of logs of one node and kind of which one begins exactly when the other ends: one may be a copy of a single record."""
     ends: dict[tuple[int, str], tuple[datetime, str]] = {}
     for source in logs:
         if source.node is None or source.first is None or source.last is None:
@@ -311,72 +297,6 @@ def _touching(logs: Iterable[Source]) -> Iterator[str]:
             yield from (source.path, longest)
         if source.last >= end:
             ends[source.node, source.kind] = source.last, source.path
-
-
-def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> DataFrame:
-    """Rows of the merger's schema, each record of several copies of a log once, in no order."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    from spark.progress import announced, metered
-    from spark.session import directory
-
-    size = sum(unit.size for unit in units)
-    ways = tasks(session, size)
-    told = announced(directory(session), size)
-    wanted = merger.schema
-
-    def read(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in given:
-            for split in batch.column("split").to_pylist():
-                own = pickle.loads(split)  # noqa: S301 - units of ours, pickled below
-                yield from batches(merger.rows(metered(own, told)), wanted)
-
-    # As rows, not in what a task closes over: that would be all names in every task.
-    splits = [(pickle.dumps(split),) for split in balance(list(units), ways)]
-    given = session.createDataFrame(session.sparkContext.parallelize(splits, len(splits)), "split binary")
-    found = given.mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
-    return once(found, merger, ways)
-
-
-def once(found: DataFrame, merger: Merger, ways: int) -> DataFrame:
-    """Of rows of the merger's schema each record of several copies of a log once."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-
-    if merger.copies:
-        first = F.min("rank").over(Window.partitionBy("twin"))
-        found = found.repartition(ways, "twin").withColumn("first", first).where(F.col("rank") == F.col("first")).drop("first")
-    return found
-
-
-def stream(found: DataFrame, show: Show) -> Iterator[str]:
-    """The rows of MERGED in their order, shown, a block of text at a time. The first block comes when all are sorted."""
-
-    def pack(given: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
-        for block in blocks((row for batch in given for row in batch.to_pylist()), show):
-            yield block.encode()
-
-    ranged, parts = _in_order(found)
-    for piece in carried(ranged, pack, prefetch=parts > 1) if parts else ():
-        yield piece.decode()
-
-
-def kept(found: DataFrame) -> Iterator[pa.RecordBatch]:
-    """The rows of KEPT in their order."""
-    ranged, parts = _in_order(found)
-    yield from carried_batches(ranged, KEPT, prefetch=parts > 1) if parts else ()
-
-
-def _in_order(found: DataFrame) -> tuple[DataFrame, int]:
-    """The rows, without their twins, sorted over so many of Spark's partitions."""
-    from pyspark import StorageLevel
-    from pyspark.sql import functions as F
-
-    rows = found.drop("twin").persist(StorageLevel.DISK_ONLY)  # finding the bounds of the pieces would read the evidence again
-    (size,) = rows.agg(F.sum(F.length("text") + 200)).first() or (None,)
-    parts = -(-int(size or 0) // PART_BYTES)
-    ranged = rows.repartitionByRange(parts, *ORDER) if parts > 1 else rows.coalesce(1)
-    return ranged.sortWithinPartitions(*ORDER), parts
 
 
 def blocks(rows: Iterable[Row], show: Show) -> Iterator[str]:
