@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from parsers.catalogue.heads import Heads
+from parsers.catalogue.columnar.heads import Heads
 from parsers.catalogue.learning import Learned, begins_record, layout_of, leaves_over
 from parsers.catalogue.literals import LITERALS, Hits, Literals, literals_of
 from parsers.catalogue.text import line_end, text_of

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import regex
 from ahocorasick_rs import BytesAhoCorasick
 
-from parsers.catalogue.columns import by_columns
+from parsers.catalogue.columnar.columns import by_columns
 from parsers.catalogue.text import LOG_MARK
 from parsers.layouts import LOG4J, Layout, abbreviates, is_one_of, prefix
 from parsers.patterns import PATTERNS

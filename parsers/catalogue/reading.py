@@ -29,7 +29,7 @@ SAME_MOMENT = timedelta(seconds=1)
 """Neighbouring lines of a log that several brokers write to are one broker's as a rule."""
 
 Quickly = Callable[["Reading", bytes, int], Generator[Told, None, "int | None"]]
-"""Events of a chunk as Reading finds them, most of them as batches (parsers.catalogue.vectorised)."""
+"""Events of a chunk as Reading finds them, most of them as batches (parsers.catalogue.columnar.vectorised)."""
 
 
 class Reading:

@@ -15,7 +15,7 @@ from statistics import median_low
 
 import pyarrow as pa
 
-from parsers.catalogue.heads import microseconds, moment_of
+from parsers.catalogue.columnar.heads import microseconds, moment_of
 from parsers.catalogue.matching import Seen
 from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.text import text_of
