@@ -20,7 +20,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers import schemas
-from parsers.catalogue.literals import mentions
 from parsers.catalogue.log_file import read_log_by_columns
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit
@@ -42,6 +41,7 @@ from parsers.formats import (
 from parsers.layouts import Layout
 from parsers.line_order import LineOrder
 from parsers.log_pattern import compiled
+from parsers.matching.literals import mentions
 from parsers.printed import Printed
 from parsers.schemas import Member, Row, Told
 from parsers.sniff import log_kind, partition_of, sniff

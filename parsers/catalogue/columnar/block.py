@@ -16,11 +16,11 @@ from itertools import compress
 
 from parsers.catalogue.columnar.columns import Said
 from parsers.catalogue.columnar.heads import columns_of, microseconds
-from parsers.catalogue.learning import leaves_over
-from parsers.catalogue.literals import Tried
-from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply
 from parsers.catalogue.reading import Reading
 from parsers.layouts import Record, prefix
+from parsers.learning.layout import leaves_over
+from parsers.matching.messages import LONG_MESSAGE, Seen, apply
+from parsers.matching.tried import Tried
 
 
 class Chunk:
@@ -95,7 +95,7 @@ class Block:
             else:
                 found = [fullmatch(texts[at], firsts[at], afters[at]) for at in lines]
             missed = None in found
-            if one.tells:
+            if one.relevant:
                 said = self._said(one)
                 said.lines += compress(lines, found) if missed else lines
                 said.found += filter(None, found)
@@ -123,7 +123,7 @@ class Block:
         whole = self._whole(at, record)
         message, logger = whole.message, whole.logger
         tried = self.chunk.literals.tried(ids, logger) if logger is not None else ()
-        if logger is None or not tried or tried[0].fullmatch is None or not tried[0].tells or prefix(message, logger)[1] != message:
+        if logger is None or not tried or tried[0].fullmatch is None or not tried[0].relevant or prefix(message, logger)[1] != message:
             return
         with suppress(TimeoutError):  # Reading reports the timeout
             if message.isascii() and apply(tried[0].pattern, message, logger) and (found := tried[0].fullmatch(message)) is not None:

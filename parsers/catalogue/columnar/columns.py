@@ -21,27 +21,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.cached import cached_property
+from parsers.matching.tried import OF_LINE
 from parsers.patterns.pattern import Pattern, column
 from parsers.schemas import EVENTS, Row, Told, problem
 
 MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
 """About as many events, and characters of their text, are kept before they become a batch."""
-OF_LINE = ("line", "byte", "time", "clock", "level", "text", "near")
-_COMMON = (*OF_LINE, "event", "pattern")
-"""Columns that do not depend on the statement."""
 _NOTHING: Sequence[Any] = ()
 NAMES = frozenset(EVENTS.names) - {"source"}
-
-
-def by_columns(pattern: Pattern) -> bool:
-    """Whether the event is made of the text of the statement's groups alone."""
-    said = {*pattern.columns, *pattern.fixed}
-    return (
-        pattern.explode is None
-        and None not in pattern.fixed.values()
-        and said.isdisjoint((*_COMMON, "source"))
-        and "mode" not in pattern.columns
-    )
 
 
 class TooMany(Exception):

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from parsers.catalogue.columnar import columns
 from parsers.catalogue.columnar.columns import Events, Part, Said, of_contexts, of_rows, values
 from parsers.catalogue.columnar.heads import moment_of
+from parsers.matching.tried import OF_LINE
 from parsers.patterns.pattern import check, column
 from parsers.schemas import MAX_SHARED, Row, shared
 
@@ -152,7 +153,7 @@ class _Computed:
             marks = {value.column for value in told if type(value) is _Mark}
             if name == "time" and marks == {"time"} and all(type(value) is _Mark for value in told):
                 continue
-            if not marks and name not in columns.OF_LINE and all(value == told[0] for value in told):
+            if not marks and name not in OF_LINE and all(value == told[0] for value in told):
                 common[name] = told[0]
             elif not marks:
                 found[name] = [told[at] for at in index]

@@ -16,8 +16,8 @@ from itertools import repeat
 from struct import Struct
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from parsers.catalogue.matching import LONG_MESSAGE
 from parsers.layouts import LEVELS, LOG4J, Layout, prefix, timestamp
+from parsers.matching.messages import LONG_MESSAGE
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 _NOTHING: Mapping[str, Any] = {}

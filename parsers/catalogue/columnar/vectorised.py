@@ -20,9 +20,9 @@ from parsers.catalogue.columnar.block import Block, Chunk
 from parsers.catalogue.columnar.columns import Events, Lines, TooMany, add_said, slices
 from parsers.catalogue.columnar.computed import add_computed
 from parsers.catalogue.columnar.heads import microseconds, moment_of
-from parsers.catalogue.literals import Hits
-from parsers.catalogue.matching import Seen
 from parsers.catalogue.reading import SAME_MOMENT, Reading
+from parsers.matching.literals import Hits
+from parsers.matching.messages import Seen
 from parsers.schemas import MAX_TEXT, Row, Told
 
 _LINES = 1 << 15

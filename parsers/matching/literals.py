@@ -7,18 +7,16 @@ lines that no pattern matches are counted and shown. Not here: the walk over a f
 from __future__ import annotations
 
 import gc
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import NamedTuple
 
 import regex
 from ahocorasick_rs import BytesAhoCorasick
 
-from parsers.catalogue.columnar.columns import by_columns
-from parsers.catalogue.text import LOG_MARK
 from parsers.layouts import LOG4J, Layout, abbreviates, is_one_of, prefix
+from parsers.matching.text import LOG_MARK
+from parsers.matching.tried import Tried
 from parsers.patterns import PATTERNS
 from parsers.patterns.loggers import RELEVANT_LOGGERS
 from parsers.patterns.pattern import Pattern
@@ -30,31 +28,6 @@ _WRAPPED_FROM = (b"\n==> ", b'\n{"', b"\n[pod/")
 """Where the wrapped part of a file may begin; otherwise a line with a literal shows it."""
 _LITERAL = itemgetter(0)
 Hits = Sequence[tuple[int, int, int]]
-
-
-class Tried(NamedTuple):
-    """A pattern compiled for matching."""
-
-    pattern: Pattern
-    fullmatch: Callable[..., re.Match[str] | None] | None
-    """None if `re` does not support the expression."""
-    groupdict: Callable[[re.Match[str]], Mapping[str, str | None]]
-    tells: bool
-    by_columns: bool
-    names: tuple[str, str]
-    """Columns event and pattern."""
-
-
-def _put(pattern: Pattern) -> Tried:
-    quick = pattern.quick
-    return Tried(
-        pattern,
-        quick.expression.fullmatch if quick is not None else None,
-        quick.groupdict if quick is not None else re.Match.groupdict,
-        pattern.event != "irrelevant",
-        by_columns(pattern),
-        (pattern.event, pattern.name),
-    )
 
 
 class Literals:
@@ -102,7 +75,7 @@ class Literals:
 
     def _tried(self, hits: tuple[int, ...], logger: str) -> tuple[Tried, ...]:
         """The subset that this logger prints."""
-        return tuple(_put(pattern) for pattern in self.candidates(hits) if not pattern.loggers or is_one_of(logger, pattern.loggers))
+        return tuple(Tried.of(pattern) for pattern in self.candidates(hits) if not pattern.loggers or is_one_of(logger, pattern.loggers))
 
 
 def _without_logger(pattern: Pattern) -> Sequence[str]:

@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import regex
 
-from parsers.catalogue.literals import anywhere, relevant
-from parsers.catalogue.matching import apply
-from parsers.catalogue.text import text_of
 from parsers.layouts import LEVELS, LOG4J, Layout, Record, abbreviates, component_before, fitting, prefix, sniff
 from parsers.log_pattern import compiled
+from parsers.matching.literals import anywhere, relevant
+from parsers.matching.messages import apply
+from parsers.matching.text import text_of
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import Pattern
 from parsers.stamps import Stamp, stamps

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from parsers.catalogue.learning import layout_of
 from parsers.catalogue.log_file import read_log
 from parsers.evidence import read_source
 from parsers.layouts import LOG4J
+from parsers.learning.layout import layout_of
 from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS
 from parsers.records import records
