@@ -89,8 +89,8 @@ def command(
 
 def _tells_of_groups(cluster: Cluster) -> bool:
     """Whether the evidence has group commits; otherwise judging for groups is not needed."""
-    from parsers.group_offsets import TOPIC as GROUPS
-    from parsers.share_states import TOPIC as SHARES
+    from parsers.formats.group_offsets import TOPIC as GROUPS
+    from parsers.formats.share_states import TOPIC as SHARES
 
     return any(s.kind == "groups-output" or f"{GROUPS}-" in s.path or f"{SHARES}-" in s.path for s in cluster.sources)
 

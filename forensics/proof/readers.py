@@ -2,7 +2,7 @@
 place.
 
 Here: the position of each group when the records were lost, by its commits, what happens when it goes on from there, and its members. Not
-here: the loss (loss), or how a commit is read (parsers.group_offsets, parsers.share_states). A commit at offset O says that all offsets
+here: the loss (loss), or how a commit is read (parsers.formats.group_offsets, parsers.formats.share_states). A commit at offset O says that all offsets
 below O were read (OffsetCommitRequest).
 
 A consumer goes on at its commit, whatever record is there now. If the commit is beyond the log's end, the broker refuses, and
