@@ -19,7 +19,12 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers import (
+from parsers import schemas
+from parsers.catalogue.log_file import read_log_by_columns
+from parsers.containers.units import Unit
+from parsers.containers.walk import read_unit
+from parsers.decoding import batches as segments
+from parsers.formats import (
     assignments,
     checkpoints,
     cluster_tools,
@@ -30,18 +35,13 @@ from parsers import (
     load_metrics,
     metadata_log,
     properties,
-    schemas,
     share_states,
     transaction_states,
 )
-from parsers import batches as segments
-from parsers.catalogue.literals import mentions
-from parsers.catalogue.log_file import read_log_by_columns
-from parsers.containers.units import Unit
-from parsers.containers.walk import read_unit
 from parsers.layouts import Layout
 from parsers.line_order import LineOrder
 from parsers.log_pattern import compiled
+from parsers.matching.literals import mentions
 from parsers.printed import Printed
 from parsers.schemas import Member, Row, Told
 from parsers.sniff import log_kind, partition_of, sniff

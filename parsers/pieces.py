@@ -22,7 +22,6 @@ import pyarrow as pa
 
 from parsers import evidence, schemas
 from parsers.catalogue import log_file
-from parsers.catalogue.learning import HEAD as WRAPPING
 from parsers.catalogue.piece import Account, PieceOfLog, fit, joined
 from parsers.containers.compression import Inflated
 from parsers.containers.magic import form_of
@@ -31,6 +30,7 @@ from parsers.containers.units import Piece, Unit
 from parsers.containers.walk import label_of, lone_content
 from parsers.evidence import CHUNK, HEAD, LOG_KINDS, MAX_PROBLEMS, SourceAccount, kind_of
 from parsers.layouts import Layout
+from parsers.learning.layout import HEAD as WRAPPING
 from parsers.lines import UTF16
 from parsers.log_pattern import compiled
 from parsers.schemas import Member, Row, Told

@@ -19,9 +19,9 @@ from typing import BinaryIO, cast
 import pyarrow as pa
 
 from parsers.catalogue.layouts_in_use import MAX_FAILURES, MAX_LAYOUTS
-from parsers.catalogue.learning import begins_record, layout_of
 from parsers.catalogue.log_file import read_log
 from parsers.layouts import Layout, Record, fitting
+from parsers.learning.layout import begins_record, layout_of
 from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
 from parsers.schemas import Member, Row, documented
 from parsers.sniff import log_kind

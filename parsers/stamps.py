@@ -1,7 +1,7 @@
 """Printed times, and the conversion patterns that print them.
 
 Here: where a time is in a line and which forms of %d it may have; day and month may be in either order. Not here: which of these forms a
-file uses (parsers.catalogue.learning), or how a form is read (parsers.log_pattern).
+file uses (parsers.learning.layout), or how a form is read (parsers.log_pattern).
 """
 
 from __future__ import annotations

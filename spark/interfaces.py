@@ -101,7 +101,7 @@ INTERFACES = (
     ),
     Interface(
         "`pyspark.sql.pandas.types.from_arrow_schema(…, prefer_timestamp_ntz=…)`",
-        "spark/merge.py",
+        "spark/sorting.py",
         "Spark's schema of Arrow columns, with times that have no zone.",
         _arrow_types,
     ),

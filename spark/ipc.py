@@ -27,9 +27,9 @@ def packed(rows: pa.Table) -> bytes:
     return zstandard.ZstdCompressor(level=1).compress(_stream(told.replace_schema_metadata(None)))
 
 
-def opened(parcel: bytes) -> pa.Table:
+def opened(piece: bytes) -> pa.Table:
     """The rows again, with the columns that say something."""
-    return pa.ipc.open_stream(zstandard.ZstdDecompressor().decompress(parcel)).read_all()
+    return pa.ipc.open_stream(zstandard.ZstdDecompressor().decompress(piece)).read_all()
 
 
 def whole(rows: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -42,26 +42,26 @@ def whole(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 class Packed:
     """Rows of a schema in Spark."""
 
-    def __init__(self, event_blocks: RDD[bytes], schema: pa.Schema) -> None:
-        self._parcels, self._schema = event_blocks, schema
+    def __init__(self, packed_rows: RDD[bytes], schema: pa.Schema) -> None:
+        self._packed, self._schema = packed_rows, schema
 
     def table(self) -> pa.Table:
-        found = [whole(opened(parcel), self._schema) for parcel in self._parcels.collect()]
+        found = [whole(opened(piece), self._schema) for piece in self._packed.collect()]
         return pa.concat_tables(found) if found else self._schema.empty_table()
 
     def keep(self) -> None:
         """Makes all of them, on all tasks at once, which an iterator over them is not, for `batches` to read from disk."""
         from pyspark import StorageLevel
 
-        self._parcels.persist(StorageLevel.DISK_ONLY).count()
+        self._packed.persist(StorageLevel.DISK_ONLY).count()
 
     def forget(self) -> None:
-        self._parcels.unpersist()
+        self._packed.unpersist()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """One of Spark's partitions after the other."""
-        for parcel in self._parcels.toLocalIterator(prefetchPartitions=True):
-            yield from whole(opened(parcel), self._schema).to_batches()
+        for piece in self._packed.toLocalIterator(prefetchPartitions=True):
+            yield from whole(opened(piece), self._schema).to_batches()
 
 
 def carried(frame: DataFrame, pack: Pack, *, prefetch: bool) -> Iterator[bytes]:

@@ -62,13 +62,10 @@ def jobs(session: SparkSession) -> int:
     """The shapes of work of the pipeline: parcels, source, map, group, window, join, sort, union. The number of rows there were."""
     context = session.sparkContext
     known: Broadcast[list[Any]] = context.broadcast([])
-    event_blocks = context.parallelize(range(64), 2).map(lambda number: (number, b"")).persist(StorageLevel.MEMORY_AND_DISK)
-    event_blocks.collect()
+    packed_rows = context.parallelize(range(64), 2).map(lambda number: (number, b"")).persist(StorageLevel.MEMORY_AND_DISK)
+    packed_rows.collect()
     list(
-        event_blocks.partitionBy(2, int)
-        .mapPartitions(lambda given: [known.value, *given])
-        .persist(StorageLevel.DISK_ONLY)
-        .toLocalIterator()
+        packed_rows.partitionBy(2, int).mapPartitions(lambda given: [known.value, *given]).persist(StorageLevel.DISK_ONLY).toLocalIterator()
     )
     session.dataSource.register(Rows)
     rows = session.read.format(Rows.name()).load()

@@ -19,13 +19,12 @@ from forensics.model.cluster.build import EventResolver, Options, build_cluster,
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, Place
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.timelines import by_partition, identified, judged
+from forensics.model.timelines import timelines as built
 from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.containers.units import units
 from parsers.schemas import EVENTS, Member
-from spark.pipeline import by_partition, judged
-from spark.pipeline import identified_here as identified
-from spark.pipeline import timelines as built
 
 
 def events_of(*paths: str | Path, log_patterns: Sequence[str] = ()) -> pa.Table:

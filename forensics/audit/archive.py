@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from forensics.audit.audited import MANIFEST, OWN, SCHEMA, Audit, escaped, is_audit, table_file
+from forensics.audit.kept import Part
 from forensics.audit.layout import Layout, Teller, clusters
 from forensics.case.write import Refused
 from forensics.output.files import PART, whole_file
@@ -35,7 +36,7 @@ from parsers.containers.storage import Leaf
 from parsers.containers.units import Listed
 from parsers.evidence import LOG_KINDS
 from parsers.schemas import Row
-from spark.audit import File, Part
+from spark.audit import File
 
 KEPT = f"{OWN}/kept"
 STAGED = f"{OWN}/staged"

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from forensics.audit.archive import KEPT, Sources
 from forensics.audit.dated import parted
+from forensics.audit.kept import events_of, records_of
 from forensics.case.judge import ROW, judge
 from forensics.case.tables import MANIFEST
 from forensics.case.write import Origin, write
@@ -26,10 +27,9 @@ from forensics.incidents.judging import Conclusion
 from forensics.model.cluster.balance import measures, sums
 from forensics.model.cluster.build import build_cluster, is_gathered
 from forensics.model.cluster.facts import Cluster
+from forensics.model.timelines import identified, judged
+from forensics.tools.ordered_records import merger
 from forensics.views.clusters import brief
-from spark.audit import events_of, records_of
-from spark.merge import merger
-from spark.pipeline import identified_here, judged
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _written(work: Work, to: Path) -> tuple[Conclusion, Cluster]:
     cluster, resolver = build_cluster(told, work.origin.options)
     named = (resolver.apply(b) for b in events.filter(pc.equal(events["event"], "load-metric")).to_batches())
     cluster.measures = measures(row for batch in sums(named) for row in batch.to_pylist())
-    rows = judged(identified_here(events, resolver, cluster), cluster, judge(cluster), ROW)
+    rows = judged(identified(events, resolver, cluster), cluster, judge(cluster), ROW)
     records: Iterator[pa.RecordBatch] = iter(())
     if work.sources.records:
         records = records_of(work.sources.records, kept, merger(cluster, resolver, None, work.origin.log_patterns))

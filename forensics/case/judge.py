@@ -1,7 +1,7 @@
 """Rows of a case for one partition: findings and verdict, final state, comparison of files, all timeline steps, and its replicas' offsets,
 judged once.
 
-Here: the schema of a row (ROW) and the judge for spark.pipeline.verdicts. Not here: the computation of any of these.
+Here: the schema of a row (ROW) and the judge for forensics.jobs.verdicts. Not here: the computation of any of these.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from forensics.model.cluster import final_state
 from forensics.model.cluster.facts import Cluster
 from forensics.model.partition import offsets
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.timelines import Judge
 from forensics.tools import checkpoint_diff as checkpoint_diff
 from forensics.views.story.assembly import steps
 from forensics.views.story.step import STEPS, rows_of
-from spark.pipeline import Judge
 
 ROW = pa.schema(
     [

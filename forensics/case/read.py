@@ -31,9 +31,9 @@ from forensics.model.findings import FINDING, Client, Evidence, Finding, Place, 
 from forensics.model.rows import Rows
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff as checkpoint_diff
+from forensics.tools.ordered_records import KEPT, RecordFilter
 from parsers.cached import cached_property
 from parsers.schemas import EVENTS, Row
-from spark.merge import KEPT, Wanted
 
 FAMILY = SCHEMA.rpartition("/")[0]
 
@@ -195,7 +195,7 @@ class Case:
         rows = self.table("incidents").drop_columns(["number"]).to_pylist()
         return [Incident(**{**r, "brokers": tuple(r["brokers"]), "findings": tuple(r["findings"])}) for r in rows]
 
-    def records(self, wanted: Wanted, *, stated: bool) -> Iterator[Row]:
+    def records(self, wanted: RecordFilter, *, stated: bool) -> Iterator[Row]:
         """Rows of MERGED in their order; with their events only if `stated`."""
         stated = stated or wanted.of_events
         for batch in self.batches("records", [name for name in KEPT.names if stated or name != "events"]):

@@ -88,7 +88,7 @@ def write(
     records: Iterable[pa.RecordBatch],
 ) -> Conclusion:
     """Writes all tables into a directory and returns the results. `told`: the events that were gathered; `partitions`: rows of judge.ROW,
-    those of a partition together; `records`: rows of spark.merge.KEPT in their order."""
+    those of a partition together; `records`: rows of forensics.tools.ordered_records.KEPT in their order."""
     tables: dict[str, int] = {}
 
     def put(name: str, rows: Iterable[pa.Table | pa.RecordBatch]) -> None:

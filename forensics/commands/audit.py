@@ -228,9 +228,10 @@ def _waves(candidates: Mapping[str, Group]) -> Iterator[dict[str, Group]]:
 def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Group], progress: Progress) -> list[Leaf]:
     """Reads new files, commits them, and returns them."""
     from forensics.audit.archive import KEPT
+    from forensics.jobs import keep_events, keep_records
     from parsers.containers.names import clean, join
     from parsers.containers.units import divided
-    from spark.audit import digests, keep_events, keep_records
+    from spark.audit import digests
 
     with progress.stage(f"Digesting {len(candidates)} files"):
         files = {path: group.files() for path, group in candidates.items()}
@@ -309,10 +310,10 @@ def _side_by_side(session: SparkSession, works: Sequence[Work]) -> list[Judged]:
 def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Judged:
     from forensics.audit.archive import KEPT
     from forensics.audit.whole import Judged, case_directory, entry, failed
+    from forensics.jobs import kept_events, kept_records
     from forensics.model.cluster.build import build_cluster
-    from spark.audit import kept_events, kept_records
+    from forensics.tools.ordered_records import merger
     from spark.java import has_fallen
-    from spark.merge import merger
 
     kept = str(work.directory / KEPT)
     events = kept_events(session, work.sources.events, kept)
@@ -324,7 +325,7 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
             records: Iterator[RecordBatch] = iter(())
             if work.sources.records:
                 reading = merger(cluster, resolver, None, work.origin.log_patterns)
-                records = kept_records(session, work.sources.records, kept, reading, session.sparkContext.defaultParallelism)
+                records = kept_records(session, work.sources.records, kept, reading)
             conclusion = found.write(to, work.origin, records, progress)
             return Judged(work.sources.name, entry(work, to, conclusion, cluster))
     except Exception as error:

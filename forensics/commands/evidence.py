@@ -278,8 +278,8 @@ def open_evidence(
 
 
 def _read(session: SparkSession, paths: Sequence[str], planned: list[Unit], options: Options, progress: Progress, keep: bool) -> Opened:
+    from forensics.jobs import read
     from forensics.model.cluster.build import build_cluster
-    from spark.pipeline import read
 
     progress.watch(session)
     with progress.stage("Reading evidence"):

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from forensics.incidents.judging import Asked, Conclusion
     from forensics.model.cluster.build import EventResolver
     from forensics.model.cluster.facts import Cluster, Measure
+    from forensics.tools.ordered_records import RecordFilter, Show
     from forensics.views.proof import Proof
     from forensics.views.story.step import Wanted as OfStory
-    from spark.merge import Show, Wanted
     from spark.pipeline import Change, Events, Identified
 
 LOAD_METRICS = "load-metrics"
@@ -73,7 +73,7 @@ class Input(ABC):
         """Rows of forensics.tools.checkpoint_diff.SCHEMA."""
 
     @abstractmethod
-    def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
+    def merged(self, wanted: RecordFilter, show: Show, *, stated: bool) -> Iterator[str]:
         """Log records in order of time, displayed form; with their events only if `stated`."""
 
 
@@ -98,13 +98,13 @@ class EvidenceInput(Input):
 
     def conclusion(self, asked: Asked | None) -> Conclusion:
         from forensics.incidents.judging import VERDICTS, conclude, judge_partition
-        from spark.pipeline import verdicts
+        from forensics.jobs import verdicts
 
         return conclude(verdicts(self._identified(), self.cluster, judge_partition, VERDICTS).table(), self.cluster, asked)
 
     def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
+        from forensics.jobs import verdicts
         from forensics.views.story.assembly import PROVEN, proven
-        from spark.pipeline import verdicts
 
         own = self._identified(partial(of_places, topics=(topic,), partitions=(partition,)))
         rows = verdicts(own, self.cluster, partial(proven, wanted=wanted), PROVEN, ways=1).table()
@@ -115,21 +115,22 @@ class EvidenceInput(Input):
         return self._identified().partitions()
 
     def standing(self) -> list[dict[str, Any]]:
+        from forensics.jobs import verdicts
         from forensics.model.cluster.final_state import SCHEMA, standing
-        from spark.pipeline import verdicts
 
         return verdicts(self._identified(), self.cluster, standing, SCHEMA).table().to_pylist()  # type: ignore[no-any-return]
 
     def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
         from forensics.incidents.judging import AND_STANDING, VERDICTS, conclude, judge_and_standing
-        from spark.pipeline import verdicts
+        from forensics.jobs import verdicts
 
         rows = verdicts(self._identified(), self.cluster, judge_and_standing, AND_STANDING).table()
         return rows["standing"].drop_null().to_pylist(), conclude(rows.select(VERDICTS.names), self.cluster)
 
     def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Input | None, *, everything: bool) -> list[dict[str, Any]]:
+        from forensics.jobs import verdicts
         from forensics.tools.checkpoint_diff import SCHEMA, as_before, comparison
-        from spark.pipeline import identified, verdicts
+        from spark.pipeline import identified
 
         chosen = partial(of_places, topics=topics, partitions=partitions)
         other = before.opened if isinstance(before, EvidenceInput) else None
@@ -140,11 +141,12 @@ class EvidenceInput(Input):
         judge = comparison(self.cluster, before.cluster if before is not None else None, everything=everything)
         return verdicts(events, self.cluster, judge, SCHEMA).table().to_pylist()  # type: ignore[no-any-return]
 
-    def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
-        from spark.merge import merged, merger, stream
+    def merged(self, wanted: RecordFilter, show: Show, *, stated: bool) -> Iterator[str]:
+        from forensics.jobs import record_text
+        from forensics.tools.ordered_records import merger
 
         reading = merger(self.cluster, self.resolver, wanted, log_patterns(), stated=stated)
-        return stream(merged(self.opened.session, self.opened.units, reading), show)
+        return record_text(self.opened.session, self.opened.units, reading, show)
 
     def keep(self, directory: Path, progress: Progress) -> None:
         """Writes a case."""
@@ -161,17 +163,17 @@ class EvidenceInput(Input):
             raise click.FileError(str(directory), error.strerror or str(error)) from None
 
     def records(self) -> Iterator[pa.RecordBatch]:
-        """All log records in order of time, rows of spark.merge.KEPT."""
-        from spark.merge import kept, merged, merger
+        """All log records in order of time, rows of forensics.tools.ordered_records.KEPT."""
+        from forensics.jobs import sorted_records
+        from forensics.tools.ordered_records import merger
 
-        reading = merger(self.cluster, self.resolver, None, log_patterns())
-        return kept(merged(self.opened.session, self.opened.units, reading))
+        return sorted_records(self.opened.session, self.opened.units, merger(self.cluster, self.resolver, None, log_patterns()))
 
     def write(self, to: Path, origin: Origin, records: Iterator[pa.RecordBatch], progress: Progress) -> Conclusion:
         """Writes a case's tables into a directory, and returns the results."""
         from forensics.case.judge import ROW, judge
         from forensics.case.write import write
-        from spark.pipeline import verdicts
+        from forensics.jobs import verdicts
 
         self.measure()
         with progress.stage("Judging partitions"):
@@ -239,8 +241,8 @@ class CaseInput(Input):
         chosen = (r for r in rows if (not topics or r["topic"] in topics) and (not partitions or r["partition"] in partitions))
         return [dict(r if everything else brief(r)) for r in chosen]
 
-    def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
-        from spark.merge import blocks
+    def merged(self, wanted: RecordFilter, show: Show, *, stated: bool) -> Iterator[str]:
+        from forensics.tools.ordered_records import blocks
 
         if not self.case.with_records:
             raise Unusable(

@@ -1,6 +1,6 @@
 """`kafka-forensics merge`: the log lines of all brokers as one stream, in order of time.
 
-Here: the options, and the output to stdout or a file. Not here: order and choice of records (spark.merge), or their display
+Here: the options, and the output to stdout or a file. Not here: order and choice of records (forensics.tools.ordered_records), or their display
 (forensics.views.merged).
 """
 
@@ -23,7 +23,7 @@ from forensics.commands.inputs import Input, open_input
 from forensics.commands.output import TIME_FORMATS, json_option, opened_file
 
 if TYPE_CHECKING:
-    from spark.merge import Show, Wanted
+    from forensics.tools.ordered_records import RecordFilter, Show
 
 TIMES = click.DateTime(["%Y-%m-%dT%H:%M:%S.%fZ", *TIME_FORMATS])
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
@@ -125,10 +125,10 @@ def _wanted(
     level: str | None,
     loggers: tuple[str, ...],
     text: str | None,
-) -> Wanted:
-    from spark.merge import Wanted
+) -> RecordFilter:
+    from forensics.tools.ordered_records import RecordFilter
 
-    return Wanted(
+    return RecordFilter(
         topics=frozenset(topics),
         partitions=frozenset(partitions),
         brokers=frozenset(brokers),
@@ -142,7 +142,7 @@ def _wanted(
     )
 
 
-def _blocks(found: Input, wanted: Wanted, as_json: bool) -> Iterator[str]:
+def _blocks(found: Input, wanted: RecordFilter, as_json: bool) -> Iterator[str]:
     from forensics.views.merged import json_line, lines_of
 
     show: Show = json_line if as_json else lines_of(found.cluster, coloured=sys.stdout.isatty() and not os.environ.get("NO_COLOR"))

@@ -21,8 +21,8 @@ from forensics.commands.output import console
 
 if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
+    from forensics.model.cluster.final_state import Broker, Partition
     from forensics.tools.kafka_tools import Tools
-    from forensics.tools.repair import Broker, Partition
     from forensics.views.plan import Overview
 
 
@@ -105,8 +105,8 @@ def command(
 
 def _tells_of_groups(cluster: Cluster) -> bool:
     """Whether the evidence has group commits; otherwise judging for groups is not needed."""
-    from parsers.group_offsets import TOPIC as GROUPS
-    from parsers.share_states import TOPIC as SHARES
+    from parsers.formats.group_offsets import TOPIC as GROUPS
+    from parsers.formats.share_states import TOPIC as SHARES
 
     return any(s.kind == "groups-output" or f"{GROUPS}-" in s.path or f"{SHARES}-" in s.path for s in cluster.sources)
 

@@ -20,7 +20,6 @@ from forensics.model.findings import (
     Evidence,
     Finding,
     Place,
-    Range,
     Rule,
     Statement,
     brokers_named,
@@ -241,25 +240,6 @@ def _again(group: Sequence[Finding]) -> Finding:
 def places(finding: Statement) -> tuple[Place, ...]:
     """The places of a finding; if it has none, its own partition."""
     return finding.places or ((finding.place,) if finding.topic is not None else ())
-
-
-def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
-    """The number of offsets known to be lost. Offsets that several replicas had brought from an earlier partition of this name count
-    once."""
-    count = 0
-    brought: dict[str, list[Range]] = defaultdict(list)
-    for f, p in lost:
-        if f.cause == "inherited-log":
-            brought[p.name].extend(p.offsets)
-        else:
-            count += sum(r.length or 0 for r in p.offsets)
-    for ranges in brought.values():
-        counted_to = 0
-        for r in sorted(ranges, key=lambda r: r.start):
-            end = r.end or r.start
-            count += max(end - max(r.start, counted_to), 0)
-            counted_to = max(counted_to, end)
-    return count
 
 
 def hit(findings: Iterable[Statement], *, still: bool = False) -> set[tuple[str | None, int | None]]:

@@ -18,10 +18,10 @@ from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import NamedTuple
 
-from forensics.incidents.aftermath import sentences
-from forensics.incidents.folding import folded, hit, offsets_in, places
+from forensics.incidents.folding import folded, hit, places
 from forensics.model.cluster.availability import DETECTION, SLACK
-from forensics.model.findings import LEVELS, Finding, Rule, Statement, brokers_named, counted, moment
+from forensics.model.findings import LEVELS, Finding, Rule, Statement, brokers_named, counted, moment, offsets_in
+from forensics.proof.aftermath import sentences
 from forensics.thresholds import APART, SETTLES
 
 SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -610,3 +611,22 @@ def brokers_named(ids: Sequence[int]) -> str:
     if len(names) > 2 * NAMED:
         return f"{len(names)} brokers ({some(names)})"
     return "brokers " + ", ".join(names[:-1]) + f" and {names[-1]}"
+
+
+def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
+    """The number of offsets known to be lost. Offsets that several replicas had brought from an earlier partition of this name count
+    once."""
+    count = 0
+    brought: dict[str, list[Range]] = defaultdict(list)
+    for f, p in lost:
+        if f.cause == "inherited-log":
+            brought[p.name].extend(p.offsets)
+        else:
+            count += sum(r.length or 0 for r in p.offsets)
+    for ranges in brought.values():
+        counted_to = 0
+        for r in sorted(ranges, key=lambda r: r.start):
+            end = r.end or r.start
+            count += max(end - max(r.start, counted_to), 0)
+            counted_to = max(counted_to, end)
+    return count

@@ -2,7 +2,7 @@
 place.
 
 Here: the position of each group when the records were lost, by its commits, what happens when it goes on from there, and its members. Not
-here: the loss (loss), or how a commit is read (parsers.group_offsets, parsers.share_states). A commit at offset O says that all offsets
+here: the loss (loss), or how a commit is read (parsers.formats.group_offsets, parsers.formats.share_states). A commit at offset O says that all offsets
 below O were read (OffsetCommitRequest).
 
 A consumer goes on at its commit, whatever record is there now. If the commit is beyond the log's end, the broker refuses, and
@@ -16,6 +16,7 @@ forward).
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -152,3 +153,15 @@ def log_end(timeline: PartitionTimeline) -> int | None:
         return disk.reach if not disk.end_unknown else None
     replica = timeline.replicas.get(leader)
     return replica.log_end_offset if replica is not None and replica.ends_there else None
+
+
+def reset_group(client: Client, topic: str, partition: int, offset: int, at: datetime | None) -> str:
+    """Resets a group without members to an offset (0.11 and later, KIP-122), or a share group to the first record since a time (4.1 and
+    later, KIP-1103): the tool for share groups cannot set offsets."""
+    where = (
+        f"--bootstrap-server $BOOTSTRAP --group {shlex.quote(client.group)} --topic {shlex.quote(f'{topic}:{partition}')} --reset-offsets"
+    )
+    if client.protocol != SHARE:
+        return f"kafka-consumer-groups.sh {where} --to-offset {offset} --execute"
+    to = f"--to-datetime {at.isoformat(timespec='milliseconds')}" if at is not None else "--to-earliest"
+    return f"kafka-share-groups.sh {where} {to} --execute"

@@ -8,8 +8,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Aggregation, Client, Finding, Rule, Statement, lower, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
-from forensics.proof.readers import NAMES_GROUPS, RESET, RETURNS, WENT_BACK, log_end, readers
-from forensics.tools.kafka_tools import reset_group
+from forensics.proof.readers import NAMES_GROUPS, RESET, RETURNS, WENT_BACK, log_end, readers, reset_group
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

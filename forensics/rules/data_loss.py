@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from forensics.incidents.aftermath import of_groups
-from forensics.incidents.folding import offsets_in
 from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import LOG_DIRECTORIES, same_directory
@@ -23,12 +21,14 @@ from forensics.model.findings import (
     brokers_named,
     counted,
     moment,
+    offsets_in,
     quote,
     some,
 )
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.salvageable import salvageable
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.proof.aftermath import of_groups
 from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, unflushed
 from forensics.proof.readers import readers
 

@@ -25,9 +25,9 @@ from forensics.model.events import Event
 from forensics.model.partition.lineage import Lineage, reach
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.timelines import Judge
 from forensics.proof.lineage import part, same_batches
 from parsers.kinds import ON_DISK
-from spark.pipeline import Judge
 
 BEFORE = "against: "
 """Marks collections of the evidence that was given for comparison."""

@@ -13,11 +13,8 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from forensics.model.cluster.versions import Version
-from forensics.model.findings import Client
-from forensics.proof.readers import SHARE
 from forensics.tools.repair import Change
 
 MAX_BYTES = 1_000_000
@@ -28,18 +25,6 @@ _LARGE = 900_000
 """Size of a record from which on a producer may refuse it without max.request.size: 1 MB with overhead."""
 NEWEST = (4, 0)
 """Assumed where no version is known: its commands are those of 3.1 and later."""
-
-
-def reset_group(client: Client, topic: str, partition: int, offset: int, at: datetime | None) -> str:
-    """Resets a group without members to an offset (0.11 and later, KIP-122), or a share group to the first record since a time (4.1 and
-    later, KIP-1103): the tool for share groups cannot set offsets."""
-    where = (
-        f"--bootstrap-server $BOOTSTRAP --group {shlex.quote(client.group)} --topic {shlex.quote(f'{topic}:{partition}')} --reset-offsets"
-    )
-    if client.protocol != SHARE:
-        return f"kafka-consumer-groups.sh {where} --to-offset {offset} --execute"
-    to = f"--to-datetime {at.isoformat(timespec='milliseconds')}" if at is not None else "--to-earliest"
-    return f"kafka-share-groups.sh {where} {to} --execute"
 
 
 @dataclass(frozen=True, slots=True)

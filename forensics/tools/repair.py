@@ -13,7 +13,8 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+
+from forensics.model.cluster.final_state import Broker, Partition
 
 LIMIT = 0.10
 """leader.imbalance.per.broker.percentage, 10 by default; the same for replicas: deviation from an even share."""
@@ -29,36 +30,6 @@ PREFERRED, REPLACE, MOVE, REORDER, PREFERRED_AFTER, UNCLEAN = (
 )
 """Kinds of steps, in the order in which to run them; the last one only after a decision by the operator."""
 REASSIGNMENTS = (REPLACE, MOVE, REORDER)
-
-
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """`replicas` empty: assignment unknown. `leader` None: unknown, -1: none, since `leaderless`. `ends`: log end offset by broker, if
-    known."""
-
-    topic: str
-    partition: int
-    replicas: tuple[int, ...]
-    leader: int | None
-    isr: tuple[int, ...]
-    moving: bool = False
-    high_watermark: int | None = None
-    ends: Mapping[int, int] = field(default_factory=dict)
-    leaderless: datetime | None = None
-
-    @property
-    def name(self) -> str:
-        return f"{self.topic}-{self.partition}"
-
-
-@dataclass(frozen=True, slots=True)
-class Broker:
-    """`state`: live, down (may come back), gone (will not), unknown. `why`: the reason for this state."""
-
-    id: int
-    state: str
-    why: str = ""
-    rack: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

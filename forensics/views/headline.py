@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forensics.incidents.folding import hit, offsets_in, places
-from forensics.model.findings import Finding, counted, some
+from forensics.incidents.folding import hit, places
+from forensics.model.findings import Finding, counted, offsets_in, some
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 
 FOUND, EXCLUDED = "found", "excluded"

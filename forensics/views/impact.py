@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.incidents.folding import hit, offsets_in, places
-from forensics.model.findings import MINOR, Finding, Place, brokers_named, counted, some
+from forensics.incidents.folding import hit, places
+from forensics.model.findings import MINOR, Finding, Place, brokers_named, counted, offsets_in, some
 
 MANY_TOPICS = 3
 """Topics that lost only uncommitted records, before they are combined in one row."""

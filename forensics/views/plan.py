@@ -16,12 +16,14 @@ from rich.table import Table
 from rich.text import Text
 
 from forensics.incidents.folding import places
+from forensics.model.cluster.final_state import Broker
 from forensics.model.findings import Client, Finding, counted
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
-from forensics.tools.kafka_tools import File, Tools, election_files, reassignment_files, reset_group
-from forensics.tools.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Broker, Change, Plan, Step
+from forensics.proof.readers import reset_group
+from forensics.tools.kafka_tools import File, Tools, election_files, reassignment_files
+from forensics.tools.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Change, Plan, Step
 from forensics.views.terminal import hung, put, rendered
 from parsers.cached import cached_property
 

@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from parsers.catalogue.heads import Heads
-from parsers.catalogue.learning import Learned, begins_record, layout_of, leaves_over
-from parsers.catalogue.literals import LITERALS, Hits, Literals, literals_of
-from parsers.catalogue.text import line_end, text_of
+from parsers.catalogue.columnar.heads import Heads
 from parsers.layouts import LOG4J, Layout, Record, fitting, misfit
+from parsers.learning.layout import Learned, begins_record, layout_of, leaves_over
+from parsers.matching.literals import LITERALS, Hits, Literals, literals_of
+from parsers.matching.text import line_end, text_of
 
 MAX_RECORD = 64 << 10
 """Bytes of a record of several lines that are given to a multi-line pattern."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
 
-from parsers.catalogue.learning import HEAD
+from parsers.catalogue.columnar.vectorised import search
 from parsers.catalogue.reading import Quickly, Reading
-from parsers.catalogue.text import line_end
 from parsers.catalogue.unwrapped import Unwrapped
-from parsers.catalogue.vectorised import search
 from parsers.layouts import Layout
+from parsers.learning.layout import HEAD
 from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
+from parsers.matching.text import line_end
 from parsers.schemas import Member, Row, Told, problem
 from parsers.sniff import log_kind
 from parsers.wrappers.unwrapper import Unwrapper

@@ -19,14 +19,14 @@ from itertools import islice, pairwise
 from typing import BinaryIO, NamedTuple
 
 from parsers.catalogue import log_file
+from parsers.catalogue.columnar.vectorised import search
 from parsers.catalogue.layouts_in_use import MAX_RECORD
-from parsers.catalogue.learning import HEAD
 from parsers.catalogue.log_file import LogFile
 from parsers.catalogue.reading import SAME_MOMENT
 from parsers.catalogue.survey import Survey
-from parsers.catalogue.vectorised import search
 from parsers.containers.units import Piece
 from parsers.layouts import LOG4J, Layout, Record
+from parsers.learning.layout import HEAD
 from parsers.lines import UTF16
 from parsers.schemas import Member, Row, Told
 

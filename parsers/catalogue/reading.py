@@ -15,12 +15,12 @@ from typing import Any
 import pyarrow as pa
 
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
-from parsers.catalogue.learning import begins_record, goes_on
-from parsers.catalogue.literals import relevant
-from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply, readings_of, whole_message
 from parsers.catalogue.survey import MAX_SAMPLES, REDACTED, Survey
-from parsers.catalogue.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.layouts import Layout, Record, prefix
+from parsers.learning.layout import begins_record, goes_on
+from parsers.matching.literals import relevant
+from parsers.matching.messages import LONG_MESSAGE, Seen, apply, readings_of, whole_message
+from parsers.matching.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
 from parsers.patterns.pattern import Pattern
 from parsers.schemas import MAX_TEXT, Member, Row, Told, problem, shared
@@ -29,7 +29,7 @@ SAME_MOMENT = timedelta(seconds=1)
 """Neighbouring lines of a log that several brokers write to are one broker's as a rule."""
 
 Quickly = Callable[["Reading", bytes, int], Generator[Told, None, "int | None"]]
-"""Events of a chunk as Reading finds them, most of them as batches (parsers.catalogue.vectorised)."""
+"""Events of a chunk as Reading finds them, most of them as batches (parsers.catalogue.columnar.vectorised)."""
 
 
 class Reading:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from io import BytesIO
 
-from parsers.catalogue.literals import LITERALS
 from parsers.catalogue.log_file import LogFile
-from parsers.catalogue.matching import apply, whole_message
 from parsers.layouts import LOG4J, Record, prefix
+from parsers.matching.literals import LITERALS
+from parsers.matching.messages import apply, whole_message
 from parsers.patterns.pattern import Pattern
 from parsers.schemas import Member, Row
 

@@ -15,11 +15,11 @@ from statistics import median_low
 
 import pyarrow as pa
 
-from parsers.catalogue.heads import microseconds, moment_of
-from parsers.catalogue.matching import Seen
+from parsers.catalogue.columnar.heads import microseconds, moment_of
 from parsers.catalogue.reading import Quickly, Reading
-from parsers.catalogue.text import text_of
 from parsers.layouts import Layout
+from parsers.matching.messages import Seen
+from parsers.matching.text import text_of
 from parsers.schemas import MAX_TEXT, Member, Row, Told
 from parsers.wrappers.unwrapper import Run, finer, time_of
 

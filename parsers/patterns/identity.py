@@ -1,7 +1,7 @@
 """Whether a broker, its data and its cluster belong together: cluster ids, broker ids, topic ids, and what ZooKeeper had lost.
 
 Here: the ids a process is told, refusals because two differ, and znodes that were not there. Not here: the files that hold the ids
-(parsers.properties), registrations and sessions (brokers), topic ids as such (kraft, leadership).
+(parsers.formats.properties), registrations and sessions (brokers), topic ids as such (kraft, leadership).
 
 Most stand in the text of an exception: a line that begins no record.
 """

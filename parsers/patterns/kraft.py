@@ -2,7 +2,7 @@
 
 Here: org.apache.kafka.controller (partition records as they are replayed, elections as they are decided, registration,
 fencing, refused ISR changes) and the metadata image. Not here: the quorum that elects them (quorum), a broker's own life cycle
-(brokers), directory failures (log_dirs), the records themselves (parsers.metadata_records).
+(brokers), directory failures (log_dirs), the records themselves (parsers.decoding.metadata_records).
 
 Controllers print most of this at replay: on every controller, and again after a restart. The time is that of the replay.
 """

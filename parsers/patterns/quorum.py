@@ -1,7 +1,7 @@
 """The quorum of controllers behind __cluster_metadata: who leads it, and what its log lost.
 
 Here: KafkaRaftClient, QuorumState, LeaderState, FollowerState, the metadata log (org.apache.kafka.raft, kafka.raft). Not here: what
-the active controller then does (kraft) or the records of the log itself (parsers.metadata_log).
+the active controller then does (kraft) or the records of the log itself (parsers.formats.metadata_log).
 """
 
 from __future__ import annotations

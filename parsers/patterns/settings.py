@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from parsers.formats.properties import masked
 from parsers.patterns.pattern import SETTING, TOPIC, Pattern, Sample
-from parsers.properties import masked
 from parsers.schemas import Row
 
 _CONFIGURATION = ("org.apache.kafka.controller.ConfigurationControlManager",)

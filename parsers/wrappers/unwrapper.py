@@ -18,8 +18,8 @@ from datetime import datetime, timedelta
 from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
-from parsers.catalogue.learning import layout_of
 from parsers.layouts import Layout, fitting, instant
+from parsers.learning.layout import layout_of
 from parsers.lines import MAX_LOG_LINE, Outer
 from parsers.wrappers.forms import FORMS, pod
 from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, of_json, of_object

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 
-from parsers.batches import Batch, headers
-from parsers.bodies import Unreadable, records
-from parsers.encoding import Malformed
+from parsers.decoding.batches import Batch, headers
+from parsers.decoding.bodies import Unreadable, records
+from parsers.decoding.encoding import Malformed
 from parsers.evidence import HEAD, LOG_KINDS, kind_of
 from parsers.patterns import PATTERNS
 from parsers.schemas import Member

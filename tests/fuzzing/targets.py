@@ -17,18 +17,19 @@ from forensics.tools.redaction import bundle, segments, text
 from forensics.tools.redaction.names import Names
 from forensics.tools.salvage.rows import markers, rows
 from forensics.tools.salvage.segments import Lot
-from parsers import cluster_tools, evidence
-from parsers.batches import CODECS, Batch, headers
-from parsers.bodies import Record, Unreadable, records
-from parsers.catalogue.learning import layout_of
+from parsers import evidence
 from parsers.catalogue.log_file import read_log, read_log_by_columns
 from parsers.containers.units import Unit
-from parsers.encoding import Malformed
+from parsers.decoding.batches import CODECS, Batch, headers
+from parsers.decoding.bodies import Record, Unreadable, records
+from parsers.decoding.encoding import Malformed
+from parsers.formats import cluster_tools
+from parsers.learning.layout import layout_of
 from parsers.log_pattern import compiled
 from parsers.schemas import EVENTS, Member, batches
 from parsers.sniff import KINDS, partition_of, sniff
 from tests.fuzzing.contract import kept, not_silent
-from tests.parsers.test_bodies import body, message, v2
+from tests.parsers.decoding.test_bodies import body, message, v2
 
 Target = Callable[[bytes], None]
 AT = datetime(2026, 11, 21)

@@ -13,14 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.incidents.judging import VERDICTS, conclude, judge_partition
+from forensics.jobs import read, verdicts
+from forensics.model.cluster.build import build_cluster
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import IDENTIFIED
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.timelines import by_partition
 from forensics.views.document import Report
 from parsers import pieces
 from parsers.containers.units import Unit, units
 from parsers.schemas import EVENTS
-from spark.pipeline import CELLS, Events, Identified, balance, by_partition, gathered, identified, of_block, read, tasks, verdicts
+from spark.pipeline import CELLS, Events, Identified, balance, identified, of_block, tasks
 from tests import local
 from tests.paths import BUNDLES
 
@@ -90,13 +93,13 @@ def test_heavy_cell_is_spread_over_the_buckets_it_may_mean() -> None:
 
 
 def everything(events: Events) -> pa.Table:
-    return pa.concat_tables(map(of_block, events.event_blocks.collect()))
+    return pa.concat_tables(map(of_block, events.blocks.collect()))
 
 
 def on_spark(session: SparkSession, *paths: Path) -> Report:
     found = read(session, units([str(p) for p in paths]))
     try:
-        cluster, resolver = gathered(found)
+        cluster, resolver = build_cluster(found.of_cluster)
         rows = verdicts(identified(found, resolver), cluster, judge_partition, VERDICTS).table()
     finally:
         found.unpersist()
@@ -153,7 +156,7 @@ def test_leader_that_repeats_itself_fifty_thousand_times_is_one_fact(session: Sp
     log.write_text("".join(refusals()))
     found = read(session, units([str(tmp_path)]))
     try:
-        cluster, resolver = gathered(found)
+        cluster, resolver = build_cluster(found.of_cluster)
         schema = pa.schema([("name", pa.string()), ("repeats", pa.int64()), ("seconds", pa.float64())])
         told = verdicts(identified(found, resolver), cluster, runs, schema).table().to_pylist()
     finally:

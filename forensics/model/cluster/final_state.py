@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import takewhile
 from typing import Any
@@ -20,7 +21,6 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import moment
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.tools.repair import Broker, Partition
 
 INTERNAL = "__cluster_metadata"
 _END = pa.struct([("broker", pa.int32()), ("offset", pa.int64())])
@@ -40,6 +40,36 @@ SCHEMA = pa.schema(
 """A row for each partition. `replicas` is null if no evidence names the assignment with its order, `leader` if none names one (-1: no
 leader). `ends` and `high_watermark`, the highest known log end of each replica and the highest known HW, are set only for partitions
 without a leader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """`replicas` empty: assignment unknown. `leader` None: unknown, -1: none, since `leaderless`. `ends`: log end offset by broker, if
+    known."""
+
+    topic: str
+    partition: int
+    replicas: tuple[int, ...]
+    leader: int | None
+    isr: tuple[int, ...]
+    moving: bool = False
+    high_watermark: int | None = None
+    ends: Mapping[int, int] = field(default_factory=dict)
+    leaderless: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """`state`: live, down (may come back), gone (will not), unknown. `why`: the reason for this state."""
+
+    id: int
+    state: str
+    why: str = ""
+    rack: str | None = None
 
 
 def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:

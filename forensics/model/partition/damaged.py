@@ -1,7 +1,7 @@
 """The end of one replica's log by its segments, and the bytes in them without a valid batch.
 
 Here: the log's end by its valid batches, the truncation that a recovery would make, damaged stretches and holes in the offsets.
-Not here: how damaged bytes are found (parsers.batches), or the consequences for the partition (forensics).
+Not here: how damaged bytes are found (parsers.decoding.batches), or the consequences for the partition (forensics).
 
 Source: LogSegment.recover and LogLoader.recoverLog of Apache Kafka. After an unclean stop a broker recovers the segments from the
 recovery point on. It truncates the first damaged one before its first invalid batch and deletes all later segments, although valid
@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
 from forensics.model.events import Event
-from parsers.batches import Stretch, stretches_of
+from parsers.decoding.batches import Stretch, stretches_of
 
 TAILS = frozenset({"torn-tail", "preallocated"})
 """Normal reasons at the end of a log: a write that an unclean stop interrupted, and zero bytes that were allocated or never written."""
@@ -30,7 +30,7 @@ class DamagedStretch:
     segment: Event
     """The last `segment` event of the file."""
     reason: str
-    """As in parsers.batches.Stretch."""
+    """As in parsers.decoding.batches.Stretch."""
     byte: int
     end_byte: int | None
     """None: up to the end of the file."""

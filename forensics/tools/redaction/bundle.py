@@ -31,9 +31,9 @@ from forensics.output.version import version
 from forensics.tools.redaction import segments, text
 from forensics.tools.redaction.names import Names
 from forensics.tools.salvage.places import OF_OWNER
-from parsers.bodies import Unreadable
 from parsers.containers.units import Unit, units
 from parsers.containers.walk import members, read_unit
+from parsers.decoding.bodies import Unreadable
 from parsers.evidence import CHECKPOINT_KINDS, HEAD, LOG_KINDS, kind_of, read_source
 from parsers.limits import DEFAULTS, Limits
 from parsers.schemas import Member

@@ -1,7 +1,7 @@
 """Rewritten segments: record bodies removed, headers and checksums kept; Kafka's own topics with other names in their records.
 
 Here: batches of all formats, and the records whose form Kafka defines: offsets of groups, states of transactions, the metadata log. Not
-here: the replacements of names (names), or reading batches (parsers.batches, parsers.bodies).
+here: the replacements of names (names), or reading batches (parsers.decoding.batches, parsers.decoding.bodies).
 
 Equal batches stay equal and different batches stay different, because that shows which copies diverge: a body becomes a keyed digest of
 itself. The key is discarded, so that the original body cannot be found by trial.
@@ -19,12 +19,12 @@ from typing import BinaryIO
 import google_crc32c
 
 from forensics.tools.redaction.names import Names
-from parsers import group_offsets, share_states, transaction_states
-from parsers.batches import Batch, Damage, headers
-from parsers.bodies import Record, Unreadable, marked, records
-from parsers.encoding import Fields, Malformed
+from parsers.decoding.batches import Batch, Damage, headers
+from parsers.decoding.bodies import Record, Unreadable, marked, records
+from parsers.decoding.encoding import Fields, Malformed
 from parsers.evidence import Counted
-from parsers.properties import HIDDEN, masked
+from parsers.formats import group_offsets, share_states, transaction_states
+from parsers.formats.properties import HIDDEN, masked
 from parsers.sniff import partition_of
 
 MAX_PAYLOAD = 256 << 20

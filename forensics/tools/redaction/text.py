@@ -15,13 +15,13 @@ from typing import BinaryIO
 import pyarrow.compute as pc
 
 from forensics.tools.redaction.names import Names
-from parsers.catalogue.learning import HEAD, begins_record, layout_of
 from parsers.catalogue.survey import REDACTED
 from parsers.evidence import CHECKPOINT_KINDS, LOG_KINDS
+from parsers.formats.properties import masked, settings
 from parsers.kinds import named
 from parsers.layouts import Layout
+from parsers.learning.layout import HEAD, begins_record, layout_of
 from parsers.lines import UTF16
-from parsers.properties import masked, settings
 from parsers.schemas import Member, Row, Told
 from parsers.sniff import partition_of
 from parsers.wrappers.unwrapper import Unwrapper

@@ -12,7 +12,8 @@ from functools import lru_cache
 from types import ModuleType
 
 from forensics.model.cluster import settings, versions
-from parsers import assignments, checkpoints, cluster_tools, describe, epochs, gc, load_metrics, properties, sniff
+from parsers import sniff
+from parsers.formats import assignments, checkpoints, cluster_tools, describe, epochs, gc, load_metrics, properties
 from parsers.kinds import KINDS
 from parsers.patterns import PATTERNS
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forensics.tools.salvage.segments import MAX_BATCH, Lot
-from parsers.batches import Batch, headers
-from parsers.bodies import Record, Unreadable, marked, records
-from parsers.encoding import Malformed
+from parsers.decoding.batches import Batch, headers
+from parsers.decoding.bodies import Record, Unreadable, marked, records
+from parsers.decoding.encoding import Malformed
 
 MAX_UNPACKED = 512 << 20
 """Maximum size of an uncompressed batch."""

@@ -18,10 +18,10 @@ from typing import BinaryIO
 from forensics.incidents.folding import places
 from forensics.model.findings import Finding, Held, Range, Salvageable
 from forensics.tools.salvage.places import created, named
-from parsers.batches import Batch, headers
 from parsers.containers.storage import storage
 from parsers.containers.units import Unit
 from parsers.containers.walk import label_of, read_unit
+from parsers.decoding.batches import Batch, headers
 
 MAX_BATCH = 256 << 20
 """Largest batch that is copied; the brokers' limit is 1 MB unless it was raised (message.max.bytes)."""

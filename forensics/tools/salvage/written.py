@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from forensics.output.json_text import encoded
 from forensics.tools.salvage.places import created
 from forensics.tools.salvage.rows import Row
-from parsers.bodies import Record
+from parsers.decoding.bodies import Record
 from parsers.schemas import documented
 
 ROW_GROUP_BYTES = 32 << 20

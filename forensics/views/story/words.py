@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from forensics.incidents.aftermath import aftermath
 from forensics.model.cluster.availability import words_of
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
@@ -37,6 +36,7 @@ from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.replicas import Disk, Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.proof.aftermath import aftermath
 from parsers.kinds import Role, named, of
 
 FENCED_BEFORE = timedelta(seconds=10)

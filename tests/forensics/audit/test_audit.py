@@ -19,7 +19,9 @@ import pyarrow.dataset as ds
 import pytest
 from click.testing import CliRunner
 
+from forensics import jobs
 from forensics.audit.audited import Audit, escaped
+from forensics.audit.kept import Group, keep
 from forensics.audit.layout import UNNAMED, Layout, Named, Teller, clusters
 from forensics.case.tables import PROOF, TABLES
 from forensics.cli import cli
@@ -30,7 +32,6 @@ from forensics.views.document import Report
 from forensics.views.story.step import Wanted
 from parsers import evidence
 from parsers.schemas import EVENTS
-from spark import audit as engine
 from spark.session import DIRECTORY
 from tests import local
 from tests.bundles.test_bundles import BUNDLES
@@ -97,12 +98,12 @@ class Run:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     made = Run(str(tmp_path / "archive"), [])
 
-    def keep_events(_: Any, units: Sequence[Any], patterns: Sequence[str], group: engine.Group, directory: Path) -> list[dict[str, Any]]:
+    def keep_events(_: Any, units: Sequence[Any], patterns: Sequence[str], group: Group, directory: Path) -> list[dict[str, Any]]:
         made.read += [name for unit in units for name in unit.select or (unit.path,)]
         told = (batch for unit in units for batch in evidence.events(unit, patterns))
-        return engine._kept(told, EVENTS, group, directory).to_pylist()  # type: ignore[no-any-return]
+        return keep(told, EVENTS, group, directory)
 
-    monkeypatch.setattr(engine, "keep_events", keep_events)
+    monkeypatch.setattr(jobs, "keep_events", keep_events)
     monkeypatch.setattr(command, "start", lambda _: object())
     monkeypatch.setattr(command, "started", lambda _: Here(tmp_path))
     return made
@@ -350,14 +351,14 @@ def test_spark_makes_the_same_bytes_of_a_small_cluster_and_of_a_large_one(
         put(archive, path, text)
     run(tmp_path / "here")
     there = tables(tmp_path / "here")
-    monkeypatch.setattr(engine, "keep_events", KEEP_EVENTS)
+    monkeypatch.setattr(jobs, "keep_events", KEEP_EVENTS)
     monkeypatch.setattr(command, "started", lambda _: session)
     monkeypatch.setattr(command, "WHOLE", 10)  # rows of the quiet one
     assert called("audit", archive, "--out", tmp_path / "spark", cwd=tmp_path).returncode == 0
     assert tables(tmp_path / "spark") == there
 
 
-KEEP_EVENTS = engine.keep_events
+KEEP_EVENTS = jobs.keep_events
 
 
 # what is wrong
@@ -388,7 +389,7 @@ def test_what_cannot_be_judged_is_named_and_the_rest_goes_on(run: Run, tmp_path:
         "[2026-11-22 02:00:00,000] INFO starting (kafka.server.KafkaServer)\n",
     )
     with monkeypatch.context() as once:
-        once.setattr(whole, "gather", broken)
+        once.setattr(whole, "build_cluster", broken)
         done = run(tmp_path / "out")
     said = " ".join(done.stdout.split())
     assert "us: could not be judged: ZeroDivisionError: of this cluster; the results shown are from an earlier run" in said

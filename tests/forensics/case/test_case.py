@@ -28,13 +28,13 @@ from forensics.commands.inputs import CaseInput
 from forensics.incidents.judging import OF_REPORT, with_facts
 from forensics.model.cluster import final_state
 from forensics.model.cluster.build import Options
+from forensics.model.timelines import judged
 from forensics.output.files import whole_directory
 from forensics.tools import checkpoint_diff as checkpoint_diff
 from forensics.views.document import Report
 from forensics.views.story.assembly import PROVEN, proven, story_rows
 from forensics.views.story.step import STORY, Wanted
-from spark import merge
-from spark.pipeline import judged
+from spark import sorting
 from tests import local
 from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
@@ -140,7 +140,7 @@ def test_tasks_and_their_order_change_no_byte(tmp_path: Path, called: Callable[.
 
     for ways, part in ((1, 16 << 20), (3, 20_000)):
         monkeypatch.setattr(SparkContext, "defaultParallelism", ways)
-        monkeypatch.setattr(merge, "PART_BYTES", part)
+        monkeypatch.setattr(sorting, "PART_BYTES", part)
         assert called("analyze", BUNDLE, "--case", tmp_path / f"{ways}.case", cwd=tmp_path).returncode == 0
     assert of(tmp_path / "1.case") == of(tmp_path / "3.case")
 

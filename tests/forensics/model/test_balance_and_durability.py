@@ -142,14 +142,15 @@ def test_imbalance_is_what_describe_shows(name: str) -> None:
 
 
 def test_on_spark_as_in_one_process(session: SparkSession, tmp_path: Path) -> None:
+    from forensics.jobs import read
+    from forensics.model.cluster.build import build_cluster
     from parsers.containers.units import units
-    from spark.pipeline import gathered, read
 
     (tmp_path / "load-metrics.csv").write_text(METRICS)
     described = "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"
     (tmp_path / "topics-describe.txt").write_text(described)
     events = read(session, units([str(tmp_path)]))
-    cluster, resolver = gathered(events)
+    cluster, resolver = build_cluster(events.of_cluster)
     found = measures_of(events, resolver, cluster)
     assert list(found) == list(local.report(local.events_of(tmp_path)).cluster.measures)
     assert {(m.broker, m.metric): (m.mean, m.count) for m in found}[1, "cpu"] == (70, 2)

@@ -154,7 +154,7 @@ def diverged(
     state = State(leader_epoch=3, partition_epoch=3, leader=1, isr=(1, 2), replicas=(1, 2), at=staged.START, source="metadata", event=event)
     known = {b: found for b, d in disks.items() if (found := on_disk(d, cleaned=cleaned)) is not None}
     timeline = PartitionTimeline("t", 0, 0, states=[state], collected_logs=disks, cleaned=cleaned, lineages=known)
-    return [(*f.offsets, f.confidence) for f in log_divergence.judge(timeline, Cluster())]
+    return [(*f.offsets, f.confidence) for f in log_divergence.detect(timeline, Cluster())]
 
 
 def batch(base: int, last: int, crc: int, *, epoch: int = 0, whole: bool | None = True) -> dict[str, Any]:

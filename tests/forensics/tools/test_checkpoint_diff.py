@@ -15,9 +15,9 @@ from rich.console import Console
 
 from forensics.model.partition.lineage import on_disk
 from forensics.model.partition.replicas import Disk
+from forensics.model.timelines import judged
 from forensics.tools.checkpoint_diff import SCHEMA, Copy, comparison, parting
 from forensics.views.checkpoints import Comparison, show
-from spark.pipeline import judged
 from tests import local
 from tests.forensics import staged
 from tests.paths import BUNDLES

@@ -21,16 +21,17 @@ from forensics.tools.redaction.bundle import Leak, redact
 from forensics.tools.redaction.names import INTERNAL, Names
 from forensics.views.document import Report
 from forensics.views.text import subject
-from parsers import group_offsets, metadata_log, transaction_states
-from parsers.batches import Batch, Damage, headers, read_segment
-from parsers.bodies import Record
 from parsers.catalogue.record import search_all
+from parsers.decoding.batches import Batch, Damage, headers, read_segment
+from parsers.decoding.bodies import Record
+from parsers.formats import group_offsets, metadata_log, transaction_states
 from parsers.patterns import PATTERNS
 from parsers.schemas import Member, Row
 from tests import local
 from tests.archives import read, spread
 from tests.bundles.test_bundles import BUNDLES
-from tests.parsers import test_batches, test_bodies, test_group_offsets, test_metadata_log, test_transaction_states
+from tests.parsers.decoding import test_batches, test_bodies
+from tests.parsers.formats import test_group_offsets, test_metadata_log, test_transaction_states
 from tests.wrapped import JSON_RECORDS
 
 SECRET = b"a secret"

@@ -21,11 +21,11 @@ from forensics.tools.salvage import places
 from forensics.tools.salvage.rows import Row, markers, rows
 from forensics.tools.salvage.segments import Lot, copy, lots
 from forensics.tools.salvage.written import NULL, JsonLines, Parquet, Sending, write_lines
-from parsers.batches import Batch, headers
-from parsers.bodies import Record
 from parsers.containers.units import units
+from parsers.decoding.batches import Batch, headers
+from parsers.decoding.bodies import Record
 from tests import local
-from tests.parsers.test_bodies import batch, v2
+from tests.parsers.decoding.test_bodies import batch, v2
 from tests.paths import BUNDLES
 
 SAVED = sorted(p.name.removesuffix(".tar.gz") for p in (*BUNDLES.glob("clients-*.tar.gz"), *BUNDLES.glob("producers-*.tar.gz")))

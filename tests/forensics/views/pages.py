@@ -14,11 +14,11 @@ from forensics.case.write import Origin, write
 from forensics.commands.inputs import CaseInput
 from forensics.incidents.judging import OF_REPORT, with_facts
 from forensics.model.cluster.build import Options
+from forensics.model.timelines import judged
 from forensics.output.files import whole_directory
+from forensics.tools.ordered_records import KEPT
 from forensics.views.document import Report
 from forensics.views.html.page import page
-from spark.merge import KEPT
-from spark.pipeline import judged
 from tests import local
 from tests.forensics.staged import table
 

@@ -13,9 +13,9 @@ import pytest
 from forensics.commands.plan import overview
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.final_state import SCHEMA, brokers, partitions, standing
+from forensics.model.timelines import judged
 from forensics.tools.repair import REASSIGNMENTS, UNCLEAN, Broker, Partition
 from forensics.views.plan import Overview
-from spark.pipeline import judged
 from tests import local
 from tests.forensics.staged import START, Story, table
 from tests.paths import BUNDLES

@@ -420,10 +420,10 @@ def rows_of(partitions: Sequence[Mapping[str, Any]]) -> Rows:
 
 def test_what_hit_twenty_thousand_partitions_is_one_finding() -> None:
     partitions = rows_of([row(i, absence(at=i / 10_000, lasts=90)) for i in range(20_000)])
-    (stuck,) = stuck_replica.judge(Cluster(), partitions)
+    (stuck,) = stuck_replica.detect(Cluster(), partitions)
     assert stuck.brokers == (1,) and "20000 partitions" in stuck.summary and "t-0, t-1, t-2, t-3, t-4 and 19995 more" in stuck.explanation
     assert len(stuck.evidence) <= 8
-    (culprit,) = culprit_broker.judge(Cluster(), partitions)
+    (culprit,) = culprit_broker.detect(Cluster(), partitions)
     assert (culprit.severity, culprit.confidence) == ("high", "certain")
     assert "20000 of the 20000 partitions" in culprit.explanation
 
@@ -436,17 +436,17 @@ def test_each_broker_and_cause_is_told_apart_and_so_are_two_days() -> None:
             row(1, absence(at=1), absence(broker=3, cause=RESTARTED, at=1, back=START)),
         ]
     )
-    assert [(f.brokers, f.partition, f.start) for f in stuck_replica.judge(Cluster(), partitions)] == [
+    assert [(f.brokers, f.partition, f.start) for f in stuck_replica.detect(Cluster(), partitions)] == [
         ((1,), None, START),
         ((1,), 0, START + timedelta(days=1)),
     ]
-    assert [f.brokers for f in slow_replica.judge(Cluster(), partitions)] == [(3,)]
-    assert [f.brokers for f in restarted_replica.judge(Cluster(), partitions)] == [(3,)]
+    assert [f.brokers for f in slow_replica.detect(Cluster(), partitions)] == [(3,)]
+    assert [f.brokers for f in restarted_replica.detect(Cluster(), partitions)] == [(3,)]
 
 
 def test_stalls_of_many_days_are_told_as_one() -> None:
     partitions = rows_of([row(0, *(absence(at=3600.0 * i) for i in range(30)))])
-    (stuck,) = stuck_replica.judge(Cluster(), partitions)
+    (stuck,) = stuck_replica.detect(Cluster(), partitions)
     assert "30 times" in stuck.summary
 
 
@@ -454,7 +454,7 @@ def test_stalls_of_many_days_are_told_as_one() -> None:
 def test_a_fetcher_of_one_leader_tells_nothing_of_that_of_another(cause: str) -> None:
     partitions = rows_of([row(0, absence(at=0, cause=cause)), row(1, absence(at=3, cause=NOT_TOLD))])
     assert [(o.partition, o.cause) for o in outs(partitions, STUCK, SLOW, NOT_TOLD)] == [(0, cause), (1, NOT_TOLD)]
-    assert [f.partition for rule in (stuck_replica, slow_replica) for f in rule.judge(Cluster(), partitions)] == [0]
+    assert [f.partition for rule in (stuck_replica, slow_replica) for f in rule.detect(Cluster(), partitions)] == [0]
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_a_slow_cluster_is_told_from_one_that_stands_still(causes: tuple[str, st
             row(1, absence(broker=2, leader=3, at=2, cause=one), leader=3),
         ]
     )
-    (wide,) = cluster_wide_degradation.judge(Cluster(), partitions)
+    (wide,) = cluster_wide_degradation.detect(Cluster(), partitions)
     assert "All of them " in wide.explanation if said else "All of them " not in wide.explanation
     assert said in wide.explanation
 
@@ -477,7 +477,7 @@ def test_a_slow_cluster_is_told_from_one_that_stands_still(causes: tuple[str, st
 def test_unheard_leaders_make_no_finding() -> None:
     partitions = rows_of([row(i, absence(told=False, lasts=None)) for i in range(5)])
     for rule in (stuck_replica, culprit_broker, cluster_wide_degradation):
-        assert list(rule.judge(Cluster(), partitions)) == []
+        assert list(rule.detect(Cluster(), partitions)) == []
 
 
 def test_the_leader_all_short_partitions_have_in_common() -> None:
@@ -488,10 +488,10 @@ def test_the_leader_all_short_partitions_have_in_common() -> None:
             row(2, replicas=(1, 3), leader=1),
         ]
     )
-    (found,) = culprit_broker.judge(Cluster(), partitions)
+    (found,) = culprit_broker.detect(Cluster(), partitions)
     assert (found.brokers, found.cause, found.severity) == ((2,), "leader", "high")
     assert "these brokers keep up with other leaders" in found.explanation
-    assert list(cluster_wide_degradation.judge(Cluster(), partitions)) == []
+    assert list(cluster_wide_degradation.detect(Cluster(), partitions)) == []
 
 
 def test_nothing_in_common_is_the_clusters() -> None:
@@ -501,10 +501,10 @@ def test_nothing_in_common_is_the_clusters() -> None:
             for p, (b, led) in enumerate([(1, 2), (2, 3), (3, 1)])
         ]
     )
-    (found,) = cluster_wide_degradation.judge(Cluster(), partitions)
+    (found,) = cluster_wide_degradation.detect(Cluster(), partitions)
     assert (found.brokers, found.severity) == ((1, 2, 3), "high")
     assert "at most 3 partitions" in found.explanation
-    assert list(culprit_broker.judge(Cluster(), partitions)) == []
+    assert list(culprit_broker.detect(Cluster(), partitions)) == []
 
 
 @pytest.mark.parametrize("cause", [RESTARTED, "stopped", NEW, "reassigned", "log-dir"])
@@ -513,19 +513,19 @@ def test_what_was_planned_or_told_elsewhere_is_no_bad_performance(cause: str) ->
         [row(p, *(absence(broker=p % 3 + 1, leader=(p + 1) % 3 + 1, at=20 * i, cause=cause) for i in range(4))) for p in range(6)]
     )
     assert degradations(partitions) == []
-    assert list(culprit_broker.judge(Cluster(), partitions)) == []
+    assert list(culprit_broker.detect(Cluster(), partitions)) == []
 
 
 def test_a_passing_stall_is_no_more_than_medium() -> None:
     partitions = rows_of([row(p, absence(lasts=5)) for p in range(6)])
-    assert [f.severity for f in culprit_broker.judge(Cluster(), partitions)] == ["medium"]
+    assert [f.severity for f in culprit_broker.detect(Cluster(), partitions)] == ["medium"]
     restarts_unseen = rows_of([row(p, *(absence(cause=UNKNOWN, at=100 * i) for i in range(4))) for p in range(6)])
-    assert [f.severity for f in culprit_broker.judge(Cluster(), restarts_unseen)] == ["medium"]
+    assert [f.severity for f in culprit_broker.detect(Cluster(), restarts_unseen)] == ["medium"]
 
 
 def test_counts_that_do_not_add_up_are_said() -> None:
     partitions = rows_of([row(0, absence(cause=CRASHED, lasts=None)), row(1, absence(broker=3, cause=SLOW, at=1, lasts=None)), row(2)])
-    (gone,) = [f for f in culprit_broker.judge(Cluster(), partitions) if f.cause == "offline"]
+    (gone,) = [f for f in culprit_broker.detect(Cluster(), partitions) if f.cause == "offline"]
     assert gone.severity == "high"
     assert "1 of the 3 partitions" in gone.explanation
     assert "1 partition lacked other replicas only (t-1)" in gone.explanation

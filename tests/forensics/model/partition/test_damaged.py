@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from forensics.model.events import Event
 from forensics.model.partition.replicas import Disk, disk, history
-from parsers.batches import read_segment
+from parsers.decoding.batches import read_segment
 from parsers.schemas import Member
-from tests.parsers.test_batches import v2
+from tests.parsers.decoding.test_batches import v2
 
 ZEROS = bytes(200)
 

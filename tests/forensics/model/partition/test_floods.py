@@ -18,9 +18,9 @@ from forensics.model.partition.absences import intervals
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.runs import folded
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.timelines import by_partition, timelines
 from forensics.rules.evidence_gap import judge_partition
 from forensics.rules.isr_flapping import detect
-from spark.pipeline import by_partition, timelines
 
 NOON = datetime(2026, 11, 21, 12)
 OF_FLOODS = {"isr-shrink", "isr-update", "isr-expand", "append-refused", "fetch-error"}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import IDENTIFIED, Event
 from forensics.model.partition.runs import FEW, folded
-from spark.pipeline import by_partition, timelines
+from forensics.model.timelines import by_partition, timelines
 
 NOON = datetime(2026, 11, 21, 12)
 KINDS: list[dict[str, Any]] = [

@@ -11,7 +11,7 @@ import pytest
 
 from forensics.model.findings import Finding, Range, Salvageable
 from tests.forensics.staged import START, Story, of, report
-from tests.parsers.test_batches import v1
+from tests.parsers.decoding.test_batches import v1
 
 SEGMENT = "00000000000000000000.log"
 LATE = START + timedelta(hours=1)

@@ -1,0 +1,86 @@
+"""The Spark jobs of kafka-forensics: the engine's jobs with the functions of the domain that run in their tasks.
+
+Here: which function goes where. Not here: how work is divided into tasks (the package spark), or the functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from forensics.audit.kept import Group, Part, keep, placed, record_batches, rows_of
+from forensics.model.cluster.build import is_gathered
+from forensics.model.cluster.facts import Cluster
+from forensics.model.timelines import Judge, judged, sorted_partitions
+from forensics.tools.ordered_records import KEPT, Merger, Show, blocks
+from parsers.containers.units import Unit
+from parsers.records import RECORDS, batches
+from parsers.schemas import EVENTS, Row
+from spark import audit, pipeline, sorting
+from spark.ipc import Packed
+from spark.pipeline import Events, Identified
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = (), *, cut: bool = True) -> Events:
+    """The events of the units; see spark.pipeline.read."""
+    return pipeline.read(session, units, log_patterns, is_gathered, cut=cut)
+
+
+def verdicts(events: Identified, cluster: Cluster, judge: Judge, schema: pa.Schema, *, ways: int | None = None) -> Packed:
+    """Rows of `schema` that `judge` gives for the timeline of each partition."""
+    return pipeline.by_partition(events, cluster, sorted_partitions, partial(judged, judge=judge, schema=schema), schema, ways=ways)
+
+
+def record_text(session: SparkSession, units: Sequence[Unit], merger: Merger, show: Show) -> Iterator[str]:
+    """The log records that the merger selects, sorted, as blocks of text."""
+    return sorting.text(_records(session, units, merger), partial(_shown, show=show))
+
+
+def sorted_records(session: SparkSession, units: Sequence[Unit], merger: Merger) -> Iterator[pa.RecordBatch]:
+    """All log records, sorted (schema forensics.tools.ordered_records.KEPT)."""
+    return sorting.in_order(_records(session, units, merger), KEPT)
+
+
+def _records(session: SparkSession, units: Sequence[Unit], merger: Merger) -> DataFrame:
+    return sorting.records(session, units, partial(_merged, merger), merger.schema, copies=bool(merger.copies))
+
+
+def _merged(merger: Merger, units: Iterable[Unit]) -> Iterator[pa.RecordBatch]:
+    return batches(merger.rows(units), merger.schema)
+
+
+def _shown(given: Iterator[pa.RecordBatch], show: Show) -> Iterator[str]:
+    return blocks((row for batch in given for row in batch.to_pylist()), show)
+
+
+def keep_events(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], group: Group, directory: Path) -> list[Row]:
+    """Reads the events of the units and keeps them in new files of a directory that all workers share. Returns rows of
+    forensics.audit.kept.CONTENTS."""
+    write = partial(keep, schema=EVENTS, group=group, directory=directory)
+    return audit.keep_events(session, units, log_patterns, is_gathered, write)
+
+
+def keep_records(
+    session: SparkSession, units: list[Unit], kinds: Mapping[str, str], log_patterns: Sequence[str], group: Group, directory: Path
+) -> list[Row]:
+    """The same for log records. `kinds`: the kind of each log, by path."""
+    write = partial(keep, schema=RECORDS, group=group, directory=directory)
+    return audit.keep_records(session, units, partial(record_batches, kinds=kinds, log_patterns=log_patterns), write)
+
+
+def kept_events(session: SparkSession, parts: Sequence[Part], directory: str) -> Events:
+    """The events of a cluster from kept files."""
+    return audit.kept_events(session, parts, partial(rows_of, directory=directory), is_gathered)
+
+
+def kept_records(session: SparkSession, parts: Sequence[Part], directory: str, merger: Merger) -> Iterator[pa.RecordBatch]:
+    """All log records of a cluster from kept files, sorted (schema forensics.tools.ordered_records.KEPT)."""
+    open_part = partial(placed, directory=directory, merger=merger)
+    return audit.kept_records(session, parts, open_part, merger.schema, KEPT, copies=bool(merger.copies))

@@ -1,0 +1,285 @@
+"""Converts events of many lines to Arrow: the text of groups is kept by statement and becomes columns for many lines at a time.
+
+Here: numbers, lists and strings made from the text of groups by column, the columns that a component's name adds, and file order. Not here:
+which pattern matches a line (quickly, reading), how the text of one group is converted (parsers.patterns.pattern) or what a statement
+computes from it (computed).
+
+An event becomes a dict only if one of its numbers does not fit its column.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, compress
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parsers.cached import cached_property
+from parsers.matching.tried import OF_LINE
+from parsers.patterns.pattern import Pattern, column
+from parsers.schemas import EVENTS, Row, Told, problem
+
+MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
+"""About as many events, and characters of their text, are kept before they become a batch."""
+_NOTHING: Sequence[Any] = ()
+NAMES = frozenset(EVENTS.names) - {"source"}
+
+
+class TooMany(Exception):
+    """Lines with more events than may be kept in memory."""
+
+
+@dataclass(slots=True)
+class Said:
+    """Matches of lines of one statement, with the numbers of the lines. `groupdict` gives the text of each group by name."""
+
+    pattern: Pattern
+    groupdict: Callable[[re.Match[str]], Mapping[str, str | None]]
+    by_columns: bool
+    lines: list[int] = field(default_factory=list)
+    found: list[re.Match[str]] = field(default_factory=list)
+
+    def of(self, begin: int, end: int) -> Said:
+        """The matches of a range of lines."""
+        kept = [begin <= line < end for line in self.lines]
+        if all(kept):
+            return self
+        return Said(self.pattern, self.groupdict, self.by_columns, list(compress(self.lines, kept)), list(compress(self.found, kept)))
+
+    def at(self, places: Mapping[int, int]) -> Said:
+        """The same matches with new line numbers."""
+        lines = [places[line] for line in self.lines]
+        return Said(self.pattern, self.groupdict, self.by_columns, lines, self.found)
+
+    def groups(self) -> Mapping[str, Sequence[str | None]]:
+        """The text of each group."""
+        assert self.pattern.quick is not None
+        columns = list(zip(*[found.groups() for found in self.found], strict=True)) if self.pattern.quick.groups else []
+        texts = {}
+        for name, places in self.pattern.quick.groups.items():
+            first, *others = (columns[at - 1] for at in places)
+            for other in others:  # the spellings of a statement, of which one log has one as a rule
+                missing = first.count(None)
+                if missing == len(first):
+                    first = other
+                elif missing:
+                    first = tuple([b if a is None else a for a, b in zip(first, other, strict=True)])
+            texts[name] = first
+        return texts
+
+
+@dataclass
+class Lines:
+    """The columns of matched lines that do not depend on the match, each by line; `quote` gives the text that problems quote."""
+
+    line: Sequence[int]
+    byte: Sequence[int]
+    time: Sequence[int]
+    text: pa.StringArray
+    clock: Sequence[str]
+    level: Sequence[str | None]
+    near: Sequence[int | None]
+    context: Sequence[Mapping[str, Any]]
+    quote: Callable[[int], str]
+
+    @cached_property
+    def lengths(self) -> Sequence[int]:
+        """Length of each text in characters."""
+        lengths: list[int] = pc.utf8_length(self.text).to_pylist()
+        return lengths
+
+
+def slices(data: bytes, begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
+    """Slices of UTF-8 data as an Arrow array, without creating strings. No slice begins before the end of the one before."""
+    offsets = array("i", bytes(8 * len(begins)))
+    offsets[::2], offsets[1::2] = array("i", begins), array("i", ends)
+    both = pa.StringArray.from_buffers(max(len(offsets) - 1, 0), pa.py_buffer(offsets), pa.py_buffer(data))
+    return both.take(pa.array(range(0, len(both), 2), pa.int32()))
+
+
+class Part(NamedTuple):
+    """Events with the same columns: the line of each event, its values, and the values that all events share."""
+
+    places: Sequence[int]
+    columns: Mapping[str, Sequence[Any]]
+    common: Mapping[str, Any] = {}
+
+
+def values(name: str, texts: Sequence[str | None]) -> Sequence[Any]:
+    """The values of a column from the text of its groups; few texts differ as a rule. Raises ValueError on a number out of range."""
+    if pa.types.is_string(EVENTS.field(name).type):
+        return texts
+    known = {text: column(name, text) for text in set(texts)}
+    return [known[text] for text in texts]
+
+
+def of_rows(rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
+    """The values of rows, by column."""
+    return {name: [row.get(name) for row in rows] for name in NAMES & set(chain.from_iterable(rows))}
+
+
+def _array(name: str, told: Sequence[Any]) -> pa.Array:
+    kind = EVENTS.field(name).type
+    if not pa.types.is_nested(kind):
+        return pa.array(told, kind)
+    codes: dict[int, int] = {}
+    which = [codes.setdefault(at, len(codes)) for at in map(id, told)]
+    known = dict(zip(which, told, strict=True))
+    return pa.array([known[code] for code in range(len(codes))], kind).take(pa.array(which, pa.int32()))
+
+
+class _Pieces:
+    """A column that some of the events have: where each group of neighbours begins, and its values."""
+
+    def __init__(self) -> None:
+        self._begins: list[int] = []
+        self._told: list[list[Any]] = []
+
+    def add(self, at: int, told: Sequence[Any]) -> None:
+        """Adds the values of events from this position on."""
+        gap = at - self._begins[-1] - len(self._told[-1]) if self._told else _GAP + 1
+        if gap <= _GAP:
+            self._told[-1] += [None] * gap
+            self._told[-1] += told
+        else:
+            self._begins.append(at)
+            self._told.append(list(told))
+
+    def array(self, name: str, size: int) -> pa.Array:
+        """The column of this many events."""
+        pieces, at = [], 0
+        for begin, told in zip(self._begins, self._told, strict=True):
+            pieces += [pa.nulls(begin - at, EVENTS.field(name).type), _array(name, told)]
+            at = begin + len(told)
+        return pa.concat_arrays([*pieces, pa.nulls(size - at, EVENTS.field(name).type)])
+
+
+_GAP = 200
+"""From this many events without a column on, it is cheaper to omit them than to fill in nulls."""
+
+
+class Events:
+    """The events of some lines of one source."""
+
+    def __init__(self, source: str, lines: Lines, *, bounded: bool) -> None:
+        self.lines = lines
+        self.bounded = bounded
+        """If there are too many events, TooMany is raised."""
+        self._source = source
+        self._parts: list[Part] = []
+        self._problems: list[tuple[int, Row]] = []
+
+    def add(self, part: Part) -> None:
+        """Adds events whose values are given by column."""
+        self._parts.append(part)
+
+    def check(self, count: int, characters: int) -> None:
+        """Raises TooMany if there are more events, or longer texts, than may be kept."""
+        if self.bounded and (count > MAX_ROWS or characters > MAX_CHARACTERS):
+            raise TooMany
+
+    def add_problem(self, line: int, error: ValueError) -> None:
+        """A value of a line does not fit its column."""
+        told = problem("out-of-range", f"{error}: {self.lines.quote(line)}", line=self.lines.line[line], byte=self.lines.byte[line])
+        self._problems.append((line, {**told, "source": self._source}))
+
+    def add_rows(self, rows: Sequence[tuple[int, Row]]) -> None:
+        """Events and problems that were read one by one: the line of each, and all its values."""
+        self._problems += [(line, row) for line, row in rows if row["event"] == "problem"]
+        made = [(line, row) for line, row in rows if row["event"] != "problem"]
+        if made:
+            missing = dict.fromkeys(OF_LINE, [None] * len(made))
+            self.add(Part([line for line, _ in made], missing | of_rows([row for _, row in made])))
+
+    def told(self) -> Iterator[Told]:
+        """All events in line order; problems are rows between the batches."""
+        places = [*chain.from_iterable([part.places for part in self._parts]), *[line for line, _ in self._problems]]
+        order = pc.array_sort_indices(pa.array(places, pa.int32()))
+        batch = self._batch(places, order)
+        at = 0
+        if self._problems:
+            count = len(batch) - len(self._problems)
+            for place, index in enumerate(order.to_pylist()):
+                if index >= count:
+                    if place > at:
+                        yield batch.slice(at, place - at)
+                    yield self._problems[index - count][1]
+                    at = place + 1
+        if at < len(batch):
+            yield batch.slice(at)
+
+    def _batch(self, places: Sequence[int], order: pa.Array) -> pa.RecordBatch:
+        size = len(places)
+        by_name: dict[str, _Pieces] = defaultdict(_Pieces)
+        common: dict[str, list[Any]] = defaultdict(lambda: [None] * len(self._parts))
+        at = 0
+        for number, part in enumerate(self._parts):
+            for name, told in part.columns.items():
+                by_name[name].add(at, told)
+            for name, value in part.common.items():
+                common[name][number] = value
+            at += len(part.places)
+        parts = [pa.repeat(pa.scalar(number, pa.int32()), len(part.places)) for number, part in enumerate(self._parts)]
+        of_part = pa.concat_arrays([*parts, pa.nulls(len(self._problems), pa.int32())]).take(order)
+        found = {name: pa.array(of_parts, EVENTS.field(name).type).take(of_part) for name, of_parts in common.items()}
+        found |= self._of_lines(places, order)
+        for name, pieces in by_name.items():
+            told = pieces.array(name, size).take(order)
+            if name in found:
+                own = pa.array([name in part.columns for part in self._parts], pa.bool_()).take(of_part)
+                told = pc.if_else(own, told, found[name])
+            found[name] = told
+        found["source"] = pa.repeat(pa.scalar(self._source), size)
+        return pa.RecordBatch.from_arrays([found.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
+
+    def _of_lines(self, places: Sequence[int], order: pa.Array) -> dict[str, pa.Array]:
+        """The columns that come from the line, unless events have their own."""
+        found = {name: self.lines.text if name == "text" else _array(name, getattr(self.lines, name)) for name in OF_LINE}
+        if len(set(places)) == len(places) == len(self.lines.line):
+            return found
+        of_lines = pa.array(places, pa.int32()).take(order)
+        return {name: of_line.take(of_lines) for name, of_line in found.items()}
+
+
+def add_said(events: Events, said: Said) -> None:
+    """The events of a statement for which `by_columns` holds."""
+    groups = said.groups()
+    common = {**said.pattern.fixed, "event": said.pattern.event, "pattern": said.pattern.name}
+    if said.pattern.mode is not None:
+        common.setdefault("mode", said.pattern.mode)
+    texts = {name: groups[name] for name in said.pattern.columns}
+    places: Sequence[int] = said.lines
+    try:
+        told = {name: values(name, found) for name, found in texts.items()}
+    except ValueError:  # a number that fits no column
+        fitting: list[tuple[int, Row]] = []
+        for at, line in enumerate(said.lines):
+            try:
+                fitting.append((line, {name: column(name, found[at]) for name, found in texts.items()}))
+            except ValueError as error:
+                events.add_problem(line, error)
+        places = [line for line, _ in fitting]
+        told = of_rows([row for _, row in fitting])
+    for name, found in of_contexts([events.lines.context[line] for line in places]).items():
+        if None in (own := told.get(name, _NOTHING)):
+            told[name] = [b if a is None else a for a, b in zip(own, found, strict=True)]
+        elif name not in told:
+            told[name] = found
+    events.add(Part(places, {name: found for name, found in told.items() if name not in common}, common))
+
+
+def of_contexts(contexts: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
+    """The columns that components' names give; few names differ as a rule."""
+    known = {id(context): context for context in contexts}
+    which = list(map(id, contexts))
+    told: dict[str, Sequence[Any]] = {}
+    for name in set().union(*known.values()):
+        of_context = {at: context.get(name) for at, context in known.items()}
+        told[name] = list(map(of_context.__getitem__, which))
+    return told

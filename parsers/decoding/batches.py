@@ -1,0 +1,477 @@
+"""Record batches of log segments, magic 0, 1 and 2: their offsets and producers, and where a segment is damaged.
+
+Here: the frames and headers of `*.log` files, read forwards in bounded chunks, their checksums, and the `segment` event that gives a log's
+end. Not here: the contents of records (parsers.formats.metadata_log for the one topic whose records Kafka defines, parsers.decoding.bodies for topics that
+are asked for).
+
+Source: DefaultRecordBatch, LegacyRecord, FileLogInputStream and LogSegment.recover of Apache Kafka.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, NamedTuple
+
+import google_crc32c
+
+from parsers.schemas import INT64, MAX_TEXT, Member, Row
+from parsers.sniff import partition_of
+
+CHUNK = 1 << 20
+"""Bytes read at a time; about two chunks are in memory at once."""
+MAX_BATCHES = 50_000
+"""Batches one `segment` row lists."""
+
+MAX_STRETCHES = 1_000
+"""Damaged ranges that one `segment` row names; the last range covers all that follow."""
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+_LOG_OVERHEAD = 12
+_UP_TO_MAGIC = 17
+_PREFIX = struct.Struct(">qiIb")
+_V2 = struct.Struct(">qiibIhiqqqhii")
+_V1_TIMESTAMP = struct.Struct(">q")
+_SMALLEST = {0: 14, 1: 22, 2: 49}
+"""Least size field of each magic: a frame's bytes after offset and size."""
+_CRC_STARTS = {0: 16, 1: 16, 2: 21}
+_PAYLOAD_STARTS = {0: 18, 1: 26, 2: 61}
+_SEGMENT_NAME = re.compile(r"(?:^|/)(\d{20})\.log(?:\.(deleted|cleaned|swap|part))*(?:\.(?:gz|bz2|xz|zst|zip|z))?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One batch; in magic 0 and 1 one message, which may wrap a compressed set of messages.
+
+    Without decompression, only the offset of a compressed wrapper's last message is known: it is both base and last offset, and the record
+    count is null. Timestamps are milliseconds since 1970, -1 means none.
+    """
+
+    position: int
+    """Byte offset at which the batch begins."""
+    size: int
+    """Bytes in the file, still compressed."""
+    base_offset: int
+    last_offset: int
+    leader_epoch: int
+    """partitionLeaderEpoch, -1 when unknown and before magic 2. No checksum covers this field."""
+    magic: int
+    crc: int
+    codec: str
+    timestamp_type: str | None
+    """'create' or 'append'; null in magic 0."""
+    transactional: bool
+    control: bool
+    base_timestamp: int
+    """In a batch with a delete horizon (compacted, 3.0+), that horizon."""
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    record_count: int | None
+    valid: bool
+    """The checksum matches."""
+    horizon: bool = False
+    """The batch has a delete horizon: the log cleaner has rewritten it (KIP-534, 3.1+)."""
+    payload: bytes | None = None
+    """The bytes after the fixed header, if requested and not too large."""
+    head: bytes = b""
+    """The fixed header, if the payload is present."""
+
+    @property
+    def whole(self) -> bool | None:
+        """Whether the batch is as it was appended. Brokers number its records without a hole (LogValidator); only the log cleaner removes
+        some (MemoryRecords.filterTo) and keeps base and last offset. None if only decompression would show it."""
+        if self.record_count is None:
+            return None
+        return not self.horizon and self.record_count == self.last_offset - self.base_offset + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Why the frames end before the file does."""
+
+    position: int
+    reason: str
+    """'torn-tail' (end of file inside a batch), 'length', 'magic', or 'preallocated': zero bytes to the end, no damage."""
+    text: str
+
+
+class Stretch(NamedTuple):
+    """A byte range of a segment without a valid batch."""
+
+    reason: str
+    """Kind of the first bad batch: 'crc', 'offset', or the `reason` of a Damage. 'preallocated' may also be lost writes: both are zero
+    bytes."""
+    byte: int
+    end_byte: int | None
+    """Where the next valid batch begins; None if there is none up to the end of the file."""
+    start: int | None
+    """Last offset + 1 of the last valid batch before the range, else the segment's base offset."""
+    end: int | None
+    """Base offset of the next valid batch, which may be below `start`: no checksum covers it."""
+    claimed: int | None = None
+    """Last offset + 1 according to the headers of the damaged batches, if these continue from `start` without a gap."""
+
+
+def stretches_of(segment_value: str | None) -> list[Stretch]:
+    """The damaged ranges of a file, from `value` of its last `segment` event; none if the value is not a list of ranges."""
+    try:
+        return [Stretch(*told) for told in json.loads(segment_value)] if segment_value else []
+    except (ValueError, TypeError):
+        return []
+
+
+class _Window:
+    """A forward reader that keeps little in memory."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._bytes = b""
+        self._at = 0
+        self.position = 0
+
+    def peek(self, size: int) -> bytes:
+        """The next bytes without moving on; fewer than `size` only at the end of the stream."""
+        while len(self._bytes) - self._at < size:
+            more = self._stream.read(CHUNK)
+            if not more:
+                break
+            self._bytes, self._at = self._bytes[self._at :] + more, 0
+        return self._bytes[self._at : self._at + size]
+
+    def take(self, size: int) -> bytes:
+        """The next bytes, at least one and at most `size`; none at the end of the stream."""
+        if self._at == len(self._bytes):
+            self._bytes, self._at = self._stream.read(CHUNK), 0
+        taken = self._bytes[self._at : self._at + size]
+        self._at += len(taken)
+        self.position += len(taken)
+        return taken
+
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """The next `size` bytes, as far as there are any, at most CHUNK at a time."""
+        while size > 0 and (piece := self.take(min(size, CHUNK))):
+            yield piece
+            size -= len(piece)
+
+    def only_zeros(self) -> bool:
+        """Whether only zero bytes are left; reads on to the first other byte."""
+        while piece := self.take(CHUNK):
+            if piece.count(0) != len(piece):
+                return False
+        return True
+
+
+def headers(stream: BinaryIO, *, payload: int = 0) -> Iterator[Batch | Damage]:
+    """Batches in file order. A Damage ends the sequence; a batch whose checksum fails does not, its `valid` is false.
+
+    Accepts the same frames as FileLogInputStream. Holds a few MiB, and a payload of at most `payload` bytes.
+    """
+    window = _Window(stream)
+    while head := window.peek(_V2.size):
+        position = window.position
+        if implausible := _implausible(head, position):
+            yield Damage(position, "preallocated", "zero bytes to the end of the file") if window.only_zeros() else implausible
+            return
+        _, size, _, magic = _PREFIX.unpack_from(head)
+        total = _LOG_OVERHEAD + size
+        keep = payload > 0 and total - _PAYLOAD_STARTS[magic] <= payload
+        seen, computed, body = _read_body(window, total, magic, keep)
+        if seen < total:
+            yield _incomplete(head, position, seen, body)
+            return
+        kept = body[_PAYLOAD_STARTS[magic] - _CRC_STARTS[magic] :] if keep else None
+        yield _batch(head, position, magic, computed, kept)
+
+
+def _implausible(head: bytes, position: int) -> Damage | None:
+    if len(head) <= _UP_TO_MAGIC:
+        return Damage(position, "torn-tail", f"{len(head)} bytes at the end of the file are too few for a batch")
+    _, size, _, magic = _PREFIX.unpack_from(head)
+    if magic not in _SMALLEST and size >= _SMALLEST[0]:
+        return Damage(position, "magic", f"the batch at byte {position} is of magic {magic}, which no Kafka version writes")
+    if size < _SMALLEST.get(magic, _SMALLEST[0]):
+        return Damage(position, "length", f"the batch at byte {position} says a length of {size} bytes, less than any batch of its magic")
+    return None
+
+
+def _read_body(window: _Window, total: int, magic: int, keep: bool) -> tuple[int, int, bytes]:
+    """Skips a batch. Returns the number of bytes present, their checksum, and the bytes that the checksum covers: all of them if they are
+    to be kept, else the beginning of a batch that is only partly in the file."""
+    covered = _CRC_STARTS[magic]
+    seen = len(window.take(covered))
+    computed = 0
+    kept: list[bytes] = []
+    for piece in window.pieces(total - covered):
+        computed = google_crc32c.extend(computed, piece) if magic == 2 else zlib.crc32(piece, computed)
+        if keep or seen < CHUNK:
+            kept.append(piece)
+        seen += len(piece)
+    return seen, computed, b"".join(kept) if keep or seen < total else b""
+
+
+def _incomplete(head: bytes, position: int, seen: int, body: bytes) -> Damage:
+    """The file ends within a batch. If the next batch begins among the remaining bytes, the batch's length is wrong; else the batch is
+    torn."""
+    offset, size, _, magic = _PREFIX.unpack_from(head)
+    total = _LOG_OVERHEAD + size
+    text = f"the batch at byte {position} (offset {offset}) has {total} bytes by its length, the file holds {seen} of them"
+    last = offset + _V2.unpack(head)[6] if magic == 2 and len(head) == _V2.size else offset
+    after = _next_batch(body, last + 1)
+    if after is not None:
+        at = position + _CRC_STARTS[magic] + after
+        return Damage(position, "length", f"{text}, but the batch of offset {last + 1} begins at byte {at}")
+    return Damage(position, "torn-tail", text)
+
+
+MAX_CANDIDATES = 100
+"""Places at which to look for a batch after a batch with a wrong length."""
+
+
+def _next_batch(body: bytes, offset: int) -> int | None:
+    """Where among these bytes a whole batch with this base offset begins."""
+    if offset not in INT64:
+        return None
+    sought = struct.pack(">q", offset)
+    at = body.find(sought)
+    for _ in range(MAX_CANDIDATES):
+        if at < 0 or at + _UP_TO_MAGIC > len(body):
+            return None
+        _, size, crc, magic = _PREFIX.unpack_from(body, at)
+        end = at + _LOG_OVERHEAD + size
+        if size >= _SMALLEST.get(magic, len(body)) and end <= len(body):
+            covered = body[at + _CRC_STARTS[magic] : end]
+            stored = struct.unpack_from(">I", body, at + _UP_TO_MAGIC)[0] if magic == 2 else crc
+            if stored == (google_crc32c.value(covered) if magic == 2 else zlib.crc32(covered)):
+                return at
+        at = body.find(sought, at + 1)
+    return None
+
+
+def _codec(attributes: int) -> str:
+    number = attributes & 7
+    return CODECS[number] if number < len(CODECS) else f"unknown-{number}"
+
+
+def _batch(head: bytes, position: int, magic: int, computed: int, payload: bytes | None) -> Batch:
+    if magic < 2:
+        return _legacy_batch(head, position, magic, computed, payload)
+    base, size, epoch, _, crc, attributes, delta, base_time, max_time, producer, producer_epoch, sequence, count = _V2.unpack(head)
+    return Batch(
+        position,
+        _LOG_OVERHEAD + size,
+        base,
+        base + delta,
+        epoch,
+        magic,
+        crc,
+        _codec(attributes),
+        "append" if attributes & 8 else "create",
+        bool(attributes & 16),
+        bool(attributes & 32),
+        base_time,
+        max_time,
+        producer,
+        producer_epoch,
+        sequence,
+        count,
+        crc == computed,
+        bool(attributes & 64),
+        payload,
+        head[: _PAYLOAD_STARTS[magic]] if payload is not None else b"",
+    )
+
+
+def _legacy_batch(head: bytes, position: int, magic: int, computed: int, payload: bytes | None) -> Batch:
+    offset, size, crc, _ = _PREFIX.unpack_from(head)
+    attributes = head[_UP_TO_MAGIC]
+    time = _V1_TIMESTAMP.unpack_from(head, _UP_TO_MAGIC + 1)[0] if magic == 1 else -1
+    codec = _codec(attributes)
+    return Batch(
+        position=position,
+        size=_LOG_OVERHEAD + size,
+        base_offset=offset,
+        last_offset=offset,
+        leader_epoch=-1,
+        magic=magic,
+        crc=crc,
+        codec=codec,
+        timestamp_type=None if magic == 0 else "append" if attributes & 8 else "create",
+        transactional=False,
+        control=False,
+        base_timestamp=time,
+        max_timestamp=time,
+        producer_id=-1,
+        producer_epoch=-1,
+        base_sequence=-1,
+        record_count=1 if codec == "none" else None,
+        valid=crc == computed,
+        payload=payload,
+        head=head[: _PAYLOAD_STARTS[magic]] if payload is not None else b"",
+    )
+
+
+def after(sequence: int, delta: int) -> int:
+    """The sequence number `so far` records after one. After the largest, sequences begin at 0 again
+    (DefaultRecordBatch.incrementSequence)."""
+    return (sequence + delta) % 2**31
+
+
+def _passed_by(_: Batch) -> None:
+    """The default `look`: ignores the batch."""
+
+
+def read_segment(stream: BinaryIO, member: Member, *, payload: int = 0, look: Callable[[Batch], None] = _passed_by) -> Iterator[Row]:
+    """`segment` events of one `*.log` file, and a `log-corruption` event where each damage begins.
+
+    A segment of more than MAX_BATCHES batches gives several `segment` rows; `byte` is the position of a row's first batch and only the last
+    row has `log_end_offset`: last offset + 1 of the last valid batch before the first damage, or the base offset of an empty segment.
+    Batches after a damaged range are listed as well: they show what the log contained. `value` of the last row names the damaged stretches
+    (`stretches_of`); null if there are none.
+
+    `reason` is null for a replica's current segment, else the state of its directory ('delete', 'future', 'stray') or what the file name
+    says ('deleted', 'cleaned', 'swap', 'part'). `look` is called with every whole batch, with a payload of at most `payload` bytes.
+    """
+    segment = _Segment(member)
+    for found in headers(stream, payload=payload):
+        if isinstance(found, Batch) and found.valid:
+            look(found)
+        yield from segment.add(found)
+    yield segment.last_row()
+
+
+class _Segment:
+    """State of a segment while its batches are read."""
+
+    def __init__(self, member: Member) -> None:
+        name = _SEGMENT_NAME.search(member.path)
+        self._base = int(name[1]) if name and int(name[1]) in INT64 else None
+        self._end = self._base
+        self._last_offset: int | None = None
+        self._damage: int | None = None
+        self._bad_run = False
+        self._stretches: list[Stretch] = []
+        self._behind = 0
+        self._rows: list[Row] = []
+        self._byte = 0
+        self._place: Row = {"pattern": "segment", "time": member.modified, "clock": "mtime" if member.modified else None}
+        where = partition_of(member.path)
+        if where:
+            self._place["topic"], self._place["partition"] = where[0], where[1]
+        state = where[2] if where and where[2] != "current" else None
+        self._reason = state or (name[2].lower() if name and name[2] else None)
+
+    def add(self, found: Batch | Damage) -> Iterator[Row]:
+        if isinstance(found, Damage):
+            self._damaged(found.reason, found.position, None)
+            if found.reason != "preallocated":
+                yield self._corruption(found.position, found.reason, found.text)
+            return
+        if wrong := self._wrong(found):
+            self._damaged(wrong[0], found.position, found)
+            # one event per range of bad batches: a file with nothing else must not flood the table
+            if not self._bad_run:
+                yield self._corruption(found.position, *wrong)
+            self._bad_run = True
+            return
+        if self._bad_run and self._stretches:
+            self._stretches[-1] = self._stretches[-1]._replace(end_byte=found.position, end=found.base_offset)
+        self._bad_run = False
+        if self._last_offset is not None and found.base_offset <= self._last_offset:
+            yield self._disorder(found)
+        if len(self._rows) == MAX_BATCHES:
+            yield self._row()
+        self._append(found)
+
+    def last_row(self) -> Row:
+        text = None
+        if self._behind:
+            text = f"{self._behind} whole batches lie behind the first damage, the last one ends at offset {self._last_offset}"
+        value = json.dumps(self._stretches, separators=(",", ":")) if self._stretches else None
+        return self._row() | {"log_end_offset": self._end, "text": text, "value": value}
+
+    def _damaged(self, reason: str, position: int, batch: Batch | None) -> None:
+        """Begins or extends a damaged range."""
+        if not self._bad_run and len(self._stretches) < MAX_STRETCHES:
+            start = self._base if self._last_offset is None else self._last_offset + 1
+            self._stretches.append(Stretch(reason, position, None, start, None, start))
+        last = self._stretches[-1]
+        claimed = batch.last_offset + 1 if batch is not None and batch.base_offset == last.claimed else None
+        in_range = claimed is not None and last.claimed is not None and last.claimed < claimed < INT64.stop
+        self._stretches[-1] = last._replace(end_byte=None, end=None, claimed=claimed if in_range else None)
+
+    def _append(self, batch: Batch) -> None:
+        if not self._rows:
+            self._byte = batch.position
+        self._rows.append(
+            {
+                "base_offset": batch.base_offset,
+                "last_offset": batch.last_offset,
+                "leader_epoch": batch.leader_epoch,
+                "crc": batch.crc,
+                "base_timestamp": batch.base_timestamp,
+                "max_timestamp": batch.max_timestamp,
+                "producer_id": batch.producer_id,
+                "producer_epoch": batch.producer_epoch,
+                "base_sequence": batch.base_sequence,
+                "control": batch.control,
+                "codec": batch.codec,
+                "bytes": batch.size,
+                "append_time": batch.timestamp_type == "append",
+                "whole": batch.whole,
+            }
+        )
+        self._last_offset = batch.last_offset
+        if self._damage is not None:
+            self._behind += 1
+        else:
+            self._end = batch.last_offset + 1
+
+    def _row(self) -> Row:
+        rows, self._rows = self._rows, []
+        return {
+            **self._place,
+            "event": "segment",
+            "byte": self._byte,
+            "offset": self._base,
+            "count": len(rows),
+            "batches": rows,
+            "reason": self._reason,
+        }
+
+    def _wrong(self, batch: Batch) -> tuple[str, str] | None:
+        """Reason and text of why a batch is not a valid part of the log."""
+        at = f"the batch at byte {batch.position} (offset {batch.base_offset})"
+        if not batch.valid:
+            return "crc", f"{at} does not match its checksum {batch.crc}"
+        # Kafka checks only the last offset (LogSegment.ensureOffsetInRange): indexes hold int32 relative to the base
+        first, stop = (0, INT64.stop - 1) if self._base is None else (self._base, min(self._base + 2**31, INT64.stop - 1))
+        if not (0 <= batch.base_offset <= batch.last_offset and first <= batch.last_offset < stop):
+            return "offset", f"{at} ends at offset {batch.last_offset}, which a segment that begins at {first} cannot hold"
+        return None
+
+    def _corruption(self, position: int, reason: str, text: str) -> Row:
+        if self._damage is None:
+            self._damage = position
+        text = f"{text}; a recovery of this segment cuts the log at offset {self._end}, byte {self._damage}, with all that follows"
+        return self._event(position, reason, text)
+
+    def _disorder(self, batch: Batch) -> Row:
+        text = f"the batch at byte {batch.position} begins at offset {batch.base_offset}, the one before it ended at {self._last_offset}"
+        return self._event(batch.position, "offset-order", f"{text}; no checksum covers a batch's base offset, a recovery keeps both")
+
+    def _event(self, position: int, reason: str, text: str) -> Row:
+        return {
+            **self._place,
+            "event": "log-corruption",
+            "byte": position,
+            "offset": self._end,
+            "reason": reason,
+            "text": text[:MAX_TEXT],
+        }

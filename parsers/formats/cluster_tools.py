@@ -1,0 +1,469 @@
+"""Saved output of Kafka's command line tools: reassignments, elections, sizes, quorum, settings, offsets, features.
+
+Here: output of kafka-reassign-partitions, kafka-leader-election, kafka-preferred-replica-election, kafka-log-dirs, kafka-metadata-quorum,
+kafka-configs, kafka-get-offsets, kafka-consumer-groups, kafka-features and kafka-cluster in the spellings of all versions, alone or one
+after the other in one file. Not here: kafka-topics (parsers.formats.describe), the tools' input files (parsers.formats.assignments). Sources: the tools'
+classes in kafka.admin, kafka.tools and, from 3.6 on, org.apache.kafka.tools.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, BinaryIO
+
+from parsers.formats.assignments import (
+    TOPIC,
+    Malformed,
+    Piece,
+    broker_ids,
+    common,
+    few,
+    malformed,
+    number,
+    partitions,
+    pieces,
+    shown,
+    topic_name,
+)
+from parsers.formats.properties import masked
+from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row
+
+_TP = rf"(?:\[(?P<t1>{TOPIC}), ?(?P<p1>\d+)\]|(?P<t2>{TOPIC})-(?P<p2>\d+))"
+_EACH = re.compile(rf"\[({TOPIC}), ?(\d+)\]|(?:^|[\s,(])({TOPIC})-(\d+)(?=$|[\s,)])")
+_PARTITION = range(2**31)
+_GROUPS = re.compile(r"(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?(?:CURRENT-OFFSET\s+LOG-END|START)-OFFSET\s+LAG\b")
+
+Found = re.Match[str]
+
+
+def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
+    """Rows of all tool output in a file, at the file's time (UTC); other text is skipped.
+
+    'assignment' (reason current or proposed), 'reassignment-told', 'election-told', 'replica-size', 'log-dir-told', 'quorum-state',
+    'quorum-replica', 'config', 'offset-told', 'group-commit', 'group-member'. A broken line is a problem with reason
+    'tool-output-malformed'.
+    """
+    yield from few(_Output(member).rows(stream), member)
+
+
+class _Output:
+    """The state of one walk: how earlier lines affect the reading of the next."""
+
+    def __init__(self, member: Member) -> None:
+        self.member = member
+        self.assignment = "plan"
+        self.failed: str | None = None
+        """Reason of the rows 'topic-0: why' after a heading that says so."""
+        self.scope: Row | None = None
+        """The entity whose settings follow, after a heading of kafka-configs."""
+        self.heading: Piece | None = None
+        self.settings: list[str] = []
+        self.whole = False
+        self.quorum: dict[str, str] = {}
+        self.quorum_at: Piece | None = None
+        self.columns: list[str] = []
+        self.of_groups: list[str] = []
+        """Columns of kafka-consumer-groups, or of kafka-share-groups."""
+
+    def rows(self, stream: BinaryIO) -> Iterator[Row]:
+        last: Piece | None = None
+        for piece in pieces(stream, self.member):
+            if isinstance(piece, dict):
+                yield piece
+                continue
+            last = piece
+            try:
+                yield from self._document(piece) if piece.value is not None else self._line(piece)
+            except Malformed as error:
+                yield malformed(self.member, piece, f"{error}: {piece.text[:200]}", "tool-output-malformed")
+        if last is not None:
+            yield from self._closed(last)
+
+    def _row(self, piece: Piece, pattern: str, event: str, **columns: Any) -> Row:
+        return {**common(self.member, pattern, piece), "event": event, **columns}
+
+    def _document(self, piece: Piece) -> Iterator[Row]:
+        found = piece.value
+        if isinstance(found, dict) and isinstance(found.get("brokers"), list):
+            yield from self._log_dirs(piece, found["brokers"])
+        elif isinstance(found, dict) and isinstance(found.get("partitions"), list):
+            yield from partitions(piece, self.member, self.assignment, "reassign-output")
+        else:
+            raise Malformed("JSON that none of the tools prints")
+
+    def _line(self, piece: Piece) -> Iterator[Row]:
+        if piece.text.startswith("{"):
+            raise Malformed("JSON that is cut off or damaged")
+        yield from self._headings(piece)
+        if self.columns and (cells := _cells(piece.text)) and cells[0].isdecimal():
+            yield self._quorum_replica(piece, cells)
+            return
+        if _GROUPS.match(piece.text):
+            self.of_groups = piece.text.split()
+            return
+        if self.of_groups and len(cells := piece.text.split()) >= len(self.of_groups):
+            yield from self._group(piece, dict(zip(self.of_groups, cells, strict=False)))
+            return
+        if found := _QUORUM.fullmatch(piece.text):
+            self.quorum_at = self.quorum_at or piece
+            self.quorum[found["name"]] = found["value"].strip()
+            if found["name"] == "CurrentObservers":
+                yield from self._quorum_state()
+            return
+        for expression, reader in _LINES:
+            if found := expression.match(piece.text):
+                yield from reader(self, piece, found)
+                return
+
+    def _headings(self, piece: Piece) -> Iterator[Row]:
+        """Ends the section of earlier lines, and records the heading that applies to the lines after it."""
+        text = piece.text
+        if self.scope is not None and not _SETTING.match(text):
+            yield from self._settings_end()
+        if text.startswith("Current partition replica assignment"):
+            self.assignment = "current"
+        elif text.startswith("Proposed partition reassignment configuration"):
+            self.assignment = "proposed"
+        if text.startswith("NodeId") and "LogEndOffset" in text:
+            self.columns = _cells(text)
+        elif self.columns and not text[:1].isdigit():
+            self.columns = []
+        if text.startswith(("Error reassigning partition", "Error cancelling partition reassignment")):
+            self.failed = "failed"
+        elif self.failed and not _FAILED.match(text):
+            self.failed = None
+
+    def _closed(self, last: Piece) -> Iterator[Row]:
+        if self.scope is not None:
+            yield from self._settings_end()
+        if self.quorum:
+            try:
+                yield from self._quorum_state()
+            except Malformed as error:
+                yield malformed(self.member, last, str(error), "tool-output-malformed")
+
+    def _group(self, piece: Piece, cells: Mapping[str, str]) -> Iterator[Row]:
+        """A group's position in a partition, and the member that reads the partition; up to 1.1 the tool did not print the group."""
+        if "GROUP" not in cells or not cells["PARTITION"].isdecimal():
+            return
+        of = {"value": cells["GROUP"], "topic": topic_name(cells["TOPIC"]), "partition": number(cells["PARTITION"], _PARTITION)}
+        if cells.get("START-OFFSET", "").isdecimal():
+            yield self._row(piece, "groups-output", "group-commit", **of, offset=number(cells["START-OFFSET"], INT64), reason="share")
+        if cells.get("CURRENT-OFFSET", "").isdecimal():
+            epoch = cells.get("LEADER-EPOCH", "-")
+            told = {"offset": number(cells["CURRENT-OFFSET"], INT64), "leader_epoch": number(epoch, INT32) if epoch.isdecimal() else None}
+            yield self._row(piece, "groups-output", "group-commit", **of, **told)
+        if cells.get("CONSUMER-ID", "-") != "-" and "CLIENT-ID" in cells:
+            host = cells["HOST"].removeprefix("/") if "HOST" in cells else None
+            yield self._row(piece, "groups-output", "group-member", **of, key=cells["CLIENT-ID"], host=host)
+
+    # reassignments and elections
+
+    def _reassigned(self, piece: Piece, found: Found, reason: str, **columns: Any) -> Row:
+        return self._row(piece, "reassign-output", "reassignment-told", reason=reason, **_partition(found), **columns)
+
+    def _progress(self, piece: Piece, found: Found) -> Iterator[Row]:
+        said = found["said"]
+        reason = "completed" if said.startswith(("completed", "is complete")) else "failed" if said.startswith("failed") else "in-progress"
+        yield self._reassigned(piece, found, reason)
+
+    def _moved(self, piece: Piece, found: Found) -> Iterator[Row]:
+        said = found["said"]
+        reason = "completed" if said.startswith("completed") else "failed" if said.startswith("failed") else "in-progress"
+        yield self._reassigned(piece, found, reason, broker=number(found["broker"], INT32))
+
+    def _not_active(self, piece: Piece, found: Found) -> Iterator[Row]:
+        replicas = [number(n, INT32) for n in re.findall(r"-?\d+", found["replicas"])]
+        yield self._reassigned(piece, found, "not-active", replicas=replicas)
+
+    def _not_found(self, piece: Piece, found: Found) -> Iterator[Row]:
+        broker = number(found["broker"], INT32) if found["broker"] else None
+        yield self._reassigned(piece, found, "in-progress" if " is being moved" in piece.text else "failed", broker=broker)
+
+    def _listed(self, piece: Piece, found: Found) -> Iterator[Row]:
+        ids = {key: [number(n, INT32) for n in found[key].split(",")] if found[key] else [] for key in ("replicas", "adding", "removing")}
+        columns = {"replicas": ids["replicas"], "adding_replicas": ids["adding"], "removing_replicas": ids["removing"]}
+        yield self._reassigned(piece, found, "in-progress", **columns)
+
+    def _started_move(self, piece: Piece, found: Found) -> Iterator[Row]:
+        yield self._reassigned(piece, found, "started", broker=number(found["broker"], INT32), directory=found["directory"])
+
+    def _started_moves(self, piece: Piece, found: Found) -> Iterator[Row]:
+        for match in re.finditer(rf"(?P<t2>{TOPIC}?)-(?P<p2>\d+)-(?P<broker>\d+)(?=,|$|\s)", found["named"]):
+            named = {"topic": topic_name(match["t2"]), "partition": number(match["p2"], _PARTITION)}
+            columns = {**named, "broker": number(match["broker"], INT32)}
+            yield self._row(piece, "reassign-output", "reassignment-told", reason="started", **columns)
+
+    def _started(self, piece: Piece, found: Found) -> Iterator[Row]:
+        yield from self._many(piece, found, "started")
+
+    def _refused(self, piece: Piece, found: Found) -> Iterator[Row]:
+        yield from self._many(piece, found, "failed")
+
+    def _cancelled(self, piece: Piece, found: Found) -> Iterator[Row]:
+        yield from self._many(piece, found, "cancelled")
+
+    def _many(self, piece: Piece, found: Found, reason: str) -> Iterator[Row]:
+        """0.11 to 2.5 do not name the partitions; earlier releases print the plan on the same line."""
+        self.assignment = "plan"
+        named = list(_named(found["named"]))
+        for columns in named or [{}]:
+            yield self._row(piece, "reassign-output", "reassignment-told", reason=reason, **columns)
+
+    def _throttled(self, piece: Piece, found: Found) -> Iterator[Row]:
+        count = number(found["rate"], INT64)
+        yield self._row(piece, "reassign-output", "reassignment-told", reason="throttled", count=count)
+
+    def _failure(self, piece: Piece, found: Found) -> Iterator[Row]:
+        if self.failed:
+            yield self._reassigned(piece, found, self.failed, value=found["why"])
+
+    def _elected(self, piece: Piece, found: Found, value: str) -> Iterator[Row]:
+        kind = found.groupdict().get("kind")
+        for columns in _named(found["named"]):
+            yield self._row(piece, "election-output", "election-told", reason=kind or "PREFERRED", value=value, **columns)
+
+    def _election_done(self, piece: Piece, found: Found) -> Iterator[Row]:
+        yield from self._elected(piece, found, "completed")
+
+    def _election_started(self, piece: Piece, found: Found) -> Iterator[Row]:
+        yield from self._elected(piece, found, "started")
+
+    def _election_needless(self, piece: Piece, found: Found) -> Iterator[Row]:
+        """The output does not name the kind of election."""
+        for columns in _named(found["named"]):
+            yield self._row(piece, "election-output", "election-told", value="not-needed", **columns)
+
+    def _election_skipped(self, piece: Piece, found: Found) -> Iterator[Row]:
+        yield self._row(piece, "election-output", "election-told", reason="PREFERRED", value="skipped", **_partition(found))
+
+    def _election_failed(self, piece: Piece, found: Found) -> Iterator[Row]:
+        kind = found["kind"] or "PREFERRED"
+        yield self._row(piece, "election-output", "election-told", reason=kind, value="failed", **_partition(found))
+
+    # kafka-log-dirs
+
+    def _log_dirs(self, piece: Piece, brokers: list[Any]) -> Iterator[Row]:
+        for told in brokers:
+            if not isinstance(told, dict) or not isinstance(told.get("logDirs"), list):
+                raise Malformed("a broker without log directories")
+            broker = number(told.get("broker"), INT32)
+            for directory in told["logDirs"]:
+                yield from self._log_dir(piece, broker, directory)
+
+    def _log_dir(self, piece: Piece, broker: int, told: Any) -> Iterator[Row]:
+        if not isinstance(told, dict) or not isinstance(told.get("logDir"), str) or not isinstance(told.get("partitions", []), list):
+            raise Malformed("a log directory without a name")
+        directory = told["logDir"].encode("utf-8", "replace").decode()[:MAX_TEXT]
+        error = told.get("error")
+        said = {"text": directory, "broker": broker, "directory": directory, "value": shown(error).strip('"') if error else None}
+        yield self._row(piece, "log-dirs", "log-dir-told", **said)
+        for replica in told.get("partitions", []):
+            try:
+                yield self._row(piece, "log-dirs", "replica-size", **_replica(replica), broker=broker, directory=directory)
+            except Malformed as wrong:
+                yield malformed(self.member, piece, f"{wrong}: {shown(replica)[:200]}", "tool-output-malformed")
+
+    # kafka-metadata-quorum
+
+    def _quorum_state(self) -> Iterator[Row]:
+        told, piece = self.quorum, self.quorum_at
+        self.quorum, self.quorum_at = {}, None
+        assert piece is not None
+        if "LeaderId" not in told or "LeaderEpoch" not in told:
+            return
+        columns = {
+            "leader": number(told["LeaderId"], INT32),
+            "controller_epoch": number(told["LeaderEpoch"], INT32),
+            "high_watermark": number(told["HighWatermark"], INT64) if "HighWatermark" in told else None,
+            "brokers": _voters(told.get("CurrentVoters", "")),
+            "value": told.get("ClusterId"),
+        }
+        text = "\n".join(f"{name}: {value}" for name, value in told.items())
+        yield {**self._row(piece, "metadata-quorum", "quorum-state", **columns), "text": text[:MAX_TEXT]}
+
+    def _quorum_replica(self, piece: Piece, cells: list[str]) -> Row:
+        told = dict(zip(self.columns, cells, strict=False))
+        broker, end = number(told.get("NodeId"), INT32), number(told.get("LogEndOffset"), INT64)
+        caught_up = told.get("LastCaughtUpTimestamp", "")
+        seen = {"broker": broker, "log_end_offset": end, "last_caught_up_ms": number(caught_up, INT64) if caught_up.isdecimal() else None}
+        return self._row(
+            piece,
+            "metadata-quorum",
+            "quorum-replica",
+            broker=broker,
+            log_end_offset=end,
+            count=number(told.get("Lag"), INT64),
+            directory=told.get("DirectoryId"),
+            reason=told.get("Status", "").lower() or None,
+            replica_offsets=[seen],
+        )
+
+    # kafka-configs
+
+    def _settings_of(self, piece: Piece, found: Found) -> Iterator[Row]:
+        """The heading from 1.1 on; settings follow, one per line."""
+        kind, name = found["kind"] or "", found["name"]
+        self.heading, self.settings, self.whole = piece, [], found["all"] != "All"
+        if kind == "topic":
+            self.scope = {"topic": topic_name(name)}
+        elif kind == "broker":
+            self.scope = {"broker": number(name, INT32)}
+        elif found["default"]:
+            self.scope = {}
+        yield from ()
+
+    def _settings_end(self) -> Iterator[Row]:
+        """Without --all, the list contains all dynamic settings."""
+        scope, self.scope = self.scope or {}, None
+        if self.whole and self.heading is not None:
+            yield self._complete(self.heading, scope, self.settings)
+
+    def _complete(self, piece: Piece, scope: Row, keys: list[str]) -> Row:
+        told = {"value": ",".join(keys)[:MAX_TEXT], "count": len(keys), "reason": _source_of(scope)}
+        return self._row(piece, "config-output", "config", **scope, **told)
+
+    def _setting(self, piece: Piece, found: Found) -> Iterator[Row]:
+        if self.scope is None:
+            return
+        first = re.match(r"([A-Z_]+_CONFIG):", found["synonyms"])
+        key, value = found["key"], found["value"]
+        self.settings.append(key)
+        kept = None if found["sensitive"] == "true" and value == "null" else masked(key, value)
+        source = first[1] if first else _source_of(self.scope) if self.whole else "DEFAULT_CONFIG"
+        columns = {"key": key, "value": "[hidden]" if kept is None else kept, "reason": source}
+        text = f"{key}={columns['value']} synonyms={{{masked(key, found['synonyms'])}}}"
+        yield {**self._row(piece, "config-output", "config", **self.scope, **columns), "text": text[:MAX_TEXT]}
+
+    def _settings_listed(self, piece: Piece, found: Found) -> Iterator[Row]:
+        """The format for --zookeeper, and for all settings before 1.1: one line."""
+        scope: Row = {}
+        if found["kind"] == "topic":
+            scope = {"topic": topic_name(found["name"])}
+        elif found["name"] not in (None, "<default>") and not found["default"]:
+            scope = {"broker": number(found["name"], INT32)}
+        keys: list[str] = []
+        for setting in re.split(r",(?=[a-z][\w.-]*=)", found["settings"]):
+            key, given, value = setting.partition("=")
+            if given:
+                keys.append(key)
+                value = masked(key, value)
+                row = self._row(piece, "config-output", "config", **scope, key=key, value=value, reason=_source_of(scope))
+                yield {**row, "text": f"{key}={value}"[:MAX_TEXT]}
+        yield {**self._complete(piece, scope, keys), "text": piece.text.split(" are ")[0] + " are"}
+
+    # offsets, features, cluster id
+
+    def _offset(self, piece: Piece, found: Found) -> Iterator[Row]:
+        """The latest offset that a consumer sees is the high watermark, never the log end."""
+        named = {"topic": topic_name(found["topic"]), "partition": number(found["partition"], _PARTITION)}
+        offsets = [number(offset, INT64) for offset in found["offsets"].split(",") if offset]
+        name = self.member.path.rpartition("/")[2].lower()
+        latest = re.search(r"latest|(?:^|[^a-z])(?:end|hw)(?:[^a-z]|$)|high.?watermark", name) is not None
+        earliest = re.search(r"earliest|beginning|(?:^|[^a-z])(?:begin|start)(?:[^a-z]|$)", name) is not None
+        for offset in offsets[:1]:
+            columns: Row = {"offset": offset, "reason": "latest" if latest else "earliest" if earliest else None}
+            if latest != earliest:
+                columns["high_watermark" if latest else "log_start_offset"] = offset
+            yield self._row(piece, "get-offsets", "offset-told", **named, **columns)
+
+    def _feature(self, piece: Piece, found: Found) -> Iterator[Row]:
+        if found["level"] not in ("-", "0") or found["name"] == "kraft.version":
+            yield self._row(piece, "features", "config", key=found["name"], value=found["level"])
+
+    def _cluster_id(self, piece: Piece, found: Found) -> Iterator[Row]:
+        yield self._row(piece, "cluster-id", "config", key="cluster.id", value=found["id"])
+
+
+def _partition(found: Found) -> Row:
+    told = found.groupdict()
+    topic, partition = (told.get("t1"), told.get("p1")) if told.get("t1") else (told.get("t2"), told.get("p2"))
+    return {"topic": topic_name(topic), "partition": number(partition, _PARTITION)}
+
+
+def _named(text: str) -> Iterator[Row]:
+    """Partitions of a list, with any separators."""
+    told = [(m[1] or m[3], m[2] or m[4]) for m in _EACH.finditer(text)]
+    for topic, partition in told:
+        yield {"topic": topic_name(topic), "partition": number(partition, _PARTITION)}
+
+
+def _replica(told: Any) -> Row:
+    found = re.fullmatch(rf"(?P<t2>{TOPIC})-(?P<p2>\d+)", told["partition"]) if isinstance(told, dict) and _is_text(told) else None
+    if found is None:
+        raise Malformed("no partition")
+    future = told.get("isFuture") is True
+    columns = {"bytes": number(told.get("size"), INT64), "count": number(told.get("offsetLag"), INT64)}
+    return {"text": shown(told), **_partition(found), **columns, "reason": "future" if future else None}
+
+
+def _is_text(told: dict[str, Any]) -> bool:
+    return isinstance(told.get("partition"), str)
+
+
+def _voters(text: str) -> list[int] | None:
+    """`[1,2]`, or from 3.9 on a list of objects."""
+    try:
+        found = json.loads(text)
+        return broker_ids([voter.get("id") if isinstance(voter, dict) else voter for voter in found]) if isinstance(found, list) else None
+    except (Malformed, ValueError, RecursionError):
+        return None
+
+
+def _cells(text: str) -> list[str]:
+    cells = text.split("\t") if "\t" in text else re.split(r" {2,}", text)
+    return [cell.strip() for cell in cells]
+
+
+def _source_of(scope: Row) -> str:
+    """The source of a dynamic setting, as named in Kafka's ConfigSource."""
+    if "topic" in scope:
+        return "DYNAMIC_TOPIC_CONFIG"
+    return "DYNAMIC_BROKER_CONFIG" if "broker" in scope else "DYNAMIC_DEFAULT_BROKER_CONFIG"
+
+
+_QUORUM = re.compile(
+    r"(?P<name>ClusterId|LeaderId|LeaderEpoch|HighWatermark|MaxFollowerLag|MaxFollowerLagTimeMs|CurrentVoters|CurrentObservers):(?P<value>.*)"
+)
+_SETTING = re.compile(r"(?P<key>[\w.-]+)=(?P<value>.*) sensitive=(?P<sensitive>true|false) synonyms=\{(?P<synonyms>.*)\}$")
+_FAILED = re.compile(_TP + r": (?P<why>.+)")
+
+_LINES: tuple[tuple[re.Pattern[str], Callable[[_Output, Piece, Found], Iterator[Row]]], ...] = (
+    (_SETTING, _Output._setting),
+    (re.compile(rf"(?P<topic>{TOPIC}):(?P<partition>\d{{1,10}}):(?P<offsets>\d*(?:,\d+)*)$"), _Output._offset),
+    (re.compile(rf"Reassignment of partition {_TP} (?P<said>completed successfully|is completed?\b|failed|is still in progress)"),
+     _Output._progress),
+    (re.compile(rf"Reassignment of replica (?P<t2>{TOPIC})-(?P<p2>\d+)-(?P<broker>\d+) (?P<said>completed|failed|is still in progress)"),
+     _Output._moved),
+    (re.compile(rf"There is no active reassignment of partition {_TP}, but replica set is (?P<replicas>.*?) rather than"),
+     _Output._not_active),
+    (re.compile(rf"Partition {_TP} (?:on broker (?P<broker>\d+) )?(?:is not found|cannot be found|is not being moved|is being moved)"),
+     _Output._not_found),
+    (re.compile(rf"{_TP}: replicas: (?P<replicas>[\d,]*)\.(?: adding: (?P<adding>[\d,]+)\.)?(?: removing: (?P<removing>[\d,]+)\.)?$"),
+     _Output._listed),
+    (re.compile(rf"Successfully started moving log directory to (?P<directory>.+) for replica {_TP} with broker (?P<broker>\d+)"),
+     _Output._started_move),
+    (re.compile(r"Successfully started log directory moves? for: (?P<named>.*)"), _Output._started_moves),
+    (re.compile(r"Successfully started (?:partition )?reassignments?(?: of partitions\.?)?(?: for)?(?P<named>.*)"), _Output._started),
+    (re.compile(r"Failed to reassign partitions (?P<named>.*)"), _Output._refused),
+    (re.compile(r"Successfully cancelled partition reassignments? for: (?P<named>.*)"), _Output._cancelled),
+    (re.compile(r"The (?:inter-broker )?throttle limit was set to (?P<rate>\d+) B/s"), _Output._throttled),
+    (re.compile(r"Successfully completed leader election \((?P<kind>PREFERRED|UNCLEAN)\) for partitions (?P<named>.*)"),
+     _Output._election_done),
+    (re.compile(r"Successfully completed preferred replica election for partitions (?P<named>.*)"), _Output._election_done),
+    (re.compile(r"Successfully started preferred replica election for partitions (?P<named>.*)"), _Output._election_started),
+    (re.compile(r"Valid replica already elected for partitions (?P<named>.*)"), _Output._election_needless),
+    (re.compile(rf"Skipping preferred replica leader election for partition {_TP}"), _Output._election_skipped),
+    (re.compile(rf"Error completing (?:leader election \((?P<kind>PREFERRED|UNCLEAN)\)|preferred replica election) for partition:? {_TP}:"),
+     _Output._election_failed),
+    (re.compile(r"(?:(?P<all>All|Dynamic) configs|Configs) for (?P<kind>topic|broker) (?P<name>\S+) are:$|(?P<default>Default) configs? for brokers"),
+     _Output._settings_of),
+    (re.compile(r"Configs for (?:(?P<kind>topic|broker)s?[ :]'?(?P<name>[^' ]*)'?|(?P<default>(?:the )?default) (?:entity for )?brokers?)"
+                r" are (?P<settings>.*)"), _Output._settings_listed),
+    (re.compile(r"Feature: (?P<name>\S+)\s+Supported.*\sFinalized(?:Max)?VersionLevel: (?P<level>\S+)"), _Output._feature),
+    (re.compile(r"Cluster ID: (?P<id>\S+)$"), _Output._cluster_id),
+    (_FAILED, _Output._failure),
+)  # fmt: skip
+"""Lines by their beginning; the first match counts. `t1`/`p1` and `t2`/`p2` are the two spellings of a partition."""

@@ -1,0 +1,66 @@
+"""The leader-epoch-checkpoint of a replica: the offset at which each leader epoch began in its log (KIP-101).
+
+Here: its rows. Not here: the format it shares with the offset checkpoints (parsers.formats.checkpoints). Source: Kafka's LeaderEpochCheckpointFile
+and LeaderEpochFileCache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from parsers.formats.checkpoints import MAX_PROBLEMS, entries, integer, malformed
+from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
+from parsers.sniff import is_unfinished, partition_of
+
+
+def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
+    """An 'epoch-entry' per row, then one 'epoch-file' with the number of them, at the file's modification time (UTC).
+
+    Topic and partition are those of the directory; `reason` is its state unless that is 'current', or 'unfinished' for a file that was
+    never finished. Problems: 'checkpoint-corrupt' for entries that Kafka rejects, 'epochs-not-rising' where an epoch does not exceed, or an
+    offset falls below, the one before. Equal offsets are valid: 0.11..1.x wrote epochs without records.
+    """
+    common = _common(member)
+    count, problems = 0, 0
+    previous: tuple[int, int] | None = None
+    for entry in entries(stream, member, 2):
+        if isinstance(entry, dict):
+            problems += 1
+            if problems <= MAX_PROBLEMS:
+                yield entry
+            continue
+        line, at, text, fields = entry
+        epoch, offset = integer(fields[0], INT32), integer(fields[1], INT64)
+        if epoch is None or offset is None or epoch < 0 or offset < 0:
+            problems += 1
+            if problems <= MAX_PROBLEMS:
+                yield malformed(member, text, "epoch and offset are no numbers Kafka takes", line, at)
+            continue
+        if previous and (epoch <= previous[0] or offset < previous[1]):
+            problems += 1
+            if problems <= MAX_PROBLEMS:
+                yield problem("epochs-not-rising", _falls(member, previous, (epoch, offset)), line=line, byte=at)
+        previous, count = (epoch, offset), count + 1
+        place = {"line": line, "byte": at, "text": text[:MAX_TEXT]}
+        yield {**common, **place, "event": "epoch-entry", "leader_epoch": epoch, "offset": offset}
+    if problems > MAX_PROBLEMS:
+        yield problem("checkpoint-corrupt", f"{member.path}: {problems - MAX_PROBLEMS} more malformed lines")
+    yield {**common, "event": "epoch-file", "count": count, "line": 1, "byte": 0}
+
+
+def _falls(member: Member, before: tuple[int, int], after: tuple[int, int]) -> str:
+    return f"{member.path}: epoch {after[0]} from offset {after[1]} stands after epoch {before[0]} from offset {before[1]}"
+
+
+def _common(member: Member) -> dict[str, Any]:
+    topic, partition, state = partition_of(member.path) or (None, None, "current")
+    return {
+        "pattern": "checkpoint",
+        "time": member.modified,
+        "clock": "mtime",
+        "topic": topic,
+        "partition": partition,
+        "directory": member.path.rpartition("/")[0],
+        "reason": "unfinished" if is_unfinished(member.path) else None if state == "current" else state,
+    }

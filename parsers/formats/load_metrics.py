@@ -1,0 +1,119 @@
+"""Broker load measured by the user: a CSV with a header, a column that names the broker, and any numeric columns.
+
+Here: `broker,cpu,network_in,…`, with ',', ';' or tabs between, and an optional column of times. Not here: the balance of a cluster
+(forensics).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from typing import BinaryIO
+
+from parsers.formats.checkpoints import MAX_PROBLEMS, integer
+from parsers.lines import lines
+from parsers.schemas import INT32, MAX_TEXT, Member, Row, problem
+
+BROKER_COLUMNS = ("broker", "broker_id", "broker id", "broker.id", "brokerid", "node", "node_id", "node id", "node.id", "nodeid")
+TIME_COLUMNS = ("time", "timestamp", "date", "datetime", "at")
+MAX_COLUMNS = 200
+
+_NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
+_EPOCH = datetime(1970, 1, 1)
+_MILLISECONDS_FROM = 10**11
+"""Larger numbers are milliseconds since 1970: as seconds they would lie beyond the year 5000."""
+
+
+def delimiter(header: str) -> str | None:
+    """The separator of a header that has a broker column; None if there is none."""
+    for mark in (",", ";", "\t"):
+        if mark in header and any(name in BROKER_COLUMNS for name in _names(header, mark)):
+            return mark
+    return None
+
+
+def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
+    """A 'load-metric' per cell with a number: broker, metric in key, number in value; at the row's time, else the file's (UTC).
+
+    Empty cells give no event. Problems: 'load-metrics-unknown' for a layout without a broker column, 'load-metrics-malformed' for a row or
+    cell that cannot be read.
+    """
+    mark, names, problems = None, [], 0
+    for line, at, raw in lines(stream):
+        text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
+        if mark is None:
+            if not text.strip():
+                continue
+            mark = delimiter(text)
+            if mark is None:
+                said = f"{member.path}: no header with a column that names the broker, as in 'broker,cpu,network_in'"
+                yield problem("load-metrics-unknown", said, line=line, byte=at)
+                return
+            names = _names(text, mark)[:MAX_COLUMNS]
+            continue
+        for row in _cells(text, mark, names, member):
+            problems += row["event"] == "problem"
+            if row["event"] != "problem" or problems <= MAX_PROBLEMS:
+                yield {**row, "line": line, "byte": at}
+    if problems > MAX_PROBLEMS:
+        yield problem("load-metrics-malformed", f"{member.path}: {problems - MAX_PROBLEMS} more cells that are no numbers")
+    if mark is None:
+        yield problem("load-metrics-unknown", f"{member.path}: no header", line=1, byte=0)
+
+
+def _names(header: str, mark: str) -> list[str]:
+    return [name.strip().strip('"').lower() for name in header.removeprefix("\ufeff").rstrip("\r\n").split(mark)]
+
+
+def _cells(text: str, mark: str, names: list[str], member: Member) -> Iterator[Row]:
+    if not text.strip():
+        return
+    try:
+        cells = [cell.strip() for cell in next(csv.reader(io.StringIO(text), delimiter=mark))]
+    except (csv.Error, StopIteration):
+        yield problem("load-metrics-malformed", f"{member.path}: no row of a CSV: {text[:200]}")
+        return
+    told = dict(zip(names, cells, strict=False))
+    named = next((told[name] for name in BROKER_COLUMNS if told.get(name)), "")
+    broker = integer(named, INT32)
+    if broker is None:
+        yield problem("load-metrics-malformed", f"{member.path}: {named[:50]!r} is no broker id: {text[:200]}")
+        return
+    stamp = next((told[name] for name in TIME_COLUMNS if told.get(name)), None)
+    time = _time(stamp) if stamp is not None else None
+    if stamp is not None and time is None:
+        yield problem("load-metrics-malformed", f"{member.path}: {stamp[:50]!r} is no time that can be read")
+    common = {"event": "load-metric", "pattern": "load-metrics", "text": text[:MAX_TEXT], "broker": broker}
+    when = {"time": time, "clock": "stamp"} if time is not None else {"time": member.modified, "clock": "mtime"}
+    for name, cell in told.items():
+        if not cell or name in BROKER_COLUMNS or name in TIME_COLUMNS or not name:
+            continue
+        value = _number(cell, mark)
+        if value is None:
+            yield problem("load-metrics-malformed", f"{member.path}: {name}: {cell[:50]!r} is no number")
+        else:
+            yield {**common, **when, "key": name[:MAX_TEXT], "value": value}
+
+
+def _number(cell: str, mark: str) -> str | None:
+    """The number as text, with a decimal point; a percent sign is removed."""
+    text = cell.removesuffix("%").strip()
+    if mark != ",":
+        text = text.replace(",", ".")
+    return text if _NUMBER.fullmatch(text) and text.isascii() and math.isfinite(float(text)) else None
+
+
+def _time(text: str) -> datetime | None:
+    """ISO 8601, UTC where it names no zone, or seconds or milliseconds since 1970."""
+    try:
+        if re.fullmatch(r"\d{1,16}(?:\.\d{1,9})?", text, re.ASCII):
+            seconds = float(text)
+            return _EPOCH + (timedelta(milliseconds=seconds) if seconds > _MILLISECONDS_FROM else timedelta(seconds=seconds))
+        found = datetime.fromisoformat(text.removesuffix("Z") + ("+00:00" if text.endswith("Z") else ""))
+        return found.astimezone(timezone.utc).replace(tzinfo=None) if found.tzinfo else found
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,172 @@
+"""The KRaft metadata log as events: segments of `__cluster_metadata-0`, its snapshots, and `bootstrap.checkpoint`.
+
+Here: batches to records, each record's offset, time and controller epoch, transactions (KIP-868), topic names for topic ids.
+Not here: batch frames (parsers.decoding.batches), the fields of a record (parsers.decoding.metadata_records), the replay of changes into
+states, and what a damaged tail means for the log's end (the `segment` event of parsers.decoding.batches).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import BinaryIO
+
+from parsers.decoding.batches import Batch, Damage, headers
+from parsers.decoding.bodies import Record, Unreadable, records
+from parsers.decoding.encoding import Malformed
+from parsers.decoding.metadata_records import ABORT_TRANSACTION, BEGIN_TRANSACTION, END_TRANSACTION, Unsupported, decode, decode_control
+from parsers.schemas import INT64, Member, Row, problem
+
+MAX_PAYLOAD = 32 << 20
+"""Largest payload read, and its largest decompressed size in bytes; a raft batch is at most 8 MiB
+(KafkaRaftClient.MAX_BATCH_SIZE_BYTES)."""
+MAX_TOPICS = 1_000_000
+"""Topic names kept for records that contain only the topic's id."""
+MAX_HELD = 100_000
+"""Rows held back until their transaction ends."""
+MAX_PROBLEMS = 100
+"""Different problems reported one by one; equal ones are reported once and counted."""
+
+_EPOCH = datetime(1970, 1, 1)
+_SNAPSHOT_NAME = re.compile(r"(?:^|/)(\d{20})-\d{10,}(?:-\d+)?\.checkpoint(?:\.\w+)*$")
+_BOOTSTRAP_NAME = re.compile(r"(?:^|/)bootstrap\.checkpoint(?:\.\w+)*$")
+
+
+def read_metadata(stream: BinaryIO, member: Member, *, snapshot: bool) -> Iterator[Row]:
+    """`metadata-*` events in file order, and a `problem` for unreadable data.
+
+    Each row has `metadata_offset`, `time` (record timestamp, clock 'batch'), `controller_epoch` (the batch's leader epoch) and `byte`
+    (where its batch begins). In a snapshot all rows have one `metadata_offset`: the last log offset the snapshot contains, from its file
+    name, and -1 for bootstrap.checkpoint; `time` is when the snapshot was written; a `reason` not otherwise used is 'snapshot'. Fields that
+    are unchanged or null in a PartitionChangeRecord are absent from its row. Records of an aborted transaction give no rows.
+    """
+    log = _MetadataLog(snapshot, _contained_offset(member.path) if snapshot else None)
+    for found in headers(stream, payload=MAX_PAYLOAD):
+        yield from log.add(found)
+    yield from log.finish()
+
+
+def _contained_offset(path: str) -> int | None:
+    """Last offset in a snapshot: its name has the first offset that it does not contain (Snapshots.filenameFromSnapshotId)."""
+    if _BOOTSTRAP_NAME.search(path):
+        return -1
+    name = _SNAPSHOT_NAME.search(path)
+    return int(name[1]) - 1 if name and int(name[1]) in INT64 else None
+
+
+class _MetadataLog:
+    """State from earlier records that is needed to read the next one."""
+
+    def __init__(self, snapshot: bool, contained: int | None) -> None:
+        self._snapshot = snapshot
+        self._contained = contained
+        self._topics: dict[str, str] = {}
+        self._began: int | None = None
+        self._held: list[Row] | None = None
+        self._told: set[tuple[str, str]] = set()
+        self._untold = 0
+
+    def add(self, found: Batch | Damage) -> Iterator[Row]:
+        if isinstance(found, Damage):
+            if found.reason != "preallocated":
+                yield from self._problem(found.reason, found.text, found.position)
+            return
+        try:
+            if found.magic != 2:
+                raise Unreadable("magic", f"batches of magic {found.magic} in a metadata log, which has magic 2 only")
+            for record in records(found, MAX_PAYLOAD):
+                yield from self._record(found, record)
+        except Malformed as fault:
+            yield from self._problem("metadata-batch", f"records of a batch: {fault}", found.position)
+        except Unreadable as fault:
+            yield from self._problem(fault.reason, str(fault), found.position)
+
+    def finish(self) -> Iterator[Row]:
+        if self._began is not None:
+            text = f"the transaction begun at offset {self._began} does not end in this file; its records are given as if it had"
+            yield from self._problem("metadata-transaction", text, None)
+            yield from self._release()
+        if self._untold:
+            yield problem("metadata-record", f"{self._untold} more records or batches could not be read, as told before or alike")
+
+    def _record(self, batch: Batch, record: Record) -> Iterator[Row]:
+        try:
+            api_key, row = self._decoded(batch, record)
+        except (Malformed, Unsupported) as fault:
+            reason = fault.reason if isinstance(fault, Unsupported) else "metadata-record"
+            yield from self._problem(reason, str(fault), batch.position, record.offset)
+            return
+        if api_key in (BEGIN_TRANSACTION, END_TRANSACTION, ABORT_TRANSACTION):
+            yield from self._transaction(api_key, batch.position, record.offset)
+        elif row:
+            yield from self._give(self._placed(row, batch, record))
+
+    def _decoded(self, batch: Batch, record: Record) -> tuple[int | None, Row | None]:
+        if batch.control:
+            return None, decode_control(record.key or b"", record.value or b"")
+        decoded = decode(record.value or b"")
+        return decoded.api_key, decoded.row
+
+    def _placed(self, row: Row, batch: Batch, record: Record) -> Row:
+        time = _time(record)
+        row |= {
+            "pattern": "metadata-record",
+            "byte": batch.position,
+            "metadata_offset": self._contained if self._snapshot else record.offset,
+            "controller_epoch": batch.leader_epoch,
+            "time": time,
+            "clock": "batch" if time else None,
+        }
+        if self._snapshot:
+            row.setdefault("reason", "snapshot")
+        if topic_id := row.get("topic_id"):
+            self._name(row, topic_id)
+        return row
+
+    def _name(self, row: Row, topic_id: str) -> None:
+        if row["event"] == "metadata-topic":
+            if len(self._topics) < MAX_TOPICS:
+                self._topics[topic_id] = row["topic"]
+        elif topic_id in self._topics:
+            row["topic"] = self._topics[topic_id]
+
+    def _transaction(self, api_key: int, position: int, offset: int) -> Iterator[Row]:
+        if api_key == ABORT_TRANSACTION:
+            if self._held is None:
+                text = "a transaction is aborted of which records were given, for it began in an earlier file or was very long"
+                yield from self._problem("metadata-transaction", text, position, offset)
+            self._began = self._held = None
+            return
+        yield from self._release()
+        if api_key == BEGIN_TRANSACTION:
+            self._began, self._held = offset, []
+
+    def _give(self, row: Row) -> Iterator[Row]:
+        if self._held is None:
+            yield row
+            return
+        self._held.append(row)
+        if len(self._held) > MAX_HELD:
+            text = "a transaction is too long to be held back; its records are given before its end is known"
+            yield from self._problem("metadata-transaction", text, row["byte"], self._began)
+            yield from self._release()
+
+    def _release(self) -> Iterator[Row]:
+        """Returns the rows held back, and holds back none until the next transaction."""
+        held, self._held, self._began = self._held or [], None, None
+        yield from held
+
+    def _problem(self, reason: str, text: str, position: int | None, offset: int | None = None) -> Iterator[Row]:
+        if (reason, text) in self._told or len(self._told) >= MAX_PROBLEMS:
+            self._untold += 1
+            return
+        self._told.add((reason, text))
+        yield problem(reason, text, byte=position) | {"metadata_offset": self._contained if self._snapshot else offset}
+
+
+def _time(record: Record) -> datetime | None:
+    try:
+        return _EPOCH + timedelta(milliseconds=record.timestamp) if record.timestamp >= 0 else None
+    except OverflowError:
+        return None

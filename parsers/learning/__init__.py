@@ -1,0 +1,1 @@
+"""Conversion patterns learned from the lines of a file."""

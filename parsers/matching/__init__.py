@@ -1,0 +1,1 @@
+"""The search of lines for literals of patterns, and the match of a pattern with a message."""
