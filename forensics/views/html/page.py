@@ -443,7 +443,7 @@ def _group(node: int | None, kind: str, sources: Sequence[Source]) -> dict[str, 
 
 
 def _loss(row: Lost) -> _Lost:
-    kinds = {True: "yes", False: "no, never", None: "not in evidence"}
+    kinds = {True: "yes", False: "no, never", None: "unknown"}
     names = [f"{topic}-{partition}" for topic, partition in row.partitions]
     return _Lost(row, kinds[row.committed], names[:12], len(names) - 12)
 

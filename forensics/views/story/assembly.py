@@ -435,7 +435,7 @@ class _Story:
         marks = sorted(s.at for s in self.timeline.states if s.at is not None)
         for (_, last), (first, _) in itertools.pairwise(spans):
             if first - last > SILENT and bisect_left(marks, last) < bisect_right(marks, first):
-                words = f"no line of broker {broker} from here to {clock(first)}: it had nothing to say, or a file is missing"
+                words = f"no line of broker {broker} from here to {clock(first)}: it logged nothing, or a file is missing"
                 yield _gap(words, last, broker)
 
     def _silence_before(self, broker: int, first: datetime, begin: datetime) -> Iterator[Step]:
@@ -446,7 +446,9 @@ class _Story:
     def _silence_after(self, broker: int, last: datetime, end: datetime) -> Iterator[Step]:
         missed = self.dropped(broker, last - SLACK, None)
         if missed is not None and end > last + AFTER:
-            yield _gap(f"no line of broker {broker} after {clock(last)}: it died, or its later log is missing", max(missed, last), broker)
+            yield _gap(
+                f"no line of broker {broker} after {clock(last)}: it crashed, or its later log is missing", max(missed, last), broker
+            )
         elif end > last + SILENT:
             yield _gap(f"no line of broker {broker} after this", last, broker)
 
@@ -471,7 +473,7 @@ class _Story:
         timeline = self.timeline
         if timeline.generation < 0:
             named = f" (id {timeline.topic_id})" if timeline.topic_id else ""
-            yield Step("generation", None, ("generation",), said(f"an earlier topic of this name{named}, deleted since"), tone="gap")
+            yield Step("generation", None, ("generation",), said(f"an earlier topic of this name{named}, now deleted"), tone="gap")
         if not timeline.created():
             epoch = timeline.states[0].known_epoch if timeline.states else None
             known = f", in epoch {epoch}" if epoch is not None else ""
@@ -479,7 +481,7 @@ class _Story:
                 "gap",
                 None,
                 ("begin",),
-                said(f"the evidence of this partition begins here{known}; what was before is not told"),
+                said(f"the evidence of this partition begins here{known}; earlier events are unknown"),
                 tone="gap",
             )
         collected = self.cluster.collected
@@ -490,7 +492,7 @@ class _Story:
                 "gap",
                 None,
                 ("absent",),
-                said(f"nothing was collected from {which}: what its log held, and cut, is not told"),
+                said(f"nothing was collected from {which}: the contents and truncations of its log are unknown"),
                 tone="gap",
             )
 
@@ -503,7 +505,7 @@ class _Story:
             for removal in replica.removals:
                 if removal.cause == "left-behind":
                     extent = f"{removal.start}..{removal.end - 1}"
-                    words = f"broker {broker} still has offsets {extent} that no later leader had: it will cut them when it follows"
+                    words = f"broker {broker} still has offsets {extent} that no later leader had: it will truncate them when it becomes a follower"
                     yield Step(
                         "left-behind", None, ("left-behind", broker), said(words), removal.evidence, broker=self.lane(broker), tone="bad"
                     )

@@ -124,9 +124,9 @@ class Wording:
 
     def _why_out(self, broker: int, state: State) -> str:
         if state.replicas and broker not in state.replicas:
-            return f"broker {broker} is no replica any more"
+            return f"broker {broker} is no longer a replica"
         if any(broker in s.removing and s.replicas == state.replicas for s in self.timeline.states):
-            return f"broker {broker} out (a reassignment takes it away)"
+            return f"broker {broker} out (a reassignment removes it)"
         return f"broker {broker} out ({self.why_absent(broker, state)})"
 
     def why_absent(self, broker: int, state: State) -> str:
@@ -169,18 +169,18 @@ class Wording:
 
 
 _ABSENT = {
-    CRASHED: "died",
+    CRASHED: "crashed",
     RESTARTED: "orderly stop",
     STOPPED: "orderly stop",
     NEW: "not known to the controller yet",
-    REASSIGNED: "a reassignment takes it away",
+    REASSIGNED: "a reassignment removes it",
     LOG_DIR: "log directory failed",
-    GONE: "not alive by the controller's word",
-    SUSPENDED: "suspended with all others",
-    STUCK: "it had stood still",
-    SLOW: "alive, too slow",
-    NOT_TOLD: "alive, not in sync",
-    UNKNOWN: "why, nothing collected tells",
+    GONE: "gone, according to the controller",
+    SUSPENDED: "paused, like all others",
+    STUCK: "paused",
+    SLOW: "running, too slow",
+    NOT_TOLD: "running, not in sync",
+    UNKNOWN: "reason unknown",
 }
 _ALIVE = frozenset({GONE, SUSPENDED, STUCK, SLOW, NOT_TOLD, UNKNOWN})
 """Causes for which the controller's own words are more specific."""
@@ -240,7 +240,7 @@ def _assignment(state: State, before: State) -> list[str]:
     if state.adding and state.adding != before.adding:
         said.append(f"reassignment adds {ids(state.adding)}")
     if state.removing and state.removing != before.removing:
-        said.append(f"reassignment takes away {ids(state.removing)}")
+        said.append(f"reassignment removes {ids(state.removing)}")
     named = any(e.replicas for e in (state.event, *state.also))  # a ZooKeeper leader's change of its ISR does not name the assignment
     if (before.adding or before.removing) and not (state.adding or state.removing) and named:
         said.append("reassignment ends")
@@ -351,7 +351,7 @@ def _regresses(e: Event, w: Wording) -> str:
 def _resets(e: Event, w: Wording) -> str:
     came = f" from {e.previous_offset}" if e.previous_offset is not None else ""
     if e.reason == "tier":
-        return f"begins its log anew{came} at {e.offset} or beyond, behind what the remote tier has"
+        return f"begins an empty log{came} at {e.offset} or later, after the records in the remote tier"
     return f"is out of its leader's range: goes on{came} at {e.offset}"
 
 
@@ -373,7 +373,7 @@ def _rejected(e: Event, w: Wording) -> str:
 
 
 def _deletes_segments(e: Event, w: Wording) -> str:
-    return f"deletes segments ({e.reason or 'reason not told'})" + (f", from offset {e.offset}" if e.offset is not None else "")
+    return f"deletes segments ({e.reason or 'reason unknown'})" + (f", from offset {e.offset}" if e.offset is not None else "")
 
 
 def _moves_start(e: Event, w: Wording) -> str:
@@ -400,7 +400,7 @@ def _directory(e: Event, w: Wording) -> str:
 def _partition_state(e: Event, w: Wording) -> str:
     epoch = f", epoch {e.leader_epoch}" if e.leader_epoch is not None else ""
     to = f" to broker {e.broker}" if e.reason == "sent" and e.broker is not None else ""
-    return f"has {e.reason or 'told'}{to} the state: leader {e.leader}{epoch}" + (f", ISR {ids(e.isr)}" if e.isr is not None else "")
+    return f"has {e.reason or 'received'}{to} the state: leader {e.leader}{epoch}" + (f", ISR {ids(e.isr)}" if e.isr is not None else "")
 
 
 def _checkpointed(e: Event, w: Wording) -> str:
@@ -413,15 +413,15 @@ def _controls(e: Event, w: Wording) -> str:
 
 def _corrupt(e: Event, w: Wording) -> str:
     place = f" from offset {e.offset} on" if e.offset is not None else ""
-    return f"has bytes on its disk that are no valid records{place}" if e.pattern == "segment" else f"finds its log CORRUPT{place}"
+    return f"has invalid records on its disk{place}" if e.pattern == "segment" else f"finds its log CORRUPT{place}"
 
 
 def _of_another_topic(e: Event, w: Wording) -> str:
-    return f"has a log of another topic of this name (id {e.reason or 'not told'}; the topic has {e.value or 'none'})"
+    return f"has a log of another topic of this name (id {e.reason or 'unknown'}; the topic has {e.value or 'none'})"
 
 
 def _stood_still(e: Event, w: Wording) -> str:
-    return f"stood still for {(e.duration_ms or 0) / 1000:.1f} s ({e.reason or 'pause'})"
+    return f"paused for {(e.duration_ms or 0) / 1000:.1f} s ({e.reason or 'pause'})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,17 +439,17 @@ class Presentation:
     """Why it is shown only in a story of everything."""
 
 
-_BY_STATES = "a change of state tells it"
-_BY_DISKS = "told with the disk at the end"
+_BY_STATES = "shown as a change of state"
+_BY_DISKS = "shown with the disk at the end"
 _SILENT: Mapping[str, frozenset[str]] = {
     _BY_STATES: named(
         "metadata-topic", "metadata-partition", "metadata-partition-change", "isr-update", "isr-written", "isr-change-notified"
     ),
     _BY_DISKS: named("cleaner-checkpoint", "epoch-entry", "epoch-file", "partition-metadata"),
-    "nothing changes of what the replica has": named("follower-kept", "log-moved"),
-    "of clients, not of the log": named("client-reset", "group-commit", "group-coordinated", "group-member", "transaction-state"),
-    "what was asked for; what came of it is told": named("assignment", "election-plan", "election-told", "reassignment-told"),
-    "of one moment; a snapshot or a finding tells it": named("describe-partition", "replica-size", "offset-told"),
+    "does not change the log": named("follower-kept", "log-moved"),
+    "about clients, not about the log": named("client-reset", "group-commit", "group-coordinated", "group-member", "transaction-state"),
+    "a request; its result is shown": named("assignment", "election-plan", "election-told", "reassignment-told"),
+    "shown by a snapshot or a finding": named("describe-partition", "replica-size", "offset-told"),
 }
 """Reasons why kinds without words are shown only in a story of everything."""
 PRESENTATIONS: Mapping[str, Presentation] = {
@@ -458,28 +458,28 @@ PRESENTATIONS: Mapping[str, Presentation] = {
     "partition-state": Presentation(_partition_state, silent=_BY_STATES),
     "partition-transition": Presentation(lambda e, w: f"moves the partition's state {e.reason}", silent=_BY_STATES),
     "unclean-election-said": Presentation(lambda e, w: f"Kafka says that broker {e.leader} is elected from outside the ISR", subject=False),
-    "recovering-mark": Presentation(lambda e, w: "is told that its election was unclean", silent=_BY_STATES),
+    "recovering-mark": Presentation(lambda e, w: "learns that its election was unclean", silent=_BY_STATES),
     "election-failed": Presentation(lambda e, w: "election FAILED: no replica may lead", "bad", subject=False),
     "election-requested": Presentation(_election_asked, subject=False),
     "preferred-election": Presentation(lambda e, w: "preferred leader election completed", subject=False, silent=_BY_STATES),
     "become-refused": Presentation(lambda e, w: f"cannot take up its role ({e.reason or 'refused'})", "warn", settling=True),
-    "replica-added": Presentation(lambda e, w: "takes up a replica of the partition", silent="the load of its log is told"),
+    "replica-added": Presentation(lambda e, w: "takes up a replica of the partition", silent="shown with the load of its log"),
     "isr-shrink": Presentation(_intends),
     "isr-expand": Presentation(_intends),
     "isr-rejected": Presentation(_rejected, "warn"),
     "log-load": Presentation(_loads, settling=True),
     "log-created": Presentation(lambda e, w: "creates an empty log", settling=True),
-    "log-deleted": Presentation(lambda e, w: "puts its replica aside as stray" if e.reason == "stray" else "deletes its replica"),
+    "log-deleted": Presentation(lambda e, w: "renames its replica as stray" if e.reason == "stray" else "deletes its replica"),
     "topic-id-mismatch": Presentation(_of_another_topic, "bad"),
-    "log-recovery": Presentation(lambda e, w: f"recovers the segment at {e.offset}", silent="told with the load"),
+    "log-recovery": Presentation(lambda e, w: f"recovers the segment at {e.offset}", silent="shown with the load"),
     "log-corruption": Presentation(_corrupt, "bad"),
     "hw-loaded": Presentation(lambda e, w: f"starts with HW {e.high_watermark}", silent="a checkpoint from before the start"),
-    "hw-missing": Presentation(lambda e, w: "finds no HW checkpointed", silent="so at every new replica"),
+    "hw-missing": Presentation(lambda e, w: "finds no HW checkpointed", silent="normal for every new replica"),
     "hw-regression": Presentation(_regresses, "warn"),
     "truncation": Presentation(lambda e, w: f"truncates to {e.offset}"),
-    "truncation-noop": Presentation(lambda e, w: f"truncates to {e.offset}, which changes nothing", silent="nothing is cut"),
+    "truncation-noop": Presentation(lambda e, w: f"truncates to {e.offset}, which changes nothing", silent="nothing is truncated"),
     "truncation-plan": Presentation(
-        lambda e, w: f"will truncate to {e.offset} ({e.reason or 'reason not told'})", silent="the cut is told"
+        lambda e, w: f"will truncate to {e.offset} ({e.reason or 'reason unknown'})", silent="shown with the truncation"
     ),
     "truncation-below-hw": Presentation(
         lambda e, w: f"truncates below its own HW {e.high_watermark}" if e.high_watermark is not None else "", "bad"
@@ -489,16 +489,14 @@ PRESENTATIONS: Mapping[str, Presentation] = {
     "segment-roll": Presentation(lambda e, w: f"begins a new segment at {e.offset}, its LEO then"),
     "segment-delete": Presentation(_deletes_segments),
     "log-start-move": Presentation(_moves_start),
-    "producer-snapshot": Presentation(
-        lambda e, w: f"writes producer state at LEO {e.offset}", silent="the segment it is written with is told"
-    ),
+    "producer-snapshot": Presentation(lambda e, w: f"writes producer state at LEO {e.offset}", silent="shown with its segment"),
     "epoch-assigned": Presentation(lambda e, w: f"notes that epoch {e.leader_epoch} begins at {e.offset}", silent=_BY_STATES),
     "epoch-conflict": Presentation(),
     "fetcher-added": Presentation(_fetches),
-    "fetcher-removed": Presentation(lambda e, w: "stops fetching", silent="so at every change of leader"),
+    "fetcher-removed": Presentation(lambda e, w: "stops fetching", silent="normal at every change of leader"),
     "fetch-error": Presentation(_fetch_fails, "warn", settling=True),
     "partition-failed": Presentation(
-        lambda e, w: "has its fetching failed, until it is told a new epoch" + (f" ({e.reason})" if e.reason else ""), "bad"
+        lambda e, w: "has failed to fetch, until a new epoch arrives" + (f" ({e.reason})" if e.reason else ""), "bad"
     ),
     "append-refused": Presentation(_refused, "warn"),
     "append-error": Presentation(tone="warn"),
