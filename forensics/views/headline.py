@@ -119,8 +119,8 @@ def _whole(states: Partitions) -> list[str]:
         lines = [f"{counted(whole)} {'is' if whole == 1 else 'are'} proven to have lost no committed record."]
     late = [p["since"] for p in states if p["verdict"] in (INTACT, TAIL_CUT) and not p["from_creation"]]
     if late:
-        which = "" if len(late) == whole else f" of {len(late)} of these partitions"
+        subject = "Losses" if len(late) == whole else f"For {len(late)} of these partitions, losses"
         when = max((at for at in late if at is not None), default=None)
         begins = f" ({'at the latest ' if len({*late}) > 1 else ''}at {when:%Y-%m-%d %H:%M:%S})" if when is not None else ""
-        lines.append(f"Losses{which} before the evidence begins{begins} are NOT KNOWN.")
+        lines.append(f"{subject} before the evidence begins{begins} are NOT KNOWN.")
     return lines
