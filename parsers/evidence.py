@@ -1,7 +1,7 @@
-"""From a unit of evidence to events: the one place that maps kinds of files to parsers.
+"""From a unit of evidence to events: the kind of each source, its reader, and a summary of what was read.
 
-Here: the dispatch by kind, the digest and size of every source, and the `source` event that describes it. Not here: how containers are
-walked (containers), how a kind is detected (sniff), or how a kind is read (the other modules).
+Here: the digest and size of every source, and the `source` event that describes it. Not here: how containers are walked (containers), how
+a kind is detected (sniff), or how a kind is read (parsers.formats, parsers.catalogue).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import io
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -23,28 +23,15 @@ from parsers import schemas
 from parsers.catalogue.log_file import read_log_by_columns
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit
-from parsers.decoding import batches as segments
-from parsers.formats import (
-    assignments,
-    checkpoints,
-    cluster_tools,
-    describe,
-    epochs,
-    gc,
-    group_offsets,
-    load_metrics,
-    metadata_log,
-    properties,
-    share_states,
-    transaction_states,
-)
+from parsers.formats import reader_of
 from parsers.layouts import Layout
 from parsers.line_order import LineOrder
 from parsers.log_pattern import compiled
 from parsers.matching.literals import mentions
+from parsers.paths import log_kind
 from parsers.printed import Printed
 from parsers.schemas import Member, Row, Told
-from parsers.sniff import log_kind, partition_of, sniff
+from parsers.sniff import LOGS, sniff
 from parsers.wrappers.unwrapper import holds_log
 
 HEAD = 64 * 1024
@@ -53,59 +40,8 @@ CHUNK = 1 << 20
 MAX_PROBLEMS = 50
 """Problems that one source may report one by one; the rest are counted. A megabyte of noise must not become a million rows."""
 
-LOG_KINDS = frozenset(
-    {
-        "server-log",
-        "state-change-log",
-        "controller-log",
-        "log-cleaner-log",
-        "request-log",
-        "authorizer-log",
-        "stdout-log",
-        "other-log",
-    }
-)
+LOG_KINDS = frozenset(LOGS)
 UNCLAIMED = frozenset({"text", "json", "binary"})
-CHECKPOINT_KINDS = frozenset({"hw-checkpoint", "recovery-point-checkpoint", "log-start-checkpoint", "cleaner-checkpoint"})
-
-_READERS: dict[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
-    "epoch-checkpoint": epochs.read,
-    "meta-properties": properties.read_meta_properties,
-    "partition-metadata": properties.read_partition_metadata,
-    "clean-shutdown": properties.read_clean_shutdown,
-    "server-properties": properties.read_server_properties,
-    "quorum-state": properties.read_quorum_state,
-    "describe": describe.read,
-    "reassignment-json": assignments.read_plan,
-    "election-json": assignments.read_plan,
-    "znode": assignments.read_znodes,
-    "reassignment-output": cluster_tools.read,
-    "election-output": cluster_tools.read,
-    "log-dirs": cluster_tools.read,
-    "metadata-quorum": cluster_tools.read,
-    "config-output": cluster_tools.read,
-    "offsets-output": cluster_tools.read,
-    "groups-output": cluster_tools.read,
-    "features-output": cluster_tools.read,
-    "cluster-id": cluster_tools.read,
-    "gc-log": gc.read,
-    "load-metrics": load_metrics.read,
-    "segment": lambda stream, member: _reader_of_batches(member)(stream, member),
-    "metadata-segment": lambda stream, member: metadata_log.read_metadata(stream, member, snapshot=False),
-    "metadata-snapshot": lambda stream, member: metadata_log.read_metadata(stream, member, snapshot=True),
-}
-
-
-def _reader_of_batches(member: Member) -> Callable[[BinaryIO, Member], Iterator[Row]]:
-    """Internal topics whose records are read: group commits, share group states and transaction states. The topic determines the type of a
-    record, because key versions begin at 0 in each topic."""
-    where = partition_of(member.path)
-    return _OF_INTERNAL.get(where[0] if where is not None else "", segments.read_segment)
-
-
-_OF_INTERNAL: Mapping[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
-    of.TOPIC: of.read_segment for of in (group_offsets, share_states, transaction_states)
-}
 
 
 class Counted(io.RawIOBase):
@@ -140,9 +76,7 @@ def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout]
     """Events of one source of a known kind; kinds without facts (indexes, unknown text) give none."""
     if kind in LOG_KINDS:
         yield from read_log_by_columns(stream, member, kind, layouts)
-    elif kind in CHECKPOINT_KINDS:
-        yield from checkpoints.read(stream, member, kind)
-    elif reader := _READERS.get(kind):
+    elif reader := reader_of(kind, member):
         yield from reader(stream, member)
     elif kind == "binary" and not _expected_binary(member.path):
         yield schemas.problem("unreadable", f"{member.path}: binary content that is no file Kafka writes; left out")

@@ -23,8 +23,8 @@ from parsers.catalogue.log_file import read_log
 from parsers.layouts import Layout, Record, fitting
 from parsers.learning.layout import begins_record, layout_of
 from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
+from parsers.paths import log_kind
 from parsers.schemas import Member, Row, documented
-from parsers.sniff import log_kind
 from parsers.wrappers.unwrapper import Line, Unwrapper, finer, time_of
 from parsers.wrappers.writers import Writers
 

@@ -8,7 +8,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Rule, moment, quote
-from parsers.sniff import partition_of
+from parsers.paths import partition_of
 
 _REASONS = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 

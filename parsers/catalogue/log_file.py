@@ -17,8 +17,8 @@ from parsers.layouts import Layout
 from parsers.learning.layout import HEAD
 from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
 from parsers.matching.text import line_end
+from parsers.paths import log_kind
 from parsers.schemas import Member, Row, Told, problem
-from parsers.sniff import log_kind
 from parsers.wrappers.unwrapper import Unwrapper
 from parsers.wrappers.writers import Writers
 

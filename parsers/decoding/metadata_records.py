@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.decoding.encoding import Fields, Malformed
-from parsers.formats.properties import masked
+from parsers.masking import masked
 from parsers.schemas import INT32, MAX_TEXT, Row
 
 BEGIN_TRANSACTION, END_TRANSACTION, ABORT_TRANSACTION = 23, 24, 25

@@ -13,14 +13,16 @@ import json
 import re
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
-from parsers.formats.checkpoints import MAX_PROBLEMS, integer
-from parsers.formats.properties import masked
+from parsers.formats.checkpoints import integer
+from parsers.formats.file_kind import AFTER_LOGS, FileKind, Head, with_text
+from parsers.formats.problems import limited
 from parsers.limits import in_force
 from parsers.lines import decoded
+from parsers.masking import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 
 MAX_FAILURES = 50
@@ -103,7 +105,7 @@ def read_plan(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
     Problems have reason 'assignments-malformed'.
     """
-    yield from few(_plan(stream, member), member)
+    yield from limited(_plan(stream, member), member)
 
 
 def read_znodes(stream: BinaryIO, member: Member) -> Iterator[Row]:
@@ -113,19 +115,7 @@ def read_znodes(stream: BinaryIO, member: Member) -> Iterator[Row]:
     the last change where the shell printed them), 'assignment' (reason 'stored'), 'config', 'controller-elected' at the time in the znode
     itself, 'broker-registered', 'isr-change-notified', 'election-plan', 'log-dir-told'. Problems have reason 'znode-malformed'.
     """
-    yield from few(_znodes(stream, member), member)
-
-
-def few(rows: Iterator[Row], member: Member) -> Iterator[Row]:
-    """The rows, with at most MAX_PROBLEMS problems; a last row counts the rest."""
-    problems, reason = 0, ""
-    for row in rows:
-        problems += row["event"] == "problem"
-        if row["event"] != "problem" or problems <= MAX_PROBLEMS:
-            yield row
-            reason = row.get("reason") or reason if row["event"] == "problem" else reason
-    if problems > MAX_PROBLEMS:
-        yield problem(reason, f"{member.path}: {problems - MAX_PROBLEMS} more problems")
+    yield from limited(_znodes(stream, member), member)
 
 
 # plans
@@ -415,3 +405,68 @@ def _stamp(value: dict[str, Any]) -> Row:
         return {"time": _EPOCH + timedelta(milliseconds=milliseconds), "clock": "stamp"}
     except (Malformed, OverflowError):
         return {}
+
+
+_ZNODE_PATH = re.compile(
+    r"(?:^|[/_.-])(?:brokers[/_.-](?:ids[/_.-]\d+|topics[/_.-].+)|controller|controller_epoch|cluster[/_.-]id|(?:isr_change|log_dir_event)_notification(?:\b|_).*"
+    r"|admin[/_.-](?:reassign_partitions|preferred_replica_election)|config[/_.-](?:topics|brokers)[/_.-].+)(?:\.(?:json|txt|out|znode|data))?$"
+)
+_ZNODE_CONTENT = re.compile(r'\s*(?:\{\s*"(?:version|controller_epoch|leader|partitions|config|listener_security_protocol_map|endpoints'
+                            r'|features|jmx_port|host|brokerid|id|topic_id|adding_replicas|removing_replicas|isr|leader_epoch|leader_recovery_state)"\s*:|\d{1,10}\s*$)')  # fmt: skip
+_ASSIGNMENTS = re.compile(r'"partitions"\s*:\s*\[.*"replicas"\s*:\s*\[', re.S)
+_ELECTIONS = re.compile(r'\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?"partitions"\s*:\s*\[\s*\{[^{}\[]*"(?:topic|partition)"\s*:[^{}\[]*\}')
+_ZNODES_PRINTED = r"^WATCHER::$|^cZxid = 0x|^(?:/[\w./<>-]+[ :=]*)?\{(?=[^\n]*\"leader_epoch\"\s*:)(?=[^\n]*\"controller_epoch\"\s*:)[^\n]*\"isr\"\s*:\s*\["
+
+
+def _is_znode(head: Head) -> bool:
+    return _ZNODE_PATH.search(head.path) is not None and _ZNODE_CONTENT.match(head.text) is not None
+
+
+def _is_reassignment(head: Head) -> bool:
+    return head.is_json and _ASSIGNMENTS.search(head.text) is not None
+
+
+def _is_election(head: Head) -> bool:
+    return _ELECTIONS.match(head.text.lstrip()) is not None
+
+
+_ZNODES = FileKind(
+    "znode",
+    "what ZooKeeper holds of a Kafka cluster, as files or as its shell prints it",
+    read_znodes,
+    frozenset(
+        {
+            "assignment",
+            "broker-registered",
+            "config",
+            "controller-elected",
+            "election-plan",
+            "isr-change-notified",
+            "log-dir-told",
+            "partition-state",
+        }
+    ),
+    content=with_text(_ZNODES_PRINTED),
+    rank=20,
+)
+_PLANNED = frozenset({"assignment", "election-plan"})
+FORMATS = (
+    _ZNODES,
+    replace(_ZNODES, content=_is_znode, rank=50),
+    FileKind(
+        "reassignment-json",
+        "partition assignments as kafka-reassign-partitions reads and prints them",
+        read_plan,
+        _PLANNED,
+        content=_is_reassignment,
+        rank=AFTER_LOGS + 20,
+    ),
+    FileKind(
+        "election-json",
+        "partitions for kafka-leader-election or kafka-preferred-replica-election",
+        read_plan,
+        _PLANNED,
+        content=_is_election,
+        rank=AFTER_LOGS + 30,
+    ),
+)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import IO, BinaryIO, cast
 
+from parsers.formats.file_kind import FileKind, checkpoint_name
+from parsers.formats.problems import limited
 from parsers.lines import lines
+from parsers.paths import is_unfinished
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
-from parsers.sniff import is_unfinished
 
 EVENTS_OF_KIND = {
     "hw-checkpoint": "hw-checkpoint",
@@ -22,9 +25,6 @@ EVENTS_OF_KIND = {
     "cleaner-checkpoint": "cleaner-checkpoint",
 }
 """Event for the rows of each kind of file."""
-
-MAX_PROBLEMS = 20
-"""Problems reported one by one; a last row counts the rest."""
 
 Entry = tuple[int, int, str, list[str]]
 """Line, byte offset, raw text and fields of one row."""
@@ -41,7 +41,7 @@ def read(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
     `kind` is one of EVENTS_OF_KIND. Rows of a file that was never finished (`.tmp`) have reason 'unfinished'. Rows that Kafka would reject,
     negative offsets and duplicate partitions give problems with reason 'checkpoint-corrupt'.
     """
-    yield from _few(_rows(stream, member, kind), member)
+    yield from limited(_rows(stream, member, kind), member, "malformed lines", "checkpoint-corrupt")
 
 
 def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | Row]:
@@ -148,11 +148,13 @@ def _rows(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
         }
 
 
-def _few(rows: Iterator[Row], member: Member) -> Iterator[Row]:
-    problems = 0
-    for row in rows:
-        problems += row["event"] == "problem"
-        if row["event"] != "problem" or problems <= MAX_PROBLEMS:
-            yield row
-    if problems > MAX_PROBLEMS:
-        yield problem("checkpoint-corrupt", f"{member.path}: {problems - MAX_PROBLEMS} more malformed lines")
+def _of(kind: str, name: str) -> FileKind:
+    return FileKind(kind, name, partial(read, kind=kind), frozenset({EVENTS_OF_KIND[kind]}), checkpoint_name(name))
+
+
+FORMATS = (
+    _of("hw-checkpoint", "replication-offset-checkpoint"),
+    _of("recovery-point-checkpoint", "recovery-point-offset-checkpoint"),
+    _of("log-start-checkpoint", "log-start-offset-checkpoint"),
+    _of("cleaner-checkpoint", "cleaner-offset-checkpoint"),
+)

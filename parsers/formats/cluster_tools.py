@@ -19,7 +19,6 @@ from parsers.formats.assignments import (
     Piece,
     broker_ids,
     common,
-    few,
     malformed,
     number,
     partitions,
@@ -27,7 +26,9 @@ from parsers.formats.assignments import (
     shown,
     topic_name,
 )
-from parsers.formats.properties import masked
+from parsers.formats.file_kind import FileKind, Head, with_text
+from parsers.formats.problems import limited
+from parsers.masking import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row
 
 _TP = rf"(?:\[(?P<t1>{TOPIC}), ?(?P<p1>\d+)\]|(?P<t2>{TOPIC})-(?P<p2>\d+))"
@@ -45,7 +46,7 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     'quorum-replica', 'config', 'offset-told', 'group-commit', 'group-member'. A broken line is a problem with reason
     'tool-output-malformed'.
     """
-    yield from few(_Output(member).rows(stream), member)
+    yield from limited(_Output(member).rows(stream), member)
 
 
 class _Output:
@@ -467,3 +468,95 @@ _LINES: tuple[tuple[re.Pattern[str], Callable[[_Output, Piece, Found], Iterator[
     (_FAILED, _Output._failure),
 )  # fmt: skip
 """Lines by their beginning; the first match counts. `t1`/`p1` and `t2`/`p2` are the two spellings of a partition."""
+
+
+_OFFSETS = re.compile(r"(?!\d\d:\d\d:\d\d\s*$)[a-zA-Z0-9._-]{1,249}:\d{1,10}:\d*(?:,\d+)*\s*")
+
+
+def _is_offsets(head: Head) -> bool:
+    rows = (head.text[: head.text.rfind("\n") + 1] or head.text).strip().splitlines()
+    return bool(rows) and all(_OFFSETS.fullmatch(row) for row in rows)
+
+
+EVENTS = frozenset(
+    {
+        "assignment",
+        "config",
+        "election-plan",
+        "election-told",
+        "group-commit",
+        "group-member",
+        "log-dir-told",
+        "offset-told",
+        "quorum-replica",
+        "quorum-state",
+        "reassignment-told",
+        "replica-size",
+    }
+)
+"""One file may contain the output of several tools."""
+
+FORMATS = (
+    FileKind(
+        "reassignment-output",
+        "output of kafka-reassign-partitions",
+        read,
+        EVENTS,
+        content=with_text(
+            r"^(?:Current partition replica assignment|Proposed partition reassignment|Status of partition reassignment:"
+            r"|Current partition reassignments:|No partition reassignments found|Successfully (?:started|cancelled) (?:partition )?reassignment"
+            r"|Failed to reassign partitions |Error reassigning partition|Error cancelling partition reassignment)"
+        ),
+        rank=30,
+    ),
+    FileKind(
+        "election-output",
+        "output of kafka-leader-election or kafka-preferred-replica-election",
+        read,
+        EVENTS,
+        content=with_text(
+            r"^(?:(?:Successfully completed|Error completing) (?:leader election \(|preferred replica election)"
+            r"|Valid replica already elected for |Successfully started preferred replica election)"
+        ),
+        rank=30,
+    ),
+    FileKind(
+        "log-dirs",
+        "output of kafka-log-dirs",
+        read,
+        EVENTS,
+        content=with_text(
+            r"^(?:Querying brokers for log directories information|\{[^\n]*\"brokers\"\s*:\s*\[\s*\{[^\n]{0,99}\"logDirs\"\s*:)"
+        ),
+        rank=30,
+    ),
+    FileKind(
+        "metadata-quorum",
+        "output of kafka-metadata-quorum",
+        read,
+        EVENTS,
+        content=with_text(r"^LeaderEpoch: +\d+\s*$|^NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s"),
+        rank=30,
+    ),
+    FileKind(
+        "config-output",
+        "output of kafka-configs --describe",
+        read,
+        EVENTS,
+        content=with_text(r"^(?:(?:All|Dynamic) configs|Configs|Default configs?) for (?:topic|broker|default)[^\n]* (?:are:|are |are$)"),
+        rank=30,
+    ),
+    FileKind(
+        "groups-output",
+        "output of kafka-consumer-groups or kafka-share-groups --describe",
+        read,
+        EVENTS,
+        content=with_text(r"^(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?(?:CURRENT-OFFSET\s+LOG-END|START)-OFFSET\s+LAG\b"),
+        rank=30,
+    ),
+    FileKind(
+        "features-output", "output of kafka-features", read, EVENTS, content=with_text(r"^Feature: \S+\s+SupportedMinVersion: "), rank=30
+    ),
+    FileKind("cluster-id", "output of kafka-cluster cluster-id", read, EVENTS, content=with_text(r"^Cluster ID: \S{22}\s*$"), rank=30),
+    FileKind("offsets-output", "output of kafka-get-offsets", read, EVENTS, content=_is_offsets, rank=40),
+)

@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import BinaryIO
 
-from parsers.formats.checkpoints import MAX_PROBLEMS, integer
+from parsers.formats.checkpoints import integer
+from parsers.formats.file_kind import AFTER_LOGS, FileKind, Head
+from parsers.formats.problems import limited
 from parsers.lines import lines
 from parsers.schemas import INT32, MAX_TEXT, Member, Row, problem
 
@@ -42,25 +44,22 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     Empty cells give no event. Problems: 'load-metrics-unknown' for a layout without a broker column, 'load-metrics-malformed' for a row or
     cell that cannot be read.
     """
-    mark, names, problems = None, [], 0
+    yield from limited(_rows(stream, member), member, "cells that are no numbers", "load-metrics-malformed")
+
+
+def _rows(stream: BinaryIO, member: Member) -> Iterator[Row]:
+    mark, names = None, []
     for line, at, raw in lines(stream):
         text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
-        if mark is None:
-            if not text.strip():
-                continue
+        if mark is not None:
+            yield from ({**row, "line": line, "byte": at} for row in _cells(text, mark, names, member))
+        elif text.strip():
             mark = delimiter(text)
             if mark is None:
                 said = f"{member.path}: no header with a column that names the broker, as in 'broker,cpu,network_in'"
                 yield problem("load-metrics-unknown", said, line=line, byte=at)
                 return
             names = _names(text, mark)[:MAX_COLUMNS]
-            continue
-        for row in _cells(text, mark, names, member):
-            problems += row["event"] == "problem"
-            if row["event"] != "problem" or problems <= MAX_PROBLEMS:
-                yield {**row, "line": line, "byte": at}
-    if problems > MAX_PROBLEMS:
-        yield problem("load-metrics-malformed", f"{member.path}: {problems - MAX_PROBLEMS} more cells that are no numbers")
     if mark is None:
         yield problem("load-metrics-unknown", f"{member.path}: no header", line=1, byte=0)
 
@@ -117,3 +116,21 @@ def _time(text: str) -> datetime | None:
         return found.astimezone(timezone.utc).replace(tzinfo=None) if found.tzinfo else found
     except (ValueError, OverflowError):
         return None
+
+
+_COLUMNS_PART = re.compile(r"[,;\t]")
+_BROKER_COLUMN = re.compile(r' *"?(?:broker|node)[ _.]?(?:id)?"? *', re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+
+
+def _is_table(head: Head) -> bool:
+    """A name that says so, or a header with a broker column, and a number below it."""
+    if head.name.lower().endswith((".csv", ".tsv")):
+        return True
+    header, _, below = head.text.partition("\n")
+    columns = _COLUMNS_PART.split(header.rstrip("\r"))
+    named = len(columns) > 1 and any(map(_BROKER_COLUMN.fullmatch, columns))
+    return named and _DIGIT.search(below.partition("\n")[0]) is not None
+
+
+FORMATS = (FileKind("load-metrics", "load of brokers, CSV", read, frozenset({"load-metric"}), content=_is_table, rank=AFTER_LOGS + 50),)

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from parsers.decoding import batches
 from parsers.decoding.batches import Batch
 from parsers.decoding.bodies import Record, Unreadable, records
 from parsers.decoding.encoding import Fields, Malformed
+from parsers.formats import segments
+from parsers.formats.file_kind import FileKind
 from parsers.formats.group_offsets import MAX_PAYLOAD, Commit, Histories, Key
 from parsers.schemas import Member, Row
 
@@ -72,7 +73,7 @@ def _around(span: _Span, first: int, last: int) -> Iterator[_Span]:
 def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """The rows of any segment, plus its `group-commit` events."""
     told = _States()
-    yield from batches.read_segment(stream, member, payload=MAX_PAYLOAD, look=told.add)
+    yield from segments.read_segment(stream, member, payload=MAX_PAYLOAD, look=told.add)
     yield from told.histories.rows()
 
 
@@ -160,3 +161,6 @@ def _span(value: Fields) -> _Span:
     if not 0 <= first <= last:
         raise Malformed("offsets that cannot be")
     return first, last, state != _AVAILABLE
+
+
+FORMATS = (FileKind("segment", f"segments of {TOPIC}", read_segment, segments.EVENTS | {"group-commit"}, topic=TOPIC, binary=True),)

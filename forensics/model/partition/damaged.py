@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise, zip_longest
 from typing import Any
 
 from forensics.model.events import Event
-from parsers.decoding.batches import Stretch, stretches_of
+from parsers.formats.segments import Stretch, stretches_of
 
 TAILS = frozenset({"torn-tail", "preallocated"})
 """Normal reasons at the end of a log: a write that an unclean stop interrupted, and zero bytes that were allocated or never written."""
@@ -30,7 +30,7 @@ class DamagedStretch:
     segment: Event
     """The last `segment` event of the file."""
     reason: str
-    """As in parsers.decoding.batches.Stretch."""
+    """As in parsers.formats.segments.Stretch."""
     byte: int
     end_byte: int | None
     """None: up to the end of the file."""

@@ -21,7 +21,8 @@ from forensics.model.events import Event
 from forensics.model.findings import Held, Producer, Range, Salvageable, moment
 from forensics.model.partition.replicas import ASIDE, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
-from parsers.decoding.batches import Stretch, after, stretches_of
+from parsers.decoding.batches import after
+from parsers.formats.segments import Stretch, stretches_of
 from parsers.schemas import moment as of_record
 
 _WHOLE_FILES = frozenset({None, "deleted", *ASIDE})

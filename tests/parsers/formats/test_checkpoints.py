@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.formats import checkpoints
-from parsers.formats.checkpoints import EVENTS_OF_KIND, MAX_PROBLEMS, read
+from parsers.formats.checkpoints import EVENTS_OF_KIND, read
+from parsers.formats.problems import MAX_PROBLEMS
 from parsers.kinds import KINDS
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
