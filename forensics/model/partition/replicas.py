@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from forensics.model.events import Event
 from forensics.model.partition.damaged import DamagedStretch, Extent, extent, reach_of
 from parsers.cached import cached_property
-from parsers.kinds import ON_DISK, Role, named, of
+from parsers.kinds import ON_DISK, Role, of
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
 STARTING = timedelta(seconds=1)
@@ -623,19 +623,6 @@ STEPS = {
     "log-start-move": _on_log_start,
     "log-start-checkpoint": _on_log_start,
 }
-WITHOUT_STEP: Mapping[str, frozenset[str]] = {
-    "of its role or its requests, not of what the log holds": named(
-        *("recovering-mark", "follower-kept", "append-refused", "append-error", "replica-added", "partition-failed")
-    ),
-    "the one it falls from may be its new leader's, in whose answer it stood that told where to cut (KIP-595, up to 3.4: KAFKA-14704)": named(
-        "hw-regression"
-    ),
-    "it moves neither the end of the log nor its high watermark": named("segment-delete", "log-moved", "log-dir-partitions"),
-    "of another topic's log": named("topic-id-mismatch"),
-    "of its lineage (lineage)": named("epoch-assigned", "epoch-conflict", "epoch-entry", "epoch-file"),
-    "of its disk (disk)": named("partition-metadata", "cleaner-checkpoint"),
-}
-"""Kinds that describe a replica but not the contents of its log, and why."""
 
 
 def history(broker: int, events: Sequence[Event], confirms: Callable[[Event], bool | None]) -> Replica:

@@ -515,11 +515,11 @@ TELLINGS: Mapping[str, Telling] = {
     "jvm-pause": Telling(_stood_still, "warn"),
     **{kind: Telling(silent=why) for why, kinds in _SILENT.items() for kind in kinds},
 }
-"""Every kind of a partition's events, and the kinds of other events that a partition's story shows."""
+"""Words for kinds of events. A kind without words is shown only in a story of everything."""
 
 
 def telling(kind: str) -> Telling:
-    return TELLINGS.get(kind, _OF_NO_PARTITION)
+    return TELLINGS.get(kind, _WITHOUT_WORDS)
 
 
-_OF_NO_PARTITION = Telling(silent="of no partition")
+_WITHOUT_WORDS = Telling(silent="no words for this kind")
