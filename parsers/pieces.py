@@ -30,7 +30,7 @@ from parsers.containers.units import Piece, Unit
 from parsers.containers.walk import label_of, lone_content
 from parsers.evidence import CHUNK, HEAD, LOG_KINDS, MAX_PROBLEMS, SourceAccount, kind_of
 from parsers.layouts import Layout
-from parsers.learning.layout import HEAD as WRAPPING
+from parsers.learning.sample import HEAD as WRAPPING
 from parsers.lines import UTF16
 from parsers.log_pattern import compiled
 from parsers.schemas import Member, Row, Told

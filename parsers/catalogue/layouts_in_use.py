@@ -11,7 +11,8 @@ from datetime import datetime
 
 from parsers.catalogue.columnar.heads import Heads
 from parsers.layouts import LOG4J, Layout, Record, fitting, misfit
-from parsers.learning.layout import Learned, begins_record, layout_of, leaves_over
+from parsers.learning.layout import Learned, begins_record, layout_of
+from parsers.learning.worth import leaves_over
 from parsers.matching.literals import LITERALS, Hits, Literals, literals_of
 from parsers.matching.text import line_end, text_of
 

@@ -14,7 +14,7 @@ from parsers.catalogue.columnar.vectorised import search
 from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.unwrapped import Unwrapped
 from parsers.layouts import Layout
-from parsers.learning.layout import HEAD
+from parsers.learning.sample import HEAD
 from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
 from parsers.matching.text import line_end
 from parsers.paths import log_kind

@@ -26,7 +26,7 @@ from parsers.catalogue.reading import SAME_MOMENT
 from parsers.catalogue.survey import Survey
 from parsers.containers.units import Piece
 from parsers.layouts import LOG4J, Layout, Record
-from parsers.learning.layout import HEAD
+from parsers.learning.sample import HEAD
 from parsers.lines import UTF16
 from parsers.schemas import Member, Row, Told
 

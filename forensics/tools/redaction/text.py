@@ -21,7 +21,8 @@ from parsers.formats.checkpoints import EVENTS_OF_KIND as CHECKPOINT_KINDS
 from parsers.formats.properties import settings
 from parsers.kinds import named
 from parsers.layouts import Layout
-from parsers.learning.layout import HEAD, begins_record, layout_of
+from parsers.learning.layout import begins_record, layout_of
+from parsers.learning.sample import HEAD
 from parsers.lines import UTF16
 from parsers.masking import masked
 from parsers.paths import partition_of

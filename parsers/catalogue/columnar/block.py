@@ -18,7 +18,7 @@ from parsers.catalogue.columnar.columns import Said
 from parsers.catalogue.columnar.heads import columns_of, microseconds
 from parsers.catalogue.reading import Reading
 from parsers.layouts import Record, prefix
-from parsers.learning.layout import leaves_over
+from parsers.learning.worth import leaves_over
 from parsers.matching.messages import LONG_MESSAGE, Seen, apply
 from parsers.matching.tried import Tried
 
