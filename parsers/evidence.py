@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -270,32 +270,34 @@ def archive(member: Member, form: str, size: int, sha256: str) -> Row:
     return {"event": "archive", "source": member.path, "value": sha256, "bytes": size, "reason": form}
 
 
-def _told(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Told]:
+def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Told]:
     layouts = [compiled(pattern) for pattern in log_patterns]
     archives: list[Row] = []
-    own: Row | None = None  # for the file read last: problems of a container are known only after it
-    for member, stream, trouble in read_unit(unit, lambda *told: archives.append(archive(*told))):
-        later = own is not None and stream is None and own["source"] == member.path
-        if own is not None and not later:
-            yield own
-            own = None
+    last: Row | None = None  # `source` event of the file read last: problems of a container are known only after it
+    for member, stream, trouble in read_unit(unit, lambda *facts: archives.append(archive(*facts))):
+        if last is not None and (stream is not None or last["source"] != member.path):
+            yield last
+            last = None
         if stream is not None:
             for row in read_source(member, stream, layouts):
-                if isinstance(row, dict) and row["event"] == "source" and row["source"] == member.path:
-                    own = row
+                if _is_source(row, member):
+                    last = cast(Row, row)
                 else:
                     yield row
         if trouble is not None:
             yield {**schemas.problem("unreadable", trouble), "source": member.path}
-            if own is None:
-                own = _source(member, "unreadable", None, None, {}, trouble)
-            own["collected"]["problem"] = own["collected"]["problem"] or trouble
-    if own is not None:
-        yield own
+            last = last or _source(member, "unreadable", None, None, {}, trouble)
+            last["collected"]["problem"] = last["collected"]["problem"] or trouble
+    if last is not None:
+        yield last
     yield from archives
+
+
+def _is_source(row: Told, member: Member) -> bool:
+    return isinstance(row, dict) and row["event"] == "source" and row["source"] == member.path
 
 
 def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
     """Every event of a unit, as record batches of schemas.EVENTS. `log_patterns`: the user's log4j conversion patterns; raises ValueError
     if one cannot be compiled."""
-    yield from schemas.batches(_told(unit, log_patterns))
+    yield from schemas.batches(_rows(unit, log_patterns))

@@ -69,14 +69,13 @@ def pieces(stream: BinaryIO, member: Member) -> Iterator[Piece | Row]:
                 value, end = _DECODER.raw_decode(text, at + begin)
             except (ValueError, RecursionError):
                 failures += 1
+        before = raw if value is None else raw[:begin]
+        if before.strip():
+            yield Piece(line, at if exact else None, before.strip()[:MAX_TEXT])
         if value is not None:
-            if begin:
-                yield Piece(line, at if exact else None, raw[:begin].strip())
             start = at + (begin or 0)
             yield Piece(line, start if exact else None, text[start:end][:MAX_TEXT], value)
             end = text.find("\n", end) + 1 or len(text)
-        elif raw.strip():
-            yield Piece(line, at if exact else None, raw.strip()[:MAX_TEXT])
         line += text.count("\n", at, end)
         at = end
     if len(data) > most:
@@ -263,29 +262,22 @@ def _ctime(text: str) -> datetime | None:
 
 
 def _znodes(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    own = znode_of(member.path)
+    of_file = znode_of(member.path)
     printed: Znode | None = None
     held = _Held()
     for piece in pieces(stream, member):
         if isinstance(piece, dict):
             yield piece
-            continue
-        if piece.value is None and (stat := _STAT.fullmatch(piece.text)):
-            held.stat[stat["name"]] = stat["value"]
-            continue
-        named = _PRINTED_PATH.search(piece.text) if piece.value is None else None
-        if named is not None:
+        elif piece.value is not None or (piece.text.isdecimal() and (printed or of_file or ("", {}))[0] == "epoch"):
             yield from held.release()
-            printed = znode_of(named[1])
-            continue
-        if piece.value is None and piece.text.startswith("{"):
+            held.rows = list(_znode(piece, member, printed or of_file))
+        elif stat := _STAT.fullmatch(piece.text):
+            held.stat[stat["name"]] = stat["value"]
+        elif path := _PRINTED_PATH.search(piece.text):
+            yield from held.release()
+            printed = znode_of(path[1])
+        elif piece.text.startswith("{"):
             yield malformed(member, piece, f"JSON that is cut off or damaged: {piece.text[:200]}", "znode-malformed")
-            continue
-        plain = piece.value is None and piece.text.isdecimal() and (printed or own or ("", {}))[0] == "epoch"
-        if piece.value is None and not plain:
-            continue
-        yield from held.release()
-        held.rows = list(_znode(piece, member, printed or own))
     yield from held.release()
 
 

@@ -10,7 +10,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import BinaryIO
 
@@ -51,9 +51,11 @@ def _rows(stream: BinaryIO, member: Member) -> Iterator[Row]:
     mark, names = None, []
     for line, at, raw in lines(stream):
         text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
+        if not text.strip():
+            continue
         if mark is not None:
             yield from ({**row, "line": line, "byte": at} for row in _cells(text, mark, names, member))
-        elif text.strip():
+        else:
             mark = delimiter(text)
             if mark is None:
                 said = f"{member.path}: no header with a column that names the broker, as in 'broker,cpu,network_in'"
@@ -69,33 +71,38 @@ def _names(header: str, mark: str) -> list[str]:
 
 
 def _cells(text: str, mark: str, names: list[str], member: Member) -> Iterator[Row]:
-    if not text.strip():
-        return
     try:
         cells = [cell.strip() for cell in next(csv.reader(io.StringIO(text), delimiter=mark))]
     except (csv.Error, StopIteration):
-        yield problem("load-metrics-malformed", f"{member.path}: no row of a CSV: {text[:200]}")
+        yield _malformed(member, f"no row of a CSV: {text[:200]}")
         return
-    told = dict(zip(names, cells, strict=False))
-    named = next((told[name] for name in BROKER_COLUMNS if told.get(name)), "")
+    by_name = dict(zip(names, cells, strict=False))
+    named = _first_of(by_name, BROKER_COLUMNS) or ""
     broker = integer(named, INT32)
     if broker is None:
-        yield problem("load-metrics-malformed", f"{member.path}: {named[:50]!r} is no broker id: {text[:200]}")
+        yield _malformed(member, f"{named[:50]!r} is no broker id: {text[:200]}")
         return
-    stamp = next((told[name] for name in TIME_COLUMNS if told.get(name)), None)
+    stamp = _first_of(by_name, TIME_COLUMNS)
     time = _time(stamp) if stamp is not None else None
     if stamp is not None and time is None:
-        yield problem("load-metrics-malformed", f"{member.path}: {stamp[:50]!r} is no time that can be read")
-    common = {"event": "load-metric", "pattern": "load-metrics", "text": text[:MAX_TEXT], "broker": broker}
-    when = {"time": time, "clock": "stamp"} if time is not None else {"time": member.modified, "clock": "mtime"}
-    for name, cell in told.items():
-        if not cell or name in BROKER_COLUMNS or name in TIME_COLUMNS or not name:
-            continue
+        yield _malformed(member, f"{stamp[:50]!r} is no time that can be read")
+    common: Row = {"event": "load-metric", "pattern": "load-metrics", "text": text[:MAX_TEXT], "broker": broker}
+    common |= {"time": time, "clock": "stamp"} if time is not None else {"time": member.modified, "clock": "mtime"}
+    metrics = {name: cell for name, cell in by_name.items() if cell and name and name not in (*BROKER_COLUMNS, *TIME_COLUMNS)}
+    for name, cell in metrics.items():
         value = _number(cell, mark)
         if value is None:
-            yield problem("load-metrics-malformed", f"{member.path}: {name}: {cell[:50]!r} is no number")
+            yield _malformed(member, f"{name}: {cell[:50]!r} is no number")
         else:
-            yield {**common, **when, "key": name[:MAX_TEXT], "value": value}
+            yield {**common, "key": name[:MAX_TEXT], "value": value}
+
+
+def _first_of(cells: Mapping[str, str], names: Iterable[str]) -> str | None:
+    return next((cells[name] for name in names if cells.get(name)), None)
+
+
+def _malformed(member: Member, why: str) -> Row:
+    return problem("load-metrics-malformed", f"{member.path}: {why}")
 
 
 def _number(cell: str, mark: str) -> str | None:
