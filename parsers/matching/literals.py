@@ -1,7 +1,8 @@
 """The search for literals: one pass of Aho-Corasick over raw bytes finds those of all patterns at once.
 
 Here: which text of each pattern is searched for, in each layout of the lines, and the names of the loggers that report replication: their
-lines that no pattern matches are counted and shown. Not here: the walk over a file (reading) or which pattern matches a line (matching).
+lines that no pattern matches are counted and shown. Not here: the walk over a file (parsers.catalogue), or which pattern matches a line
+(messages).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Converts events of many lines to Arrow: the text of groups is kept by statement and becomes columns for many lines at a time.
 
 Here: numbers, lists and strings made from the text of groups by column, the columns that a component's name adds, and file order. Not here:
-which pattern matches a line (quickly, reading), how the text of one group is converted (parsers.patterns.pattern) or what a statement
+which pattern matches a line (block, reading), how the text of one group is converted (parsers.patterns.pattern) or what a statement
 computes from it (computed).
 
 An event becomes a dict only if one of its numbers does not fit its column.
@@ -27,7 +27,6 @@ from parsers.schemas import EVENTS, Row, Told, problem
 
 MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
 """About as many events, and characters of their text, are kept before they become a batch."""
-_NOTHING: Sequence[Any] = ()
 NAMES = frozenset(EVENTS.names) - {"source"}
 
 
@@ -256,22 +255,33 @@ def add_said(events: Events, said: Said) -> None:
     texts = {name: groups[name] for name in said.pattern.columns}
     places: Sequence[int] = said.lines
     try:
-        told = {name: values(name, found) for name, found in texts.items()}
+        captured = {name: values(name, of_lines) for name, of_lines in texts.items()}
     except ValueError:  # a number that fits no column
-        fitting: list[tuple[int, Row]] = []
-        for at, line in enumerate(said.lines):
-            try:
-                fitting.append((line, {name: column(name, found[at]) for name, found in texts.items()}))
-            except ValueError as error:
-                events.add_problem(line, error)
-        places = [line for line, _ in fitting]
-        told = of_rows([row for _, row in fitting])
-    for name, found in of_contexts([events.lines.context[line] for line in places]).items():
-        if None in (own := told.get(name, _NOTHING)):
-            told[name] = [b if a is None else a for a, b in zip(own, found, strict=True)]
-        elif name not in told:
-            told[name] = found
-    events.add(Part(places, {name: found for name, found in told.items() if name not in common}, common))
+        places, captured = _fitting(events, said.lines, texts)
+    captured = filled(captured, of_contexts([events.lines.context[line] for line in places]))
+    events.add(Part(places, {name: column for name, column in captured.items() if name not in common}, common))
+
+
+def _fitting(events: Events, lines: Sequence[int], texts: Mapping[str, Sequence[str | None]]) -> tuple[list[int], dict[str, Sequence[Any]]]:
+    """The lines whose numbers fit their columns, and their columns; the other lines become problems."""
+    rows: list[tuple[int, Row]] = []
+    for at, line in enumerate(lines):
+        try:
+            rows.append((line, {name: column(name, of_lines[at]) for name, of_lines in texts.items()}))
+        except ValueError as error:
+            events.add_problem(line, error)
+    return [line for line, _ in rows], of_rows([row for _, row in rows])
+
+
+def filled(captured: Mapping[str, Sequence[Any]], others: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """The columns, with values from other columns of the same name where they are null."""
+    both = dict(captured)
+    for name, of_lines in others.items():
+        if name not in captured:
+            both[name] = of_lines
+        elif None in captured[name]:
+            both[name] = [b if a is None else a for a, b in zip(captured[name], of_lines, strict=True)]
+    return both
 
 
 def of_contexts(contexts: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:

@@ -103,10 +103,7 @@ class _InTurn(Block):
         rows: list[tuple[int, Row]] = []
         begun, passed, characters = 0, 0, 0
         loggers = self.heads.loggers
-        self.nodes = {
-            id(context): context["node"] for context in {id(one): one for one in self.heads.contexts}.values() if "node" in context
-        }
-        self.namings = [at for at, context in enumerate(map(id, self.heads.contexts)) if context in self.nodes]
+        self._find_writers()
         others = [at for at, logger in enumerate(loggers) if logger is None] if None in loggers else []
         for at in sorted([*self.unknown, *others]):
             self._pass_by(passed, at)
@@ -119,24 +116,39 @@ class _InTurn(Block):
                 rows.append((at, row))
                 characters += len(row.get("text") or "")
                 if len(rows) >= columns.MAX_ROWS or characters >= columns.MAX_CHARACTERS:
-                    yield from self._told(begun, at, rows)
+                    yield from self._events_of(begun, at, rows)
                     begun, characters, rows = at, 0, []
-            if reading.named is not before and reading.named is not None:
-                node, moment = reading.named
-                self.named[at] = node, microseconds(moment) if moment is not None else None
-                self.namings.insert(bisect_left(self.namings, at), at)
+            if reading.named is not before:
+                self._note_writer(at)
             if reading.wrapped_at >= 0 or layouts.literals is not chunk.literals:
-                yield from self._told(begun, at, rows)
-                if reading.wrapped_at >= 0:
-                    return None
-                floor, reading.line = (self.ends[at - 1], self.numbers[at - 1]) if at else self.floor
-                return floor
+                yield from self._events_of(begun, at, rows)
+                return self._go_back(at)
             if layouts.known is not chunk.known:
-                yield from self._told(begun, at + 1, rows)
+                yield from self._events_of(begun, at + 1, rows)
                 return self.ends[at]
         self._pass_by(passed, len(loggers))
-        yield from self._told(begun, len(loggers), rows)
+        yield from self._events_of(begun, len(loggers), rows)
         return None
+
+    def _find_writers(self) -> None:
+        """Finds the lines whose component names a node."""
+        contexts = {id(context): context for context in self.heads.contexts}
+        self.nodes = {at: context["node"] for at, context in contexts.items() if "node" in context}
+        self.namings = [at for at, context in enumerate(map(id, self.heads.contexts)) if context in self.nodes]
+
+    def _note_writer(self, at: int) -> None:
+        """Notes that a line left to Reading has named a node."""
+        if self.reading.named is not None:
+            node, moment = self.reading.named
+            self.named[at] = node, microseconds(moment) if moment is not None else None
+            self.namings.insert(bisect_left(self.namings, at), at)
+
+    def _go_back(self, at: int) -> int | None:
+        """The end of the line before, from which to search again; None if the rest of the file is wrapped."""
+        if self.reading.wrapped_at >= 0:
+            return None
+        floor, self.reading.line = (self.ends[at - 1], self.numbers[at - 1]) if at else self.floor
+        return floor
 
     def _pass_by(self, begin: int, end: int) -> None:
         """Updates Reading with the lines that were read here."""
@@ -173,7 +185,7 @@ class _InTurn(Block):
 
     # to columns
 
-    def _told(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Iterator[Told]:
+    def _events_of(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Iterator[Told]:
         """Events of a range of lines, with these rows between them."""
         survey = self.reading.survey
         survey.hits += end - begin - self.heads.loggers[begin:end].count(None)
