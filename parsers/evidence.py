@@ -30,7 +30,7 @@ from parsers.log_pattern import compiled
 from parsers.matching.literals import mentions
 from parsers.paths import log_kind
 from parsers.printed import Printed
-from parsers.schemas import Member, Row, Told
+from parsers.schemas import Member, Row, Rows
 from parsers.sniff import LOGS, sniff
 from parsers.wrappers.unwrapper import holds_log
 
@@ -72,14 +72,14 @@ class Counted(io.RawIOBase):
         return self._digest.hexdigest()
 
 
-def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
+def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Rows]:
     """Events of one source of a known kind; kinds without facts (indexes, unknown text) give none."""
     if kind in LOG_KINDS:
         yield from read_log_by_columns(stream, member, kind, layouts)
     elif reader := reader_of(kind, member):
         yield from reader(stream, member)
     elif kind == "binary" and not _expected_binary(member.path):
-        yield schemas.problem("unreadable", f"{member.path}: binary content that is no file Kafka writes; left out")
+        yield schemas.problem("unreadable", f"{member.path}: binary content, not a file that Kafka writes; not read")
 
 
 def _expected_binary(path: str) -> bool:
@@ -145,15 +145,15 @@ class LinesAccount:
     def __init__(self) -> None:
         self._jumps, self._printed, self._order = Jumps(), Printed(), LineOrder()
 
-    def pass_by(self, told: Told) -> None:
-        if isinstance(told, pa.RecordBatch):
-            self._jumps.pass_by_all(told)
-            self._printed.pass_by_all(told)
-            self._order.pass_by_all(told)
+    def pass_by(self, rows: Rows) -> None:
+        if isinstance(rows, pa.RecordBatch):
+            self._jumps.pass_by_all(rows)
+            self._printed.pass_by_all(rows)
+            self._order.pass_by_all(rows)
         else:
-            self._jumps.pass_by(told)
-            self._printed.pass_by(told)
-            self._order.pass_by(told)
+            self._jumps.pass_by(rows)
+            self._printed.pass_by(rows)
+            self._order.pass_by(rows)
 
     def follow(self, later: LinesAccount) -> None:
         """Adds the result of a later part of the source."""
@@ -186,7 +186,7 @@ class SourceAccount:
         self._lines: dict[str, LinesAccount] = defaultdict(LinesAccount)
         self.problems = 0
 
-    def pass_by(self, row: Told) -> Iterator[Told]:
+    def pass_by(self, row: Rows) -> Iterator[Rows]:
         """The row with its source; none if the row only belongs to the summary, or is a problem too many. A batch contains events of one
         source."""
         if isinstance(row, pa.RecordBatch):
@@ -225,14 +225,14 @@ class SourceAccount:
         if self.problems > MAX_PROBLEMS:
             yield {**schemas.problem("more", f"{self.problems - MAX_PROBLEMS} more problems of this kind"), "source": self._path}
         for path in dict.fromkeys((*self._collected, self._path)):
-            told = self._collected.get(path, {})
-            facts = {"kind": kind, **told, **self._lines[path].collected(told.get("clock"))}
+            collected = self._collected.get(path, {})
+            facts = {"kind": kind, **collected, **self._lines[path].collected(collected.get("clock"))}
             whole = path == self._path
             own = replace(member, path=path)
             yield _source(own, facts["kind"], size if whole else None, sha256 if whole else None, facts, self._troubles.get(path))
 
 
-def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
+def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()) -> Iterator[Rows]:
     """Events of one source, its `source` event last. A read error becomes a problem row; the rows before it are kept. A log of several
     writers has a `source` event for each (read_log)."""
     account = SourceAccount(member.path)
@@ -270,7 +270,7 @@ def archive(member: Member, form: str, size: int, sha256: str) -> Row:
     return {"event": "archive", "source": member.path, "value": sha256, "bytes": size, "reason": form}
 
 
-def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Told]:
+def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Rows]:
     layouts = [compiled(pattern) for pattern in log_patterns]
     archives: list[Row] = []
     last: Row | None = None  # `source` event of the file read last: problems of a container are known only after it
@@ -293,7 +293,7 @@ def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Told]:
     yield from archives
 
 
-def _is_source(row: Told, member: Member) -> bool:
+def _is_source(row: Rows, member: Member) -> bool:
     return isinstance(row, dict) and row["event"] == "source" and row["source"] == member.path
 
 

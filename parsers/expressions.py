@@ -40,15 +40,15 @@ class Quick:
     def groupdict(self, found: re.Match[str]) -> dict[str, str | None]:
         """The groups by name, as in the original expression."""
         names, first, several = self._places
-        told = dict(zip(names, found.group(*first)[1:], strict=True)) if names else {}
+        texts = dict(zip(names, found.group(*first)[1:], strict=True)) if names else {}
         for name, places in several:
-            if told[name] is None:
+            if texts[name] is None:
                 for at in places:
                     text = found[at]
                     if text is not None:
-                        told[name] = text
+                        texts[name] = text
                         break
-        return told
+        return texts
 
 
 def quick(expression: str, flags: int = 0) -> Quick | None:

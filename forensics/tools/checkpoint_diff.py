@@ -323,7 +323,7 @@ def _below_the_start(copy: Copy) -> Iterator[Remark]:
 def _epoch_file(copy: Copy) -> Iterator[Remark]:
     for (epoch, start), (later, begin) in pairwise(copy.disk.epochs):
         if later <= epoch or begin < start:
-            text = f"epochs do not rise: epoch {later} from offset {begin} stands after epoch {epoch} from {start}"
+            text = f"epochs do not rise: epoch {later} from offset {begin} follows epoch {epoch} from {start}"
             yield Remark("epochs-not-rising", True, copy.broker, text, begin)
     end = copy.log_end
     for (epoch, start), event in zip(copy.disk.epochs, copy.disk.epoch_events, strict=False):

@@ -287,7 +287,7 @@ def _config(fields: Fields, _: int) -> tuple[Row, Mapping[str, Any]]:
 
 def _node(name: str) -> int:
     if not re.fullmatch(r"\d{1,10}", name, re.ASCII) or int(name) not in INT32:
-        raise Malformed("the name of a broker is no node id")
+        raise Malformed("the name of a broker is not a node id")
     return int(name)
 
 

@@ -162,7 +162,7 @@ def _entry(entry: object, reason: str) -> Row:
         return {"event": "election-plan", **named}
     directories = entry.get("log_dirs")
     if directories is not None and not (isinstance(directories, list) and all(isinstance(d, str) for d in directories)):
-        raise Malformed("log_dirs is no list of directories")
+        raise Malformed("log_dirs is not a list of directories")
     chosen = [d for d in directories or () if d != "any"]
     where = ",".join(directories or ())[:MAX_TEXT] if chosen else None
     return {"event": "assignment", "reason": reason, **named, "replicas": broker_ids(entry["replicas"]), "directory": _clean(where)}
@@ -384,7 +384,7 @@ def _settings(config: dict[str, Any], path: dict[str, Any]) -> Iterator[Row]:
         scope = {"reason": "DYNAMIC_DEFAULT_BROKER_CONFIG"}
     for key, value in config.items():
         if not isinstance(value, str):
-            raise Malformed("the value of a setting is no text")
+            raise Malformed("the value of a setting is not a text")
         kept = _clean(masked(key, value))
         yield {"event": "config", **scope, "key": _clean(key), "value": kept, "text": _clean(f"{key}={kept}"[:MAX_TEXT])}
     yield {"event": "config", **scope, "value": _clean(",".join(config)[:MAX_TEXT]), "count": len(config), "text": "config"}

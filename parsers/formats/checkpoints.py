@@ -50,7 +50,7 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
     A file of no bytes, or of a version line only, is valid and empty: Kafka creates such files.
     """
     if is_unfinished(member.path):
-        text = f"{member.path}: a checkpoint that was being written and never finished: the process ended in between"
+        text = f"{member.path}: a checkpoint whose writing was not finished: the process ended first"
         yield problem("checkpoint-unfinished", text, line=1, byte=0)
     expected, found, number = None, 0, 0
     ended = _Ended(stream)
@@ -71,9 +71,9 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
         said = f"Expected [{expected}] entries in checkpoint file [{member.path}], but found only [{found}]"
         yield problem("checkpoint-corrupt", said, line=2)
     elif expected is None and found:
-        yield problem("checkpoint-corrupt", f"{member.path}: rows without the two lines of version and count before them", line=1)
+        yield problem("checkpoint-corrupt", f"{member.path}: rows without the lines of version and count before them", line=1)
     elif found and not ended.by_newline:
-        text = f"{member.path}: the last line has no end, which Kafka always writes: the file may be cut off within a number"
+        text = f"{member.path}: the last line has no line feed, which Kafka always writes: the file may be cut within a number"
         yield problem("checkpoint-cut", text, line=number)
 
 
@@ -122,7 +122,7 @@ def _rows(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
         line, at, text, (topic, index, number) = entry
         partition, offset = integer(index, INT32), integer(number, INT64)
         if partition is None or partition < 0 or offset is None:
-            yield malformed(member, text, "partition and offset are no numbers Kafka takes", line, at)
+            yield malformed(member, text, "partition and offset are not numbers that Kafka accepts", line, at)
             continue
         if offset < 0:
             yield malformed(member, text, "the offset is negative", line, at)

@@ -110,7 +110,7 @@ def _ids(text: str) -> list[int]:
 def _number(text: str, bounds: range) -> int:
     value = integer(text, bounds)
     if value is None:
-        raise ValueError(f"{text[:50]!r} is no number that can stand here")
+        raise ValueError(f"{text[:50]!r} is not a valid number here")
     return value
 
 

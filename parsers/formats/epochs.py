@@ -40,7 +40,7 @@ def _entries(stream: BinaryIO, member: Member) -> Iterator[Row]:
         line, at, text, fields = entry
         epoch, offset = integer(fields[0], INT32), integer(fields[1], INT64)
         if epoch is None or offset is None or epoch < 0 or offset < 0:
-            yield malformed(member, text, "epoch and offset are no numbers Kafka takes", line, at)
+            yield malformed(member, text, "epoch and offset are not numbers that Kafka accepts", line, at)
             continue
         if previous and (epoch <= previous[0] or offset < previous[1]):
             yield problem("epochs-not-rising", _falls(member, previous, (epoch, offset)), line=line, byte=at)
@@ -50,7 +50,7 @@ def _entries(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
 
 def _falls(member: Member, before: tuple[int, int], after: tuple[int, int]) -> str:
-    return f"{member.path}: epoch {after[0]} from offset {after[1]} stands after epoch {before[0]} from offset {before[1]}"
+    return f"{member.path}: epoch {after[0]} from offset {after[1]} follows epoch {before[0]} from offset {before[1]}"
 
 
 def _common(member: Member) -> dict[str, Any]:

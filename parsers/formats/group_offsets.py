@@ -89,10 +89,10 @@ def _turns(last: Commit, commit: Commit) -> bool:
 
 def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """The rows of any segment, plus its `group-commit` and `group-member` events."""
-    told = _Commits()
-    yield from segments.read_segment(stream, member, payload=MAX_PAYLOAD, look=told.add)
-    yield from told.histories.rows()
-    yield from told.members.rows()
+    commits = _Commits()
+    yield from segments.read_segment(stream, member, payload=MAX_PAYLOAD, look=commits.add)
+    yield from commits.histories.rows()
+    yield from commits.members.rows()
 
 
 class Histories:

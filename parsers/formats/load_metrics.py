@@ -44,7 +44,7 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     Empty cells give no event. Problems: 'load-metrics-unknown' for a layout without a broker column, 'load-metrics-malformed' for a row or
     cell that cannot be read.
     """
-    yield from limited(_rows(stream, member), member, "cells that are no numbers", "load-metrics-malformed")
+    yield from limited(_rows(stream, member), member, "cells that are not numbers", "load-metrics-malformed")
 
 
 def _rows(stream: BinaryIO, member: Member) -> Iterator[Row]:
@@ -74,25 +74,25 @@ def _cells(text: str, mark: str, names: list[str], member: Member) -> Iterator[R
     try:
         cells = [cell.strip() for cell in next(csv.reader(io.StringIO(text), delimiter=mark))]
     except (csv.Error, StopIteration):
-        yield _malformed(member, f"no row of a CSV: {text[:200]}")
+        yield _malformed(member, f"not a row of a CSV: {text[:200]}")
         return
     by_name = dict(zip(names, cells, strict=False))
     named = _first_of(by_name, BROKER_COLUMNS) or ""
     broker = integer(named, INT32)
     if broker is None:
-        yield _malformed(member, f"{named[:50]!r} is no broker id: {text[:200]}")
+        yield _malformed(member, f"{named[:50]!r} is not a broker id: {text[:200]}")
         return
     stamp = _first_of(by_name, TIME_COLUMNS)
     time = _time(stamp) if stamp is not None else None
     if stamp is not None and time is None:
-        yield _malformed(member, f"{stamp[:50]!r} is no time that can be read")
+        yield _malformed(member, f"{stamp[:50]!r} is not a readable time")
     common: Row = {"event": "load-metric", "pattern": "load-metrics", "text": text[:MAX_TEXT], "broker": broker}
     common |= {"time": time, "clock": "stamp"} if time is not None else {"time": member.modified, "clock": "mtime"}
     metrics = {name: cell for name, cell in by_name.items() if cell and name and name not in (*BROKER_COLUMNS, *TIME_COLUMNS)}
     for name, cell in metrics.items():
         value = _number(cell, mark)
         if value is None:
-            yield _malformed(member, f"{name}: {cell[:50]!r} is no number")
+            yield _malformed(member, f"{name}: {cell[:50]!r} is not a number")
         else:
             yield {**common, "key": name[:MAX_TEXT], "value": value}
 

@@ -90,7 +90,9 @@ class _MetadataLog:
             yield from self._problem("metadata-transaction", text, None)
             yield from self._release()
         if self._untold:
-            yield problem("metadata-record", f"{self._untold} more records or batches could not be read, as told before or alike")
+            yield problem(
+                "metadata-record", f"{self._untold} more records or batches could not be read, for the reasons above or similar ones"
+            )
 
     def _record(self, batch: Batch, record: Record) -> Iterator[Row]:
         try:

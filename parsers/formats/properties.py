@@ -127,7 +127,7 @@ def read_clean_shutdown(stream: BinaryIO, member: Member) -> Iterator[Row]:
         found = _json(content)
         epoch = _whole(found.get("brokerEpoch"), INT64) if isinstance(found, dict) else None
         if epoch is None:
-            yield problem("clean-shutdown-corrupt", f"{member.path}: holds no broker epoch", line=1, byte=0)
+            yield problem("clean-shutdown-corrupt", f"{member.path}: contains no broker epoch", line=1, byte=0)
         row |= {"text": content.decode("utf-8", "replace"), "broker_epoch": epoch}
     yield row
 

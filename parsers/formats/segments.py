@@ -45,7 +45,7 @@ class Stretch(NamedTuple):
 def stretches_of(segment_value: str | None) -> list[Stretch]:
     """The damaged ranges of a file, from `value` of its last `segment` event; none if the value is not a list of ranges."""
     try:
-        return [Stretch(*told) for told in json.loads(segment_value)] if segment_value else []
+        return [Stretch(*stretch) for stretch in json.loads(segment_value)] if segment_value else []
     except (ValueError, TypeError):
         return []
 
@@ -119,7 +119,7 @@ class _Segment:
     def last_row(self) -> Row:
         text = None
         if self._behind:
-            text = f"{self._behind} whole batches lie behind the first damage, the last one ends at offset {self._last_offset}"
+            text = f"{self._behind} whole batches follow the first damage; the last of them ends at offset {self._last_offset}"
         value = json.dumps(self._stretches, separators=(",", ":")) if self._stretches else None
         return self._row() | {"log_end_offset": self._end, "text": text, "value": value}
 

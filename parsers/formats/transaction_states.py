@@ -42,9 +42,9 @@ class _Transactions:
 
 def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """The rows of any segment, plus its `transaction-state` events."""
-    told = _States()
-    yield from segments.read_segment(stream, member, payload=MAX_PAYLOAD, look=told.add)
-    yield from told.rows()
+    states = _States()
+    yield from segments.read_segment(stream, member, payload=MAX_PAYLOAD, look=states.add)
+    yield from states.rows()
 
 
 class _States:

@@ -121,7 +121,7 @@ def _dated(group: Sequence[Line], data: bytes, written: datetime | None) -> Lear
     if len(decided) == 1:
         return Learned(decided[0], decided[0].name)
     names = " or ".join(repr(layout.name) for layout in decided)
-    text = f"the day and the month of its dates cannot be told apart, so they are not read; --log-pattern says which: {names}"
+    text = f"the day and the month of its dates cannot be distinguished, so the dates are not read; give one as --log-pattern: {names}"
     return Learned(replace(decided[0], when=_no_time), None, ("no-date", text))
 
 

@@ -101,8 +101,8 @@ def time_of(utc: datetime | bytes | None) -> datetime | None:
         return utc
     if len(utc) <= _MOST_DIGITS and utc.isdigit():
         return epoch(int(utc))
-    at, told = instant(utc.decode("ascii", "replace"))
-    return at if told else None
+    at, zoned = instant(utc.decode("ascii", "replace"))
+    return at if zoned else None
 
 
 def finer(time: datetime, stamp: datetime | None) -> datetime:
@@ -230,11 +230,11 @@ class Unwrapper:
         raws: list[bytes] = []
         utcs: list[datetime | bytes | None] = []
         while (found := match(data, at)) is not None and len(texts) < _RUN:
-            text, utc, told = found.group(text_at, utc_at, host_at)
-            if told != host:
+            text, utc, named = found.group(text_at, utc_at, host_at)
+            if named != host:
                 if texts:
                     break
-                host = told
+                host = named
             end = found.end()
             if text.startswith(b"\\"):
                 text = text.replace(b"\\t", b"\t")
@@ -351,7 +351,7 @@ class Unwrapper:
             if not equals:
                 size = int.from_bytes(outer.exactly(8), "little")
                 if size > MAX_FIELD:
-                    outer.problem = f"a field of {size} bytes in the journal's export: the rest is no export"
+                    outer.problem = f"a field of {size} bytes in the journal's export: the rest is not an export"
                     break
                 value = outer.exactly(size)
                 outer.next()

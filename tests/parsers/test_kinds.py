@@ -14,6 +14,7 @@ from forensics.views.story.words import TELLINGS
 from parsers import sniff
 from parsers.kinds import KINDS, By, Scope, named, of
 from parsers.patterns import PATTERNS
+from parsers.pieces import EVENT
 from tests.paths import ROOT
 
 _NAMES = re.compile(rf'\.event\b|"({"|".join(KINDS)})"')
@@ -86,3 +87,8 @@ def test_kinds_are_named_only_where_the_name_is_checked() -> None:
 def test_a_misspelt_name_fails() -> None:
     with pytest.raises(KeyError):
         named("log-load", "log-laod")
+
+
+def test_no_pattern_gives_the_event_whose_value_is_unpickled() -> None:
+    assert EVENT not in KINDS
+    assert EVENT not in {str(text) for p in PATTERNS for text in (p.event, *(s.fields.get("event", p.event) for s in p.samples))}

@@ -26,7 +26,7 @@ from parsers.learning.sample import HEAD
 from parsers.lines import UTF16
 from parsers.masking import masked
 from parsers.paths import partition_of
-from parsers.schemas import Member, Row, Told
+from parsers.schemas import Member, Row, Rows
 from parsers.wrappers.unwrapper import Unwrapper
 
 MAX_LINE = 1 << 20
@@ -196,7 +196,7 @@ _OF_GROUPS = named("group-commit", "client-reset", "group-coordinated")
 HOSTED = re.compile(r"(?:^|[@/,\s\[])([A-Za-z][A-Za-z0-9.-]*[A-Za-z0-9]):\d{2,5}(?!\d)")
 
 
-def note_all(told: Told, names: Names) -> None:
+def note_all(told: Rows, names: Names) -> None:
     """Collects the names in events."""
     if isinstance(told, dict):
         note(told, names)

@@ -23,14 +23,14 @@ from parsers.catalogue.columnar.heads import microseconds, moment_of
 from parsers.catalogue.reading import SAME_MOMENT, Reading
 from parsers.matching.literals import Hits
 from parsers.matching.messages import Seen
-from parsers.schemas import MAX_TEXT, Row, Told
+from parsers.schemas import MAX_TEXT, Row, Rows
 
 _LINES = 1 << 15
 """Lines that are read at a time."""
 _MOMENT = SAME_MOMENT.seconds * 10**6
 
 
-def search(reading: Reading, data: bytes, base: int) -> Generator[Told, None, int | None]:
+def search(reading: Reading, data: bytes, base: int) -> Generator[Rows, None, int | None]:
     """Events of a chunk from a line's end on. Returns the position from which to search again after a change of literals or layouts."""
     hits = reading.layouts.find(data, base)
     chunk = Chunk(reading, data)
@@ -97,7 +97,7 @@ class _InTurn(Block):
         """Those components' names that are writers."""
         self.carried = self.reading.named
 
-    def in_turn(self) -> Generator[Told, None, int | None]:
+    def in_turn(self) -> Generator[Rows, None, int | None]:
         """Events, including those of the lines left to Reading. Returns the position from which to search again, if any."""
         chunk, reading, layouts = self.chunk, self.reading, self.reading.layouts
         rows: list[tuple[int, Row]] = []
@@ -158,7 +158,7 @@ class _InTurn(Block):
         at, layout = end - 1, self.chunk.heads.layout
         if at in self.records:
             reading.pass_by(self.record(at), self.begins[at], self.ends[at], layout)
-            reading.told = True
+            reading.matched_whole = True
         else:
             reading.pass_by(None, self.begins[at], self.begins[at], layout)
         if namings := self._namings(begin, end):
@@ -185,7 +185,7 @@ class _InTurn(Block):
 
     # to columns
 
-    def _events_of(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Iterator[Told]:
+    def _events_of(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Iterator[Rows]:
         """Events of a range of lines, with these rows between them."""
         survey = self.reading.survey
         survey.hits += end - begin - self.heads.loggers[begin:end].count(None)
@@ -201,7 +201,7 @@ class _InTurn(Block):
             except TooMany:
                 most = (until - begin) // 2
                 continue
-            yield from events.told()
+            yield from events.in_order()
             begin, first, most = until, last, 2 * most
 
     def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Events:

@@ -137,7 +137,7 @@ def test_flipped_bit_stops_the_log_but_not_the_reading() -> None:
     assert "cuts the log at offset 10, byte 61" in corruption["text"]
     assert segment["log_end_offset"] == 10
     assert [batch["base_offset"] for batch in segment["batches"]] == [0, 20]
-    assert segment["text"] == "1 whole batches lie behind the first damage, the last one ends at offset 29"
+    assert segment["text"] == "1 whole batches follow the first damage; the last of them ends at offset 29"
 
 
 def test_a_stretch_of_bad_batches_is_one_event() -> None:
