@@ -24,7 +24,7 @@ from parsers.log_pattern import compiled
 from parsers.matching.literals import anywhere, relevant
 from parsers.matching.messages import apply
 from parsers.matching.text import text_of
-from parsers.patterns import PATTERNS
+from parsers.patterns.in_force import PatternSet, pattern_set
 from parsers.patterns.pattern import Pattern
 from parsers.stamps import Stamp, stamps
 
@@ -308,7 +308,7 @@ def _places(hit: _Hit) -> tuple[list[tuple[Pattern, int, int]], int]:
     for pattern in hit.patterns:
         if pattern.multiline:
             continue
-        at = text.find(pattern.literal) if _says_literal()[pattern.name] else -1
+        at = text.find(pattern.literal) if _says_literal(pattern_set())[pattern.name] else -1
         at, end = (at, at + len(pattern.literal)) if at >= 0 else (length, 0)
         begins = [b for b in range(min(at + 1, _FIELDS_WITHIN, length)) if not text[b].isspace() and (b == 0 or not text[b - 1].isalnum())]
         tried += len(begins)
@@ -359,26 +359,26 @@ def _guessed(lines: Iterable[str]) -> Iterator[_Line]:
 _SEPARATOR = regex.compile(r"[^\w\[]*(?:\w+=\"?)?")
 
 
-@lru_cache(maxsize=1)
-def _printers() -> Mapping[str, tuple[str, ...]]:
+@lru_cache(maxsize=8)
+def _printers(patterns: PatternSet) -> Mapping[str, tuple[str, ...]]:
     """The loggers that print each pattern, according to the pattern and its samples."""
     found = {}
-    for pattern in PATTERNS:
+    for pattern in patterns.patterns:
         sampled = (LOG4J.read(sample.line.partition("\n")[0]) for sample in pattern.samples)
         names = (*pattern.loggers, *(record.logger for record in sampled if record is not None and record.logger))
         found[pattern.name] = tuple(dict.fromkeys(names))
     return found
 
 
-@lru_cache(maxsize=1)
-def _says_literal() -> Mapping[str, bool]:
+@lru_cache(maxsize=8)
+def _says_literal(patterns: PatternSet) -> Mapping[str, bool]:
     """Whether each pattern's literal is part of its message; some literals are the logger's name."""
     return {
         pattern.name: all(
             (record := LOG4J.read(sample.line.partition("\n")[0])) is None or pattern.literal in record.message
             for sample in pattern.samples
         )
-        for pattern in PATTERNS
+        for pattern in patterns.patterns
     }
 
 
@@ -436,7 +436,7 @@ def _gap(text: str) -> Iterator[_Piece]:
 
 def _logger_rank(name: str, pattern: Pattern | None) -> int | None:
     """How likely a word is the logger's name; None if it is not."""
-    if pattern is not None and any(abbreviates(name, full) for full in _printers()[pattern.name]):
+    if pattern is not None and any(abbreviates(name, full) for full in _printers(pattern_set())[pattern.name]):
         return 0
     if relevant(name) is not None:
         return 1
