@@ -7,6 +7,7 @@ Here: the files and their digests. Not here: the patterns in them (parsers.patte
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -19,6 +20,14 @@ class PatternFile(NamedTuple):
     @property
     def sha256(self) -> str:
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def opened(path: str) -> PatternFile:
+    """The file at this path. Raises OSError if it cannot be read, and ValueError if it is not UTF-8."""
+    try:
+        return PatternFile(path, Path(path).read_text("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8: {error}") from None
 
 
 _in_force: tuple[PatternFile, ...] = ()
