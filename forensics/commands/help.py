@@ -27,7 +27,7 @@ HEADINGS: Mapping[str, Sequence[str]] = {
         "--out",
         "--mapping",
     ),
-    "How the evidence is read": ("--layout", "--timezone", "--clock-offset", "--log-pattern", "--memory", "--master"),
+    "How the evidence is read": ("--layout", "--timezone", "--clock-offset", "--log-pattern", "--patterns", "--memory", "--master"),
 }
 """Options under none of them are listed under other options."""
 OTHERS = "Other options"

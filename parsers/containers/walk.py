@@ -25,7 +25,6 @@ from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded,
 from parsers.containers.tar import Ahead, is_tar, tar_entries
 from parsers.containers.units import Unit
 from parsers.containers.zip import Spool, zip_entries
-from parsers.limits import put_in_force
 from parsers.schemas import Member
 
 _FAST = frozenset({"gzip", "zstd"})
@@ -67,7 +66,7 @@ def members(path: str | os.PathLike[str]) -> Iterator[Found]:
 
 def read_unit(unit: Unit, sealed: Sealed | None = None) -> Iterator[Found]:
     """The members of one unit, as returned by `members`. `sealed` is called once per container, in the first unit of the container."""
-    put_in_force(unit.limits)
+    unit.put_in_force()
     place = storage(unit.path)
     if not place.is_directory():
         yield from _file(place, "", label_of(unit, ""), _Nest(unit.prefix, dealt=unit.dealt), unit.select, *unit.versions, sealed=sealed)
@@ -89,7 +88,7 @@ def label_of(unit: Unit, name: str) -> str:
 
 def lone_file(unit: Unit) -> tuple[Member, File] | None:
     """The file on disk that makes up a whole unit, to be closed by the caller; None if there is none. Raises OSError."""
-    put_in_force(unit.limits)
+    unit.put_in_force()
     place = storage(unit.path)
     names = unit.select if place.is_directory() else ("",) if unit.select is None else ()
     if names is None or len(names) != 1 or (place.is_directory() and place.refusal(names[0]) is not None):

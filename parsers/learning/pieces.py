@@ -13,7 +13,7 @@ from parsers.layouts import LEVELS, LOG4J, abbreviates, component_before
 from parsers.learning.sample import Hit
 from parsers.learning.worth import PRINTED_LOGGER, TAIL
 from parsers.matching.literals import relevant
-from parsers.patterns import PATTERNS
+from parsers.patterns.in_force import PatternSet, pattern_set
 from parsers.patterns.pattern import Pattern
 from parsers.stamps import Stamp, stamps
 
@@ -95,7 +95,7 @@ def _places(hit: Hit) -> tuple[list[_Place], int]:
 def _candidates(text: str, pattern: Pattern) -> tuple[list[int], list[int], int]:
     """Where a message of this pattern may begin, where it may end before the end of the line, and how many places were tried."""
     length = len(text.rstrip())
-    at = text.find(pattern.literal) if _says_literal()[pattern.name] else -1
+    at = text.find(pattern.literal) if _says_literal(pattern_set())[pattern.name] else -1
     at, end = (at, at + len(pattern.literal)) if at >= 0 else (length, 0)
     places = [b for b in range(min(at + 1, _FIELDS_WITHIN, length)) if not text[b].isspace() and (b == 0 or not text[b - 1].isalnum())]
     begins = [b for b in places if pattern.compiled.match(text, b) is not None]
@@ -150,26 +150,26 @@ def guessed(lines: Iterable[str]) -> Iterator[Line]:
 _SEPARATOR = regex.compile(r"[^\w\[]*(?:\w+=\"?)?")
 
 
-@lru_cache(maxsize=1)
-def _printers() -> Mapping[str, tuple[str, ...]]:
+@lru_cache(maxsize=8)
+def _printers(patterns: PatternSet) -> Mapping[str, tuple[str, ...]]:
     """The loggers that print each pattern, according to the pattern and its samples."""
     found = {}
-    for pattern in PATTERNS:
+    for pattern in patterns.patterns:
         sampled = (LOG4J.read(sample.line.partition("\n")[0]) for sample in pattern.samples)
         names = (*pattern.loggers, *(record.logger for record in sampled if record is not None and record.logger))
         found[pattern.name] = tuple(dict.fromkeys(names))
     return found
 
 
-@lru_cache(maxsize=1)
-def _says_literal() -> Mapping[str, bool]:
+@lru_cache(maxsize=8)
+def _says_literal(patterns: PatternSet) -> Mapping[str, bool]:
     """Whether each pattern's literal is part of its message; some literals are the logger's name."""
     return {
         pattern.name: all(
             (record := LOG4J.read(sample.line.partition("\n")[0])) is None or pattern.literal in record.message
             for sample in pattern.samples
         )
-        for pattern in PATTERNS
+        for pattern in patterns.patterns
     }
 
 
@@ -238,7 +238,7 @@ def _gap(text: str) -> Iterator[Piece]:
 
 def _logger_rank(name: str, pattern: Pattern | None) -> int | None:
     """How likely a word is the logger's name; None if it is not."""
-    if pattern is not None and any(abbreviates(name, full) for full in _printers()[pattern.name]):
+    if pattern is not None and any(abbreviates(name, full) for full in _printers(pattern_set())[pattern.name]):
         return 0
     if relevant(name) is not None:
         return 1
