@@ -7,9 +7,10 @@ that adds broker, collection and corrected time to every event. Not here: Spark 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from posixpath import commonprefix
 from typing import Any
 
@@ -22,7 +23,7 @@ from forensics.model.cluster.cluster_history import CLUSTER_ID, TELLING, Cluster
 from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, relations
 from forensics.model.cluster.directions import straightened
 from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, Source, recreated_topics
-from forensics.model.cluster.identity import Clues, identify
+from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
@@ -554,14 +555,45 @@ def _above(path: str) -> Iterable[str]:
 
 
 def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Cluster, EventResolver]:
-    """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (kinds.GATHERED), and those of LEADERSHIPS for
-    partitions numbered 0."""
-    options = options or Options()
+    """The cluster at the end of the evidence and the EventResolver, from the rows of EVENTS that belong to no partition
+    (kinds.GATHERED), and those of LEADERSHIPS for partitions numbered 0."""
     table = table.combine_chunks()
     archives = table.select(["source", "bytes", "value"]).filter(pc.equal(table["event"], "archive")).to_pylist()
-    told = straightened(table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist())
-    sources = _sources(told)
-    clues = _clues(table, told, sources)
+    collected = straightened(table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist())
+    sources = _sources(collected)
+    owned, conflicts, hosts_of = _with_owners(table, collected, sources)
+    owned = _with_clusters(owned, table, sources)
+    raw = _raw(table, owned, sources)
+    table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
+    owned = replace(owned, topics=_topic_names(table))
+    resolver, clocks = _with_clocks(owned, collected, sources, raw, options or Options(), hosts_of)
+    resolver, ordered = _with_collections(resolver, sources, _begins(table, resolver))
+    evidence = partial(
+        Cluster,
+        sources=sources,
+        archives=sorted({Archive(resolver.shown(row["source"]), row["bytes"], row["value"]) for row in archives}),
+        conflicts=conflicts,
+        topic_ids=dict(resolver.topics),
+        copies=frozenset(map(resolver.shown, _copies(sources))),
+    )
+    events = list(_identified(table, resolver))
+    newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
+    events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
+    for s in sources:
+        _correct(s, resolver)
+        s.path = resolver.shown(s.path)
+    modes: dict[int | None, set[str | None]] = defaultdict(set)
+    for e in raw:
+        modes[e.cluster].add(e.mode)
+    return _clusters(evidence, events, resolver, clocks, ordered, modes)[-1], resolver
+
+
+def _with_owners(
+    table: pa.Table, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]
+) -> tuple[EventResolver, list[Conflict], Mapping[int, int]]:
+    """Sets the node and collection of each source. Returns the resolver that knows them, the conflicts between signs of ownership, and
+    the nodes that share a host (shared_logs.hosts)."""
+    clues = _clues(table, collected, sources)
     identity = identify(clues)
     named = {s.path: clue.nodes for s, clue in zip(sources, clues, strict=True) if s.kind.endswith(LOG_SUFFIX)}
     shared = _shared(table, named, {path: identity.owners[path].node for path in named})
@@ -572,66 +604,92 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     unstamped = meaningless(sources, LOG_SUFFIX)
     for s in sources:
         s.modified = None if s.path in unstamped else s.modified
-    owners = {s.path: s.node for s in sources}
-    known = EventResolver(owners, {s.path: s.collection for s in sources}, {}, {}, root=_root(sources), unstamped=unstamped, shared=shared)
-    known = _with_clusters(known, table, sources)
-    witnesses = _witnesses(told, {s.path: s.nodes for s in sources}, unstamped)
-    raw = _raw(table, known, sources)
-    table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
-    begun = _starts(raw)
-    witnesses = {n: [replace(w, starts=tuple(begun.get(known.shown(w.source), ()))) for w in found] for n, found in witnesses.items()}
-    clocks = _clocks(witnesses, raw, options, hosts(named))
-    jumps = {w.source: w.jumps for found in witnesses.values() for w in found}
-    absolute = _absolute(told)
+    nodes, collections = {s.path: s.node for s in sources}, {s.path: s.collection for s in sources}
+    resolver = EventResolver(nodes, collections, {}, {}, root=_root(sources), unstamped=unstamped, shared=shared)
+    return resolver, identity.conflicts, hosts(named)
+
+
+def _topic_names(table: pa.Table) -> dict[str, str]:
+    """Topic names by topic id, from the events that create topics."""
     made = pc.and_(pc.is_in(table["event"], pa.array(sorted(of(role=Role.TOPIC_MADE)))), pc.is_valid(table["topic_id"]))
-    topics = table.select(["topic_id", "topic"]).filter(made).to_pylist()
+    return {row["topic_id"]: row["topic"] for row in table.select(["topic_id", "topic"]).filter(made).to_pylist()}
+
+
+def _with_clocks(
+    owned: EventResolver,
+    collected: Sequence[Mapping[str, Any]],
+    sources: Sequence[Source],
+    raw: Sequence[Event],
+    options: Options,
+    hosts: Mapping[int, int],
+) -> tuple[EventResolver, dict[int | None, Clock]]:
+    """The resolver with the corrections of all times, and the clock of each node; also corrects the modification times of `sources`."""
+    starts = _starts(raw)
+    uncertain = _witnesses(collected, {s.path: s.nodes for s in sources}, owned.unstamped)
+    witnesses = {n: [replace(w, starts=tuple(starts.get(owned.shown(w.source), ()))) for w in of_node] for n, of_node in uncertain.items()}
+    clocks = _clocks(witnesses, raw, options, hosts)
+    jumps = {w.source: w.jumps for of_node in witnesses.values() for w in of_node}
+    absolute = _absolute(collected)
     clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # nodes that share a log share a host
+    for s in sources:
+        s.modified = s.modified - timedelta(milliseconds=clock_of[s.path].files_ms) if s.modified is not None else None
     resolver = replace(
-        known,
+        owned,
         offsets_ms={path: c.skew_ms if path in absolute else c.offset_ms for path, c in clock_of.items()},
-        topics={r["topic_id"]: r["topic"] for r in topics},
-        steps={s.path: found for s in sources if s.path not in absolute and (found := _steps(s, clock_of[s.path], jumps.get(s.path, ())))},
+        steps={
+            s.path: of_log for s in sources if s.path not in absolute and (of_log := _steps(s, clock_of[s.path], jumps.get(s.path, ())))
+        },
         skews_ms={path: c.skew_ms for path, c in clock_of.items() if c.skew_ms},
         files_ms={path: c.files_ms for path, c in clock_of.items() if c.files_ms},
         stamps_ms=_stamps(raw, clocks),
     )
-    for s in sources:
-        s.modified = s.modified - timedelta(milliseconds=resolver.files_ms.get(s.path, 0)) if s.modified is not None else None
-    begins = _begins(table, resolver)
+    return resolver, clocks
+
+
+def _with_collections(
+    resolver: EventResolver, sources: Sequence[Source], begins: Mapping[int, datetime]
+) -> tuple[EventResolver, dict[int, list[str]]]:
+    """The resolver with the collection of each source and the times at which earlier collections were saved, and each node's collections,
+    oldest first; also sets the collections of `sources`."""
     _set_apart(sources, resolver.offsets_ms, begins)
     ordered = _order_collections(sources, resolver.offsets_ms, begins)
     collections = {s.path: s.collection for s in sources}
-    resolver = replace(resolver, collections=collections, saved=_saved(sources, ordered, resolver.offsets_ms))
-    copies = frozenset(map(resolver.shown, _copies(sources)))
-    events = list(_identified(table, resolver))
-    backwards = {resolver.shown(s.path) for s in sources if s.newest_first}
-    events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, backwards)))
-    for s in sources:
-        _correct(s, resolver)
-        s.path = resolver.shown(s.path)
-    packed = sorted({Archive(resolver.shown(row["source"]), row["bytes"], row["value"]) for row in archives})
-    topic_ids = dict(resolver.topics)
+    return replace(resolver, collections=collections, saved=_saved(sources, ordered, resolver.offsets_ms)), ordered
+
+
+def _clusters(
+    evidence: Callable[[int, str | None], Cluster],
+    events: Sequence[Event],
+    resolver: EventResolver,
+    clocks: Mapping[int | None, Clock],
+    ordered: Mapping[int, list[str]],
+    modes: Mapping[int | None, Collection[str | None]],
+) -> list[Cluster]:
+    """The clusters of the collection, oldest first. `evidence` creates a cluster with what all of them share."""
     numbers = dict(enumerate(resolver.clusters.ids, -resolver.clusters.last))
-    lived = _by_cluster(_lived(events), numbers)
-    at_any_time = {resolver.shown(s.path) for s in sources if s.kind == "server-properties"} if resolver.clusters.last else set()
-    own: dict[int | None, list[Event]] = {number: [] for number in numbers}
-    for e in events:
-        for number in numbers if e.source in at_any_time else (e.cluster,):
-            own[number].append(e)
-    came = _begun(clocks, resolver)
-    modes: dict[int | None, set[str | None]] = defaultdict(set)
-    for e in raw:
-        modes[e.cluster].add(e.mode)
-    lives: list[Cluster] = []
+    runs = _by_cluster(_lived(events), numbers)
+    by_cluster = _events_by_cluster(events, evidence(0, None).sources, numbers)
+    joins = _joins(clocks, resolver)
+    clusters: list[Cluster] = []
     for number, cluster_id in numbers.items():
-        cluster = Cluster(number, cluster_id, sources, packed, identity.conflicts, topic_ids=topic_ids, copies=copies)
-        _fill(cluster, own[number], clocks, ordered, lived[number])
-        cluster.begun = came.get(number, ())
-        cluster.mode = _mode(cluster, {e.mode for e in cluster.events} | modes[number])
-        lives.append(cluster)
-    for cluster in lives:
-        cluster.whole = lives
-    return lives[-1], resolver
+        cluster = evidence(number, cluster_id)
+        _fill(cluster, by_cluster[number], clocks, ordered, runs[number])
+        cluster.begun = joins.get(number, ())
+        cluster.mode = _mode(cluster, {e.mode for e in cluster.events}.union(modes.get(number, ())))
+        clusters.append(cluster)
+    for cluster in clusters:
+        cluster.whole = clusters
+    return clusters
+
+
+def _events_by_cluster(events: Iterable[Event], sources: Iterable[Source], numbers: Collection[int]) -> dict[int | None, list[Event]]:
+    """Events by cluster. server.properties files have no time: their settings count for all clusters."""
+    undated = {s.path for s in sources if s.kind == "server-properties"} if len(numbers) > 1 else set()
+    found: dict[int | None, list[Event]] = {number: [] for number in numbers}
+    for e in events:
+        for number in numbers if e.source in undated else (e.cluster,):
+            found[number].append(e)
+    return found
 
 
 def _correct(source: Source, resolver: EventResolver) -> None:
@@ -651,7 +709,7 @@ def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, .
     return steps(clock.changes, source.first, jumps, source.path)
 
 
-def _begun(clocks: Mapping[int | None, Clock], resolver: EventResolver) -> dict[int, tuple[ClusterJoin, ...]]:
+def _joins(clocks: Mapping[int | None, Clock], resolver: EventResolver) -> dict[int, tuple[ClusterJoin, ...]]:
     """By cluster, when each node joined it, UTC."""
     clusters = resolver.clusters
     found: dict[int, list[ClusterJoin]] = defaultdict(list)
