@@ -77,9 +77,9 @@ def is_gathered(events: pa.Table) -> pa.ChunkedArray:
     """Mask of the events that `gather` needs: those of no partition, and some partition events that compare clocks."""
     epoch = events["leader_epoch"]
     few = pc.or_(pc.less(epoch, ALL_EPOCHS), pc.equal(pc.bit_wise_and(epoch, ONE_OF - 1), 0))
-    told = pc.fill_null(pc.not_equal(events["reason"], "cached"), True)
+    uncached = pc.fill_null(pc.not_equal(events["reason"], "cached"), True)
     of_first = pc.and_(pc.is_in(events["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(events["partition"], 0))
-    leaderships = pc.fill_null(pc.and_(pc.and_(of_first, told), few), False)
+    leaderships = pc.fill_null(pc.and_(pc.and_(of_first, uncached), few), False)
     return pc.or_(pc.is_in(events["event"], pa.array(sorted(GATHERED))), leaderships)
 
 
@@ -145,33 +145,42 @@ class EventResolver:
         for name in self.shared.starts.keys() & set(names):
             writer = pc.if_else(pc.equal(sources, name), self.shared.writers(batch, name), writer)
         collection = pc.take(pa.array([self.collections.get(s, "") for s in names], pa.string()), index)
+        shown = pc.take(pa.array([self.shown(s) for s in names], pa.string()), index)
+        replaced = {"topic": self._topics(batch), "source": shown}
+        columns = [replaced.get(name, batch.column(name)) for name in batch.schema.names]
+        cluster = self._clusters(batch, writer, index, names)
+        at = self._utc(batch, index, names)
+        return pa.RecordBatch.from_arrays([*columns, writer, collection, cluster, at], schema=IDENTIFIED)
+
+    def _topics(self, batch: pa.RecordBatch) -> pa.Array:
+        """Topic of each row, by its topic id if the row has no name."""
+        topic = batch.column("topic")
+        if not topic.null_count or not self.topics:
+            return topic
+        ids = batch.column("topic_id")
+        known = pc.unique(ids)
+        named = pa.array([self.topics.get(i) if i else None for i in known.to_pylist()], pa.string())
+        return pc.coalesce(topic, pc.take(named, pc.index_in(ids, value_set=known)))
+
+    def _utc(self, batch: pa.RecordBatch, index: pa.Array, names: Sequence[str]) -> pa.Array:
+        """UTC time of each row."""
+        sources, time, clock = batch.column("source"), batch.column("time"), batch.column("clock")
         shift = pc.take(pa.array([-1000 * self.offsets_ms.get(s, 0) for s in names], pa.duration("us")), index)
-        time = batch.column("time")
-        local = pc.equal(batch.column("clock"), "line")
         for name in names:
             for step in reversed(self.steps.get(name, ())):
                 before = pc.and_(pc.equal(sources, name), _before(batch, step))
                 shift = pc.if_else(before, pa.scalar(timedelta(milliseconds=-step.before_ms), pa.duration("us")), shift)
-        shift = pc.if_else(pc.fill_null(local, False), shift, self._of_machines(batch, index, names))
+        local = pc.fill_null(pc.equal(clock, "line"), False)
+        shift = pc.if_else(local, shift, self._of_machines(batch, index, names))
         at = pc.add(pc.if_else(_correctable(time), time, None), shift).cast(pa.timestamp("us"))
         if self.unstamped:
-            told = pc.take(pa.array([s not in self.unstamped for s in names], pa.bool_()), index)
-            at = pc.if_else(pc.or_(told, pc.fill_null(pc.not_equal(batch.column("clock"), "mtime"), True)), at, None)
+            stamped = pc.take(pa.array([s not in self.unstamped for s in names], pa.bool_()), index)
+            at = pc.if_else(pc.or_(stamped, pc.fill_null(pc.not_equal(clock, "mtime"), True)), at, None)
         if self.saved:
             saved = pc.take(pa.array([self.saved.get(s) for s in names], pa.timestamp("us")), index)
-            of_file = pc.fill_null(pc.is_in(batch.column("clock"), value_set=pa.array(["mtime"])), False)
-            at = pc.if_else(pc.and_(pc.or_(of_file, pc.is_null(batch.column("clock"))), pc.is_valid(saved)), saved, at)
-        topic = batch.column("topic")
-        if topic.null_count and self.topics:
-            ids = batch.column("topic_id")
-            known = pc.unique(ids)
-            named = pa.array([self.topics.get(i) if i else None for i in known.to_pylist()], pa.string())
-            topic = pc.coalesce(topic, pc.take(named, pc.index_in(ids, value_set=known)))
-        shown = pc.take(pa.array([self.shown(s) for s in names], pa.string()), index)
-        replaced = {"topic": topic, "source": shown}
-        columns = [replaced.get(name, batch.column(name)) for name in batch.schema.names]
-        cluster = self._clusters(batch, writer, index, names)
-        return pa.RecordBatch.from_arrays([*columns, writer, collection, cluster, at], schema=IDENTIFIED)
+            of_file = pc.fill_null(pc.is_in(clock, value_set=pa.array(["mtime"])), False)
+            at = pc.if_else(pc.and_(pc.or_(of_file, pc.is_null(clock)), pc.is_valid(saved)), saved, at)
+        return at
 
     def _clusters(self, batch: pa.RecordBatch, writer: pa.Array, index: pa.Array, names: Sequence[str]) -> pa.Array:
         """Cluster of each row: for a file, that of its disk; for a line, that of its broker at the time."""
@@ -198,10 +207,10 @@ class EventResolver:
         none = pa.scalar(timedelta(0), pa.duration("us"))
         shift = pa.array([timedelta(0)] * batch.num_rows, pa.duration("us"))
         clock = batch.column("clock")
-        for told, errors_ms in (("mtime", self.files_ms), ("utc", self.skews_ms)):
+        for stated_by, errors_ms in (("mtime", self.files_ms), ("utc", self.skews_ms)):
             if any(errors_ms.get(s) for s in names):
                 error = pc.take(pa.array([-1000 * errors_ms.get(s, 0) for s in names], pa.duration("us")), index)
-                shift = pc.if_else(pc.fill_null(pc.equal(clock, told), False), error, shift)
+                shift = pc.if_else(pc.fill_null(pc.equal(clock, stated_by), False), error, shift)
         if self.stamps_ms:
             epochs = pa.array(sorted(self.stamps_ms), pa.int32())
             errors = pa.array([-1000 * self.stamps_ms[e] for e in sorted(self.stamps_ms)], pa.duration("us"))
@@ -265,9 +274,9 @@ def _printed(places: Iterable[Mapping[str, Any]]) -> Mapping[str, Sequence[tuple
     return dict(found)
 
 
-def _clues(table: pa.Table, told: Iterable[Mapping[str, Any]], sources: Sequence[Source]) -> list[Clues]:
+def _clues(table: pa.Table, collected: Iterable[Mapping[str, Any]], sources: Sequence[Source]) -> list[Clues]:
     named: dict[str, list[int]] = defaultdict(list)
-    for row in told:
+    for row in collected:
         named[row["source"]].extend((row["collected"] or {}).get("nodes") or ())
     identifying = pc.and_(pc.is_in(table["event"], pa.array(sorted(_IDENTIFYING))), pc.is_valid(table["node"]))
     identities = table.select(["source", "node"]).filter(identifying)
@@ -288,9 +297,9 @@ def _witnesses(
         if (c.get("kind") or "").endswith(LOG_SUFFIX) and c.get("last") is not None:
             jumps = tuple(Jump(j["line"], j["before"], j["after"]) for j in c.get("jumps") or () if None not in j.values())
             utc = c.get("clock") == "utc"
-            told = 0 if utc else c.get("wall_minus_utc_ms")
+            stated = 0 if utc else c.get("wall_minus_utc_ms")
             modified = c.get("modified") if row["source"] not in unstamped else None
-            witness = Witness(c["last"], modified, told, row["source"], jumps, c.get("first"))
+            witness = Witness(c["last"], modified, stated, row["source"], jumps, c.get("first"))
             for node in nodes[row["source"]] or (None,):
                 (absolute if utc else found)[node].append(witness)
     return {**absolute, **found}
@@ -307,21 +316,26 @@ def _clocks(
     """The clock of each node. `hosts`: nodes that share a host, and so a clock, mapped to one node per host."""
     nodes = {n for n in witnesses if n is not None} | {e.writer for e in events if e.writer is not None}
     of_host = _of_hosts(witnesses, hosts)
-    anchors = {n: a for n, found in of_host.items() if (a := _anchor(found, options)) is not None}
-    wrong = {hosts.get(n, n): error for n, error in options.clock_offsets_ms.items()}
-    own = {n: replace(a, offset_ms=a.offset_ms + wrong.get(n, 0)) for n, a in anchors.items() if n is not None}
-    standing = {n: hosts.get(n, n) for n in nodes | wrong.keys()}
-    floors = {n: low for n in set(standing.values()) if (low := floor(of_host.get(n, ()))) is not None}
-    told = relations(events, {n: own[host] for n, host in standing.items() if host in own}, hosts)
-    clocks: dict[int | None, Clock] = dict(estimate(own, told, sorted(set(standing.values())), floors).items())
-    if (nobody := anchors.get(None)) is not None:
-        clocks[None] = Clock.at_offset(nobody.offset_ms, nobody.uncertainty_ms, nobody.basis)
-    for node, error in wrong.items():
-        known = clocks.get(node, Clock())
-        zone = nearest_zone(anchors[node].offset_ms) if node in anchors else known.zone_minutes
-        clocks[node] = Clock(zone, error, 0, "given", compared=known.compared)
+    anchors = {n: a for n, of_clock in of_host.items() if (a := _anchor(of_clock, options)) is not None}
+    errors_ms = {hosts.get(n, n): error for n, error in options.clock_offsets_ms.items()}
+    known = {n: replace(a, offset_ms=a.offset_ms + errors_ms.get(n, 0)) for n, a in anchors.items() if n is not None}
+    host_of = {n: hosts.get(n, n) for n in nodes | errors_ms.keys()}
+    all_hosts = sorted(set(host_of.values()))
+    floors = {n: low for n in all_hosts if (low := floor(of_host.get(n, ()))) is not None}
+    compared = relations(events, {n: known[host] for n, host in host_of.items() if host in known}, hosts)
+    clocks: dict[int | None, Clock] = dict(estimate(known, compared, all_hosts, floors).items())
+    if (unowned := anchors.get(None)) is not None:
+        clocks[None] = Clock.at_offset(unowned.offset_ms, unowned.uncertainty_ms, unowned.basis)
+    for node, error in errors_ms.items():
+        clocks[node] = _given_clock(clocks.get(node, Clock()), anchors.get(node), error)
     changing = {n: _changing(c, of_host.get(n, ()), options) for n, c in clocks.items()}
-    return {**changing, **{n: changing[host] for n, host in standing.items()}}
+    return {**changing, **{n: changing[host] for n, host in host_of.items()}}
+
+
+def _given_clock(estimated: Clock, anchor: Anchor | None, error_ms: int) -> Clock:
+    """The clock whose error the user gave."""
+    zone = nearest_zone(anchor.offset_ms) if anchor is not None else estimated.zone_minutes
+    return Clock(zone, error_ms, 0, "given", compared=estimated.compared)
 
 
 def _of_hosts(witnesses: Mapping[int | None, Sequence[Witness]], hosts: Mapping[int, int]) -> dict[int | None, list[Witness]]:
@@ -362,12 +376,12 @@ def _raw(table: pa.Table, resolver: EventResolver, sources: Iterable[Source]) ->
     the time of the snapshot. UTC lines are used only if the node has no others."""
     snapshots = pa.array([s.path for s in sources if s.kind == "metadata-snapshot"], pa.string())
     relating = pc.is_in(table["event"], pa.array(sorted({*RELATING, *LEADERSHIPS, "start-time"})))
-    told = table.filter(pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots))))
-    local = pc.fill_null(pc.equal(told["clock"], "line"), False)
-    nodes = {resolver.nodes.get(path) for path in pc.unique(told.filter(local)["source"]).to_pylist()}
+    relating_rows = table.filter(pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots))))
+    local = pc.fill_null(pc.equal(relating_rows["clock"], "line"), False)
+    nodes = {resolver.nodes.get(path) for path in pc.unique(relating_rows.filter(local)["source"]).to_pylist()}
     mixed = pa.array([s.path for s in sources if s.node in nodes], pa.string())
-    utc = pc.and_(pc.fill_null(pc.equal(told["clock"], "utc"), False), pc.is_in(told["source"], mixed))
-    found = _identified(told.filter(pc.invert(utc)), resolver)
+    utc = pc.and_(pc.fill_null(pc.equal(relating_rows["clock"], "utc"), False), pc.is_in(relating_rows["source"], mixed))
+    found = _identified(relating_rows.filter(pc.invert(utc)), resolver)
     return _without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))  # copies would pair wrong lines
 
 
@@ -414,14 +428,18 @@ def _set_apart(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins:
     """Moves sources outside a collection's directory, which were assigned to it as the node's only collection, into a collection of
     their own if the process was restarted after the collection's disks were saved: those disks do not show the current state."""
     for (node, _), own in _members(sources).items():
-        disks, outside = [s for s in own if s.kind in DISK_KINDS], [s for s in own if not _inside(s)]
-        if not disks or not outside or not all(map(_inside, disks)) or node not in begins or not _written(own, offsets_ms):
-            continue
-        saved = max((s.modified for s in disks if s.modified is not None), default=None)
-        if saved is not None and saved < begins[node]:
+        saved = _disks_saved(own)
+        outside = [s for s in own if not _inside(s)]
+        if outside and saved is not None and saved < begins.get(node, saved) and _written(own, offsets_ms):
             apart = commonprefix([s.path for s in outside]).rpartition("/")[0]
             for s in outside:
                 s.collection = apart
+
+
+def _disks_saved(sources: Iterable[Source]) -> datetime | None:
+    """When the disks of a collection were saved; None if unknown, or if some are outside the collection's directory."""
+    disks = [s for s in sources if s.kind in DISK_KINDS]
+    return max((s.modified for s in disks if s.modified is not None), default=None) if all(map(_inside, disks)) else None
 
 
 def _members(sources: Iterable[Source]) -> dict[tuple[int, str], list[Source]]:
@@ -434,8 +452,8 @@ def _members(sources: Iterable[Source]) -> dict[tuple[int, str], list[Source]]:
 
 def _written(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> bool:
     """Whether modification times are write times: each log's own equals that of its last line."""
-    told = ((s.modified, s.last - timedelta(milliseconds=offsets_ms[s.path])) for s in sources if s.last is not None)
-    return all(modified is None or abs(modified - last) <= COPIED for modified, last in told)
+    times = ((s.modified, s.last - timedelta(milliseconds=offsets_ms[s.path])) for s in sources if s.last is not None)
+    return all(modified is None or abs(modified - last) <= COPIED for modified, last in times)
 
 
 def _inside(source: Source) -> bool:
@@ -492,25 +510,27 @@ def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]], offs
 
 def _copies(sources: Iterable[Source]) -> frozenset[str]:
     """Sources that may repeat lines of another: logs of one node and kind with overlapping hours. Standard output may repeat any kind."""
+    logs = [s for s in sources if s.kind.endswith(LOG_SUFFIX)]
+    kinds = {s.kind for s in logs}
     groups: dict[tuple[int, str], list[tuple[datetime, datetime, str]]] = defaultdict(list)
-    kinds = {s.kind for s in sources if s.kind.endswith(LOG_SUFFIX)}
-    for s in sources:
-        if s.node is None or s.kind not in kinds:
-            continue
+    for s in logs:
         timed = s.first is not None and s.last is not None and s.first <= s.last
         first, last = (s.first, s.last) if timed else (datetime.min, datetime.max)
         for kind in kinds if s.kind in ("stdout-log", "other-log") else (s.kind,):
-            groups[(s.node, kind)].append((first or datetime.min, last or datetime.max, s.path))
-    found: set[str] = set()
-    for spans in groups.values():
-        begin, end, longest = datetime.min, datetime.min, ""
-        for first, last, path in sorted(spans):
-            alone = first == end and end in (begin, last)  # one moment; otherwise a log that continues after the previous one was rolled
-            if longest and (first < end or alone):
-                found |= {path, longest}
-            if last > end or first == end or not longest:
-                begin, end, longest = first, last, path
-    return frozenset(found)
+            if s.node is not None:
+                groups[(s.node, kind)].append((first or datetime.min, last or datetime.max, s.path))
+    return frozenset(path for spans in groups.values() for path in _overlapping(sorted(spans)))
+
+
+def _overlapping(spans: Iterable[tuple[datetime, datetime, str]]) -> Iterator[str]:
+    """Paths of the logs whose time span overlaps another's. `spans`: first line, last line and path, ascending."""
+    begin, end, longest = datetime.min, datetime.min, ""
+    for first, last, path in spans:
+        alone = first == end and end in (begin, last)  # one moment; otherwise a log that continues after the previous one was rolled
+        if longest and (first < end or alone):
+            yield from (path, longest)
+        if last > end or first == end or not longest:
+            begin, end, longest = first, last, path
 
 
 def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping[str, int | None]) -> SharedLogs:
@@ -520,18 +540,18 @@ def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping
     settings = pc.fill_null(pc.is_in(table["key"], pa.array(LOG_DIRECTORIES)), False)
     unnamed = pc.and_(pc.is_null(table["node"]), pc.equal(table["clock"], "line"))
     of_use = pc.or_(pc.or_(settings, pc.is_in(table["source"], several)), pc.fill_null(unnamed, False))
-    told = table.filter(pc.and_(pc.invert(pc.is_in(table["event"], pa.array(sorted(_OF_FILES)))), of_use))
-    text = pc.if_else(pc.is_null(told["node"]), told["text"], None)  # a dump of settings has hundreds of rows, each with the whole text
-    rows = told.select(["source", "line", "byte", "time", "event", "node", "key", "value"]).append_column("text", text)
+    lines = table.filter(pc.and_(pc.invert(pc.is_in(table["event"], pa.array(sorted(_OF_FILES)))), of_use))
+    text = pc.if_else(pc.is_null(lines["node"]), lines["text"], None)  # a dump of settings has hundreds of rows, each with the whole text
+    rows = lines.select(["source", "line", "byte", "time", "event", "node", "key", "value"]).append_column("text", text)
     return shared_logs(rows.to_pylist(), named, owners)
 
 
 def _with_clusters(known: EventResolver, table: pa.Table, sources: Sequence[Source]) -> EventResolver:
     """Adds the clusters in the collection, and the cluster of each file: that of the disk it is on."""
     names = pc.or_(pc.not_equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
-    told = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(TELLING | {"partition-state"}))), names))
-    telling = list(_identified(told, known))
-    for e, wall in zip(telling, told["time"].to_pylist(), strict=True):
+    naming = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(TELLING | {"partition-state"}))), names))
+    telling = list(_identified(naming, known))
+    for e, wall in zip(telling, naming["time"].to_pylist(), strict=True):
         e.at = wall
     named_on_disk = pc.and_(pc.equal(table["event"], "log-directory-identity"), pc.is_valid(table["value"]))
     identities = table.select(["source", "value", "time"]).filter(named_on_disk).to_pylist()
@@ -806,7 +826,7 @@ def _roles(value: str | None) -> str:
 _KRAFT = frozenset({"metadata-segment", "metadata-snapshot", "quorum-state"})
 
 
-def _mode(cluster: Cluster, told: Collection[str | None]) -> str:
+def _mode(cluster: Cluster, modes: Collection[str | None]) -> str:
     """The mode from the start settings, else from the events. Brokers in migration (KIP-866) log events of both modes; their cluster has
     a quorum."""
     started = [cluster.settings.of_broker(b) for b in cluster.settings.brokers()]
@@ -814,4 +834,4 @@ def _mode(cluster: Cluster, told: Collection[str | None]) -> str:
         return "kraft"
     if any("zookeeper.connect" in s for s in started):
         return "zookeeper"
-    return next((mode for mode in ("kraft", "zookeeper") if mode in told), "unknown")
+    return next((mode for mode in ("kraft", "zookeeper") if mode in modes), "unknown")
