@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from forensics.model.cluster.availability import BrokerRun, by_time, lives
 from forensics.model.cluster.clocks import Clock, estimate
-from forensics.model.cluster.cluster_history import CLUSTER_ID, TELLING, ClusterHistory, cluster_history
+from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
 from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, relations
 from forensics.model.cluster.directions import straightened
 from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, Source, recreated_topics
@@ -549,13 +549,13 @@ def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping
 def _with_clusters(known: EventResolver, table: pa.Table, sources: Sequence[Source]) -> EventResolver:
     """Adds the clusters in the collection, and the cluster of each file: that of the disk it is on."""
     names = pc.or_(pc.not_equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
-    naming = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(TELLING | {"partition-state"}))), names))
-    telling = list(_identified(naming, known))
-    for e, wall in zip(telling, naming["time"].to_pylist(), strict=True):
+    naming = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(OF_CLUSTERS | {"partition-state"}))), names))
+    of_clusters = list(_identified(naming, known))
+    for e, wall in zip(of_clusters, naming["time"].to_pylist(), strict=True):
         e.at = wall
     named_on_disk = pc.and_(pc.equal(table["event"], "log-directory-identity"), pc.is_valid(table["value"]))
     identities = table.select(["source", "value", "time"]).filter(named_on_disk).to_pylist()
-    clusters = cluster_history(telling, [(r["value"], r["time"]) for r in identities])
+    clusters = cluster_history(of_clusters, [(r["value"], r["time"]) for r in identities])
     if not clusters.last:
         return replace(known, clusters=clusters)
     ids = {r["source"].rpartition("/")[0]: r["value"] for r in identities}
