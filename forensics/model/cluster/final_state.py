@@ -87,7 +87,9 @@ def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[
         "moving": now.moving,
         "high_watermark": _high_watermark(timeline) if now.leader == -1 else None,
         "ends": [{"broker": b, "offset": o} for b, o in sorted(_ends(timeline).items())] if now.leader == -1 else None,
-        "leaderless": min((s.at for s in takewhile(lambda s: s.leader == -1, reversed(timeline.told)) if s.at is not None), default=None),
+        "leaderless": min(
+            (s.at for s in takewhile(lambda s: s.leader == -1, reversed(timeline.states_with_describe)) if s.at is not None), default=None
+        ),
     }
 
 

@@ -30,7 +30,7 @@ _LAST_S = 253_402_300_800
 def steps(timeline: PartitionTimeline) -> list[dict[str, Any]]:
     """The last MAX_STEPS changes of leader or preferred leader: at, leader (-1 none), preferred (null if the assignment is unknown)."""
     found: list[dict[str, Any]] = []
-    for told in timeline.told:
+    for told in timeline.states_with_describe:
         preferred = timeline.orders.first(told.replicas)
         if not found or (found[-1]["leader"], found[-1]["preferred"]) != (told.leader, preferred):
             found.append({"at": told.at, "leader": told.leader, "preferred": preferred})

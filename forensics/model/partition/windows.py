@@ -47,7 +47,7 @@ def windows(timeline: PartitionTimeline, holds: Callable[[State], bool]) -> Iter
             yield Window(run[0].at, state.at, tuple(run))
             run = []
     if run:
-        over = next((s for s in timeline.told[len(timeline.states) :] if not holds(s)), None)
+        over = next((s for s in timeline.states_with_describe[len(timeline.states) :] if not holds(s)), None)
         yield Window(run[0].at, over.at if over is not None else None, tuple(run), seen=over is not None)
 
 
