@@ -158,7 +158,7 @@ def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
     last = max((*stops, *whole), default=None)
     if last is None or not window.start - DETECTION <= last <= window.start + CLOSING:
         return ""
-    return f" The cluster was being stopped: all of its brokers were shut down in order, the last at {moment(last)}."
+    return f" The cluster was being stopped: all of its brokers shut down cleanly, the last at {moment(last)}."
 
 
 @cached_on_cluster
