@@ -149,13 +149,12 @@ def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
     """A sentence, if the window lasts to the end because the whole cluster was stopped cleanly then; else ''."""
     if window.end is not None or window.start is None or window.times > 1:
         return ""
-    whole = _stopped(cluster)
-    own = [_last_stop(b, cluster) for b in {*gone, *(b for s in window.states for b in s.replicas or ())}]
-    stops = [at for at in own if at is not None]
-    near = all((at := _last_stop(b, cluster)) is not None and at >= window.start - CLOSING for b in gone)
-    if whole is None or len(stops) < len(own) or not near:
+    all_stops = _stopped(cluster)
+    replicas = {b for s in window.states for b in s.replicas or ()}
+    stops = {b: at for b in {*gone, *replicas} if (at := _last_stop(b, cluster)) is not None}
+    if all_stops is None or len(stops) < len({*gone, *replicas}) or any(stops[b] < window.start - CLOSING for b in gone):
         return ""
-    last = max((*stops, *whole), default=None)
+    last = max((*stops.values(), *all_stops), default=None)
     if last is None or not window.start - DETECTION <= last <= window.start + CLOSING:
         return ""
     return f" The cluster was being stopped: all of its brokers shut down cleanly, the last at {moment(last)}."
