@@ -53,9 +53,9 @@ def _min_isr(timeline: PartitionTimeline, cluster: Cluster, leader: int, at: dat
 
 def _refused(timeline: PartitionTimeline, leader: int, at: datetime | None) -> Event | None:
     """The refusal of the leader that is nearest to a time."""
-    told = timeline.of("append-refused")
-    place = bisect_right(told, at or datetime.min, key=lambda e: e.at or datetime.min)
-    near = [e for e in told[max(place - 1, 0) : place + 1] if e.count and e.writer in (leader, None)]
+    refusals = timeline.of("append-refused")
+    place = bisect_right(refusals, at or datetime.min, key=lambda e: e.at or datetime.min)
+    near = [e for e in refusals[max(place - 1, 0) : place + 1] if e.count and e.writer in (leader, None)]
     return near[-1] if near else None
 
 
@@ -147,7 +147,7 @@ def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
     """A partition's exposure from its first state to the end of the evidence."""
     spent: dict[str, int] = defaultdict(int)
     alone_from: datetime | None = None
-    tells: dict[int, bool] = {}
+    observable: dict[int, bool] = {}
     states = settled(timeline, cluster)
     for state, later in zip_longest(states, states[1:]):
         end = later.at if later is not None else cluster.until
@@ -155,13 +155,13 @@ def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
             continue
         lasted = (end - state.at) // timedelta(milliseconds=1)
         spent["watched_ms"] += lasted
-        for what in _standing(state, timeline, cluster):
+        for what in _protection(state, timeline, cluster):
             spent[what] += lasted
             alone_from = alone_from or (state.at if what == "alone_ms" else None)
         if state.leader >= 0:
-            if state.leader not in tells:
-                tells[state.leader] = isr_changes_observable(state.leader, timeline, cluster)
-            spent["untold_ms"] += 0 if tells[state.leader] else lasted
+            if state.leader not in observable:
+                observable[state.leader] = isr_changes_observable(state.leader, timeline, cluster)
+            spent["untold_ms"] += 0 if observable[state.leader] else lasted
     return Exposure(**{name: spent[name] for name in SPENT}, alone_from=alone_from)
 
 
@@ -173,7 +173,7 @@ EXPOSURE = Fact(
 )
 
 
-def _standing(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+def _protection(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     if state.leader < 0:
         yield "offline_ms"
         return
@@ -316,16 +316,7 @@ def _in_force(cluster: Cluster, key: str, own: Iterable[str]) -> list[dict[str, 
 def _changes(cluster: Cluster, own: Mapping[str, Iterable[str]]) -> list[dict[str, Any]]:
     """The last MAX_CHANGES changes within the evidence, by time. The initial values of a broker do not count as a change, but a different
     value at a later start does."""
-    found: list[tuple[Change, str, str | None, int | None]] = []
-    for key in OF_TOPICS:
-        for topic in own.get(key, ()):
-            found.extend((c, key, topic, None) for c in own_history(cluster, key, topic) if c.at != datetime.min)
-    for key in SHOWN:
-        for broker in cluster.settings.brokers():
-            history = cluster.settings.history(key, broker=broker)
-            found.extend((c, key, None, broker) for c in _changed(c for c in history if c.source == STATIC)[1:])
-            found.extend((c, key, None, broker) for c in _changed(c for c in history if c.source == BROKER))
-        found.extend((c, key, None, None) for c in _changed(c for c in cluster.settings.history(key) if c.source == CLUSTER))
+    found = [*_changes_of_topics(cluster, own), *_changes_of_brokers(cluster)]
     found.sort(key=lambda f: (f[0].at, f[0].order))
     return [
         {
@@ -339,3 +330,22 @@ def _changes(cluster: Cluster, own: Mapping[str, Iterable[str]]) -> list[dict[st
         }
         for change, key, topic, broker in found[-MAX_CHANGES:]
     ]
+
+
+_OwnedChange = tuple[Change, str, str | None, int | None]
+"""A change with the setting's name, and the topic or broker whose value it is; neither for the cluster's."""
+
+
+def _changes_of_topics(cluster: Cluster, own: Mapping[str, Iterable[str]]) -> Iterator[_OwnedChange]:
+    for key in OF_TOPICS:
+        for topic in own.get(key, ()):
+            yield from ((c, key, topic, None) for c in own_history(cluster, key, topic) if c.at != datetime.min)
+
+
+def _changes_of_brokers(cluster: Cluster) -> Iterator[_OwnedChange]:
+    for key in SHOWN:
+        for broker in cluster.settings.brokers():
+            history = cluster.settings.history(key, broker=broker)
+            yield from ((c, key, None, broker) for c in _changed(c for c in history if c.source == STATIC)[1:])
+            yield from ((c, key, None, broker) for c in _changed(c for c in history if c.source == BROKER))
+        yield from ((c, key, None, None) for c in _changed(c for c in cluster.settings.history(key) if c.source == CLUSTER))

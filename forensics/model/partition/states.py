@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
 from forensics.model.events import Event
@@ -197,28 +198,33 @@ def _written(e: Event, standing: _Standing) -> State | None:
 def _differences(events: Iterable[Event], found: Iterable[State]) -> list[State]:
     """States from a KRaft controller's lines that show only changed fields: the other fields come from the previous partition epoch."""
     known = {s.partition_epoch: s for s in found}
-    lines = [e for e in events if e.event == "partition-state" and e.reason == "replayed" and e.partition_epoch is not None]
+    lines = [
+        (e.partition_epoch, e) for e in events if e.event == "partition-state" and e.reason == "replayed" and e.partition_epoch is not None
+    ]
     filled: list[State] = []
-    for e in sorted(lines, key=lambda e: e.partition_epoch or 0):
-        before = known.get((e.partition_epoch or 0) - 1)
-        if before is None or None not in (e.leader_epoch, e.leader, e.isr):
-            continue
-        state = State(
-            leader_epoch=e.leader_epoch if e.leader_epoch is not None else before.leader_epoch,
-            partition_epoch=e.partition_epoch,
-            leader=e.leader if e.leader is not None else before.leader,
-            isr=tuple(e.isr) if e.isr is not None else before.isr,
-            replicas=tuple(e.replicas) if e.replicas else None,
-            adding=tuple(e.adding_replicas or ()),
-            removing=tuple(e.removing_replicas or ()),
-            recovering=e.recovering,
-            at=e.at,
-            source=_source_of(e),
-            event=e,
-        )
-        known.setdefault(state.partition_epoch, state)
-        filled.append(state)
+    for partition_epoch, e in sorted(lines, key=itemgetter(0)):
+        before = known.get(partition_epoch - 1)
+        if before is not None and None in (e.leader_epoch, e.leader, e.isr):
+            state = _changed_fields(before, e)
+            known.setdefault(partition_epoch, state)
+            filled.append(state)
     return filled
+
+
+def _changed_fields(before: State, e: Event) -> State:
+    return State(
+        leader_epoch=e.leader_epoch if e.leader_epoch is not None else before.leader_epoch,
+        partition_epoch=e.partition_epoch,
+        leader=e.leader if e.leader is not None else before.leader,
+        isr=tuple(e.isr) if e.isr is not None else before.isr,
+        replicas=tuple(e.replicas) if e.replicas else None,
+        adding=tuple(e.adding_replicas or ()),
+        removing=tuple(e.removing_replicas or ()),
+        recovering=e.recovering,
+        at=e.at,
+        source=_source_of(e),
+        event=e,
+    )
 
 
 def _updated(update: IsrUpdate, epoch: int) -> State:
