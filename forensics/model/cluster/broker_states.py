@@ -125,6 +125,7 @@ def _of_node(
 ) -> Iterator[Span]:
     availability = cluster.availability(node.id)
     yield from _of_runs(node, cluster, availability, availability.unmissed(leaderless), last_lines)
+    yield from _seen_by_controller(availability)
     yield from _fenced(availability)
     yield from _pauses(availability)
     for change in node.clock.changes:
@@ -139,23 +140,39 @@ def _of_runs(
     started = [e.at for e in cluster.of(*_UP) if e.writer == node.id and e.at is not None]
     unclean = [e.at for e in cluster.of("unclean-start") if e.writer == node.id and e.count and e.at is not None]
     outages = {id(a.life): a for a in availability.outages if a.life is not None}
-    runs = availability.lives
-    for n, run in enumerate(runs):
+    for before, run, after in zip((None, *availability.lives), availability.lives, (*availability.lives[1:], None), strict=False):
         outage = outages.get(id(run))
         over = _over(node, run, outage, last_lines) or (unmissed if run is availability.running else None)
-        begin = run.begin_at
-        up = next((at for at in started if begin is not None and at >= begin and (over is None or at <= over)), None)
-        if node.broker and begin is not None and (up is not None or run.outcome == "failed"):
-            recovers = (n > 0 and runs[n - 1].outcome == "crashed") or any(begin <= at <= (up or over or at) for at in unclean)
-            yield Span(node.id, RECOVERING if recovers else STARTING, begin, up or over, evidence=quote(run.begin))
-            begin = up
+        starting = _starting(node, run, over, started, unclean, crashed_before=before is not None and before.outcome == "crashed")
+        if starting is not None:
+            yield starting
         if run.outcome != "failed":
-            yield from _up_and_stopping(node, run, begin, over)
-        if over is not None and (run.outcome != "failed" or n + 1 == len(runs)):
-            yield from _down(availability, run, outage, over, runs[n + 1].begin_at if n + 1 < len(runs) else None)
+            yield from _up_and_stopping(node, run, starting.end if starting is not None else run.begin_at, over)
+        if over is not None and (run.outcome != "failed" or after is None):
+            yield from _down(availability, run, outage, over, after.begin_at if after is not None else None)
+
+
+def _seen_by_controller(availability: Availability) -> Iterator[Span]:
+    """Shutdowns that only the controller saw."""
     for a in availability.outages:
-        if a.life is None:  # a shutdown that only the controller saw
-            yield Span(node.id, DOWN, a.since, a.until, "the controller saw its shutdown", quote(a.event))
+        if a.life is None:
+            yield Span(availability.broker, DOWN, a.since, a.until, "the controller saw its shutdown", quote(a.event))
+
+
+def _starting(
+    node: Node, run: BrokerRun, over: datetime | None, started: Sequence[datetime], unclean: Sequence[datetime], *, crashed_before: bool
+) -> Span | None:
+    """The start of a broker's run, until it is up or has failed. `started`, `unclean`: times of the lines that it is up, and that it
+    recovers its logs."""
+    begin = run.begin_at
+    if begin is None or not node.broker:
+        return None
+    up = next((at for at in started if at >= begin and (over is None or at <= over)), None)
+    if up is None and run.outcome != "failed":
+        return None
+    end = up or over
+    recovers = crashed_before or any(begin <= at <= (end or at) for at in unclean)
+    return Span(node.id, RECOVERING if recovers else STARTING, begin, end, evidence=quote(run.begin))
 
 
 def _up_and_stopping(node: Node, run: BrokerRun, begin: datetime | None, over: datetime | None) -> Iterator[Span]:

@@ -321,7 +321,7 @@ def _clocks(
     known = {n: replace(a, offset_ms=a.offset_ms + errors_ms.get(n, 0)) for n, a in anchors.items() if n is not None}
     host_of = {n: hosts.get(n, n) for n in nodes | errors_ms.keys()}
     all_hosts = sorted(set(host_of.values()))
-    floors = {n: low for n in all_hosts if (low := floor(of_host.get(n, ()))) is not None}
+    floors = _floors(all_hosts, of_host)
     compared = relations(events, {n: known[host] for n, host in host_of.items() if host in known}, hosts)
     clocks: dict[int | None, Clock] = dict(estimate(known, compared, all_hosts, floors).items())
     if (unowned := anchors.get(None)) is not None:
@@ -330,6 +330,12 @@ def _clocks(
         clocks[node] = _given_clock(clocks.get(node, Clock()), anchors.get(node), error)
     changing = {n: _changing(c, of_host.get(n, ()), options) for n, c in clocks.items()}
     return {**changing, **{n: changing[host] for n, host in host_of.items()}}
+
+
+def _floors(nodes: Iterable[int], witnesses: Mapping[int | None, Sequence[Witness]]) -> dict[int, int]:
+    """Lower bounds of the offsets that are known."""
+    floors = {n: floor(witnesses.get(n, ())) for n in nodes}
+    return {n: low for n, low in floors.items() if low is not None}
 
 
 def _given_clock(estimated: Clock, anchor: Anchor | None, error_ms: int) -> Clock:
@@ -651,19 +657,23 @@ def _with_clocks(
     jumps = {w.source: w.jumps for of_node in witnesses.values() for w in of_node}
     absolute = _absolute(collected)
     clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # nodes that share a log share a host
-    for s in sources:
-        s.modified = s.modified - timedelta(milliseconds=clock_of[s.path].files_ms) if s.modified is not None else None
+    _correct_modified(sources, clock_of)
+    steps_of = {s.path: _steps(s, clock_of[s.path], jumps.get(s.path, ())) for s in sources if s.path not in absolute}
     resolver = replace(
         owned,
         offsets_ms={path: c.skew_ms if path in absolute else c.offset_ms for path, c in clock_of.items()},
-        steps={
-            s.path: of_log for s in sources if s.path not in absolute and (of_log := _steps(s, clock_of[s.path], jumps.get(s.path, ())))
-        },
+        steps={path: of_log for path, of_log in steps_of.items() if of_log},
         skews_ms={path: c.skew_ms for path, c in clock_of.items() if c.skew_ms},
         files_ms={path: c.files_ms for path, c in clock_of.items() if c.files_ms},
         stamps_ms=_stamps(raw, clocks),
     )
     return resolver, clocks
+
+
+def _correct_modified(sources: Iterable[Source], clock_of: Mapping[str, Clock]) -> None:
+    for s in sources:
+        if s.modified is not None:
+            s.modified -= timedelta(milliseconds=clock_of[s.path].files_ms)
 
 
 def _with_collections(

@@ -162,13 +162,21 @@ def _processes(events: Iterable[Event]) -> dict[int, list[_Process]]:
     return {node: _of_node(sorted(own, key=lambda e: (e.at, e.source, e.line))) for node, own in sorted(streams.items())}
 
 
+def _starts(e: Event) -> bool:
+    return e.event in _BEGINS or (e.event == "broker-state" and e.reason == "STARTING")
+
+
+def _named(e: Event) -> str | None:
+    """The cluster id that the line names."""
+    return e.value if e.event == "config" and e.key == CLUSTER_ID else None
+
+
 def _of_node(events: Iterable[Event]) -> list[_Process]:
     """The processes of one node, from its events in order."""
     processes: list[_Process] = []
     for e in events:
         assert e.at is not None
-        starts = e.event in _BEGINS or (e.event == "broker-state" and e.reason == "STARTING")
-        named = e.value if e.event == "config" and e.key == CLUSTER_ID else None
+        starts, named = _starts(e), _named(e)
         process = processes[-1] if processes else None
         if process is None or (starts and not process.still_starts(e)) or named not in (None, process.cluster_id or named):
             process = _Process(e.at, e.at)

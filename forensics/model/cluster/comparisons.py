@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from forensics.model.cluster.clocks import Relation, Subject, combined
 from forensics.model.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, Anchor, nearest_zone, plain
@@ -314,10 +314,10 @@ def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anch
     seen = {n: [e for e in events if e.event in _SEEN] for n, events in own.items()}
     pairs = [(one, two) for one, two in pairs if decided[one] or seen[one]]
     begun = {n: _start_times(events) for n, events in own.items()}
-    decisions = {n: _Decided(n, decided[n]) for n in {one for one, _ in pairs}}
-    started = {n: _Started(n, list(filter(_starts, own[n])), begun[n]) for n in {two for _, two in pairs}}
+    decisions = {one: _Decided(one, decided[one]) for one in {one for one, _ in pairs}}
+    started = {two: _Started(two, list(filter(_starts, own[two])), begun[two]) for two in {two for _, two in pairs}}
     led = {(one, two): _leaderships(decisions[one], started[two]) for one, two in pairs}
-    return [*_by_starts_and_stops(own, seen, led, begun, anchors), *(r for r in led.values() if r is not None)]
+    return [*_by_starts_and_stops(own, seen, led, begun, anchors), *filter(None, led.values())]
 
 
 def _start_times(events: Iterable[Event]) -> list[datetime]:
@@ -337,17 +337,22 @@ def _by_starts_and_stops(
 ) -> Iterator[Relation]:
     """Compares a controller's lines about a broker that starts or stops with the broker's own lines about the same event. `led`: the
     pairs of machines, with their comparison by leader epochs."""
-    close = {(one, two): found for one, two in led if (found := _candidates(one, seen[one], two, own[two]))}
+    all_close = {(one, two): _candidates(one, seen[one], two, own[two]) for one, two in led}
+    close = {pair: candidates for pair, candidates in all_close.items() if candidates}
     wide = {(one, two): _crashes(one, seen[one], two, own[two]) for one, two in led if (one, two) not in close}
     likely = {pair: _agreeing(close.get(pair) or wide[pair], r) for pair, r in led.items()}
-    pools = _Pools([c for candidates in close.values() for c in candidates], anchors)
+    pools = _Pools(chain.from_iterable(close.values()), anchors)
     best = {pair: max(candidates, key=pools.rank) for pair, candidates in likely.items() if candidates}
     agreed = _Pools([r for pair, r in best.items() if pair in close], anchors)
     for (one, two), r in best.items():
-        near = [c for c in likely[one, two] if abs(c.best - r.best) <= NOTICED_MS]
+        near = _near(likely[one, two], r)
         alone = (one, two) in close and len(near) == 1 and agreed.votes(r) <= _OWN_VOTES
         if not alone or not _of_two_events(r, _meant(r, anchors), begun[two], min(map(_moment, own[two])), _sightings(seen[one], two)):
             yield from _bounded(near, anchors)
+
+
+def _near(candidates: Iterable[Relation], best: Relation) -> list[Relation]:
+    return [c for c in candidates if abs(c.best - best.best) <= NOTICED_MS]
 
 
 def _agreeing(candidates: Iterable[Relation], by_epochs: Relation | None) -> list[Relation]:

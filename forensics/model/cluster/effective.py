@@ -133,10 +133,9 @@ def _moments(cluster: Cluster, key: str) -> Sequence[datetime]:
 
 
 def _effective(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: datetime | None, below: str | None) -> Effective:
-    if topic is not None and below is None and (created := CREATED_WITH.get((topic, key))) is not None:
-        own = cluster.settings.change(key, topic=topic, at=at)
-        if own is None or own.source not in (TOPIC, EFFECTIVE):
-            return replace(effective(cluster, created, at=at), assumed=True)
+    created = CREATED_WITH.get((topic, key)) if topic is not None and below is None else None
+    if created is not None and not _set_for(cluster, key, topic, at):
+        return replace(effective(cluster, created, at=at), assumed=True)
     known: Sequence[int | None] = [broker] if cluster.settings.knows(broker) else deciding(cluster, key)
     found = [_of(cluster, key, topic, b, at, below) for b in known or [broker]]
     first = found[0]
@@ -146,6 +145,12 @@ def _effective(cluster: Cluster, key: str, topic: str | None, broker: int | None
         return replace(first, value=None, assumed=True)
     assumed = any(e.assumed for e in found) or (broker is not None and broker not in known)
     return first if first.assumed == assumed else replace(first, assumed=assumed)
+
+
+def _set_for(cluster: Cluster, key: str, topic: str | None, at: datetime | None) -> bool:
+    """Whether the topic has a value of its own."""
+    own = cluster.settings.change(key, topic=topic, at=at)
+    return own is not None and own.source in (TOPIC, EFFECTIVE)
 
 
 def _of(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: datetime | None, below: str | None) -> Effective:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.model.cluster.availability import MISSED, Availability
+from forensics.model.cluster.availability import MISSED, Availability, BrokerRun
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import moment
@@ -139,8 +139,7 @@ def partitions(rows: Iterable[Mapping[str, Any]]) -> list[Partition]:
 
 def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] = (), gone: Collection[int] = ()) -> list[Broker]:
     """All brokers that the evidence names. `live` and `gone` are given by the user, and override any file."""
-    named = (b for p in known for b in (*p.replicas, *p.isr, -1 if p.leader is None else p.leader) if b >= 0)
-    ids = {*(n.id for n in cluster.nodes.values() if n.broker), *named, *live, *gone}
+    ids = {*(n.id for n in cluster.nodes.values() if n.broker), *_named(known), *live, *gone}
     in_sync = Counter(b for p in known if p.leader is not None and p.leader >= 0 for b in set(p.isr))
     assigned = Counter(b for p in known for b in set(p.replicas))
     given = {**dict.fromkeys(live, ("live", "named with --live")), **dict.fromkeys(gone, ("gone", "named with --gone"))}
@@ -153,6 +152,11 @@ def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] 
             state, why = _state(cluster.availability(broker), in_sync[broker], assigned[broker], leaderless)
         found.append(Broker(broker, state, why, cluster.settings.of_broker(broker).get("broker.rack") or None))
     return found
+
+
+def _named(partitions: Iterable[Partition]) -> Iterator[int]:
+    """The brokers that partitions name."""
+    return (b for p in partitions for b in (*p.replicas, *p.isr, -1 if p.leader is None else p.leader) if b >= 0)
 
 
 def _state(availability: Availability, in_sync: int, assigned: int, leaderless: Iterable[datetime]) -> tuple[str, str]:
@@ -181,8 +185,7 @@ def _why_down(availability: Availability, lost: Event | None, leaderless: Iterab
     outage = availability.outages[-1] if availability.outages else None
     if run is None and outage is not None and outage.until is None and outage.life is not None and outage.how != MISSED:
         return f"stopped at {moment(outage.life.end_at)} and not started again"
-    began = run.begin_at if run is not None else None
-    if lost is not None and (began is None or lost.at is None or began <= lost.at):
+    if lost is not None and not _began_after(run, lost):
         return f"{'gone from ZooKeeper' if lost.event == 'brokers-changed' else 'fenced'} since {moment(lost.at)}"
     if outage is not None and outage.how == MISSED:
         return f"its log ends at {moment(outage.since)}, and a controller did not find it at {moment(outage.event.at)}"
@@ -190,6 +193,10 @@ def _why_down(availability: Availability, lost: Event | None, leaderless: Iterab
     if unmissed is not None:
         return f"its log ends without a shutdown, and partitions that it was last in sync with have had no leader since {moment(unmissed)}"
     return None
+
+
+def _began_after(run: BrokerRun | None, lost: Event) -> bool:
+    return run is not None and run.begin_at is not None and lost.at is not None and run.begin_at > lost.at
 
 
 def _last_report(availability: Availability) -> tuple[str | None, Event | None]:

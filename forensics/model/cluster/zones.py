@@ -96,9 +96,9 @@ class Start:
     @property
     def zone_ms(self) -> int | None:
         """Offset of the zone, or None if no zone fits. The line may be later than the time in it, or show whole seconds only."""
-        told = round((self.wall - self.utc).total_seconds() * 1000)
-        zone = nearest_zone(told) * MINUTE_MS
-        return zone if -SECOND_MS < told - zone <= LATE_MS else None
+        offset_ms = round((self.wall - self.utc).total_seconds() * 1000)
+        zone = nearest_zone(offset_ms) * MINUTE_MS
+        return zone if -SECOND_MS < offset_ms - zone <= LATE_MS else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ def suspensions(cluster: Cluster) -> list[Suspension]:
     """Times at which sessions of several brokers expired together after no broker had printed anything for longer than a session lasts. A
     single process may stall alone, and brokers print errors if ZooKeeper is unreachable."""
     expired = [(e.at, e.writer, e) for e in cluster.of("session-expired") if e.at is not None and e.writer is not None]
-    printed = sorted(e.at for e in cluster.events if e.at is not None and e.line is not None and e.event != "jvm-pause")
+    printed = _line_times(cluster)
     found: list[Suspension] = []
     for first, _, _ in expired:
         if found and first <= found[-1].at + DETECTION:
@@ -183,6 +183,11 @@ def suspensions(cluster: Cluster) -> list[Suspension]:
         if len(brokers) > 1 and earlier and resumed - printed[earlier - 1] > _session_time(brokers, first, cluster):
             found.append(Suspension(printed[earlier - 1], first, brokers, tuple(e for _, e in together)))
     return found
+
+
+def _line_times(cluster: Cluster) -> list[datetime]:
+    """The times of all lines about no partition, without those that a JVM prints after a pause."""
+    return sorted(e.at for e in cluster.events if e.at is not None and e.line is not None and e.event != "jvm-pause")
 
 
 def _session_time(brokers: Sequence[int], at: datetime, cluster: Cluster) -> timedelta:
