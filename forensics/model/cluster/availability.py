@@ -1,7 +1,7 @@
 """Availability of a broker: the runs of its process, other nodes' reports about it, and the spans in which it was stopping or down.
 
 Here: the only model of availability, built once per broker and cluster. All code that asks whether a broker was up, stopping, down or
-fenced uses it. Not here: why a replica left an ISR (forensics.model.partition.absences), or which cluster a broker was in (incarnations).
+fenced uses it. Not here: why a replica left an ISR (forensics.model.partition.absences), or which cluster a broker was in (cluster_history).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ S = TypeVar("S")
 
 SLACK = timedelta(seconds=2)
 """A controller notices a stop a little before the broker's last line, or after."""
-APART = timedelta(milliseconds=200)
+CLOCK_TOLERANCE = timedelta(milliseconds=200)
 """Maximum difference between the estimated clocks of two machines."""
 DETECTION = timedelta(seconds=60)
 """Longer than any session or heartbeat timeout in use; a crash is noticed within it."""
@@ -338,7 +338,7 @@ class Outage:
     """The evidence: the first event of the stop, the start that shows the crash, or another node's report."""
 
     def covers(self, at: datetime, slack: timedelta = SLACK) -> bool:
-        early = min(slack, APART) if self.how == CONTROLLED else slack  # leaders do not move before the stop begins
+        early = min(slack, CLOCK_TOLERANCE) if self.how == CONTROLLED else slack  # leaders do not move before the stop begins
         return (self.since is None or at >= self.since - early) and (self.known is None or at <= self.known + slack)
 
     def overlaps(self, start: datetime, end: datetime | None) -> bool:

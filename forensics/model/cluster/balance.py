@@ -1,7 +1,7 @@
 """Preferred leaders and load: how evenly a cluster's partitions, leaders and bytes are spread over its brokers, over time and at the end.
 
 Here: the imbalance ratio of each broker as Kafka's controller computes it, and the shares of load with their deviation. Not here: what a
-partition contributes (forensics.model.partition.placement), the findings (rules.leader_imbalance, rules.load_imbalance), or the repair
+partition contributes (forensics.model.partition.placement), the findings (forensics.rules.leader_imbalance, load_imbalance), or the repair
 (forensics.tools.repair).
 """
 
@@ -20,15 +20,12 @@ from forensics.model.cluster.effective import effective, number
 from forensics.model.cluster.facts import Cluster, Measure
 from forensics.model.findings import Fact, timestamp
 from forensics.model.partition.placement import INTERVAL_S, SIZES, STEPS, WRITTEN
+from forensics.thresholds import LOAD_DEVIATION, MIN_MEAN_BYTES
 
 MAX_POINTS = 200
 """Maximum number of points of a series in the report."""
 MAX_MEASURES = 10_000
 """Maximum number of pairs of broker and metric that are kept from files of load metrics."""
-DEVIATION = 0.1
-"""Relative deviation from the mean load that a broker may have."""
-EVEN_BYTES = 100 << 20
-"""Average bytes per broker below which a difference is not worth moving."""
 
 
 # preferred leaders
@@ -125,8 +122,8 @@ class Load:
 
     @property
     def limit(self) -> float:
-        """The sigma at which every broker is DEVIATION away from the mean."""
-        return DEVIATION / len(self.shares) if self.shares else 0.0
+        """The sigma at which every broker is LOAD_DEVIATION away from the mean."""
+        return LOAD_DEVIATION / len(self.shares) if self.shares else 0.0
 
 
 def load(metrics: Mapping[str, Mapping[int, float]], weights: Mapping[str, float] | None = None) -> Load:
@@ -212,7 +209,7 @@ def uneven(name: str, values: Mapping[int, float]) -> bool:
     mean = sum(values.values()) / len(values) if values else 0
     if name in COUNTED:
         return any(abs(v - mean) >= 1 for v in values.values())
-    return name not in MEASURED or mean >= EVEN_BYTES
+    return name not in MEASURED or mean >= MIN_MEAN_BYTES
 
 
 # load metrics of the user

@@ -21,6 +21,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Evidence, Fact, moment, quote
 from forensics.model.partition.last_events import LAST_WORDS, latest
 from forensics.model.partition.leaderless import OFFLINE
+from forensics.thresholds import LOG_GAP, NOTICEABLE_PAUSE
 from parsers.kinds import Role, of
 
 UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN = "up", "starting", "recovering", "stopping", "ended", "down"
@@ -40,12 +41,8 @@ STATES: Mapping[str, str] = {
 }
 """States with their descriptions."""
 
-PAUSE = timedelta(seconds=1)
-"""Shorter pauses have no noticeable effect."""
 MOST_PAUSES = 50
 """Maximum number of pauses of a node; the longest are kept."""
-SILENT = timedelta(hours=1)
-"""A longer gap between two log files of a broker is a silence: a running broker prints something every hour."""
 
 _UP = of(role=Role.UP)
 _ELECTED = of(role=Role.ELECTED)
@@ -220,7 +217,7 @@ def _fenced(availability: Availability) -> Iterator[Span]:
 
 def _pauses(availability: Availability) -> Iterator[Span]:
     pauses = [(e, timedelta(milliseconds=e.duration_ms)) for e in availability.said("pause") if e.duration_ms and e.at is not None]
-    long = sorted((t for t in pauses if t[1] >= PAUSE), key=lambda t: (-t[1], t[0].at))[:MOST_PAUSES]
+    long = sorted((t for t in pauses if t[1] >= NOTICEABLE_PAUSE), key=lambda t: (-t[1], t[0].at))[:MOST_PAUSES]
     for e, length in long:
         if e.at is not None:
             yield Span(
@@ -259,7 +256,7 @@ def _unknown(node: Node, cluster: Cluster, availability: Availability) -> Iterat
     yield Span(node.id, UNTOLD, None, covered[0][0], "before its first line")
     reached = covered[0][1]
     for first, last in covered:
-        if first - reached >= SILENT and not any(a.overlaps(reached, first) for a in availability.outages):
+        if first - reached >= LOG_GAP and not any(a.overlaps(reached, first) for a in availability.outages):
             yield Span(node.id, UNTOLD, reached, first, "between two of its logs")
         reached = max(reached, last)
     if (running := availability.running) is None or running.end_at is None:

@@ -1,7 +1,7 @@
 """Builds the Cluster from the events of no partition, and identifies all events with its help.
 
 Here: the owner of each source, each broker's clock and runs, settings and topics, assembled once on the driver; and the vectorised step
-that adds broker, collection and corrected time to every event. Not here: Spark (pipeline), partitions.
+that adds broker, collection and corrected time to every event. Not here: Spark, partitions.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ clocks, and a partition may have a million."""
 
 
 def is_gathered(events: pa.Table) -> pa.ChunkedArray:
-    """Mask of the events that `gather` needs: those of no partition, and some partition events that compare clocks."""
+    """Mask of the events that `build_cluster` needs: those of no partition, and some partition events that compare clocks."""
     epoch = events["leader_epoch"]
     few = pc.or_(pc.less(epoch, ALL_EPOCHS), pc.equal(pc.bit_wise_and(epoch, ONE_OF - 1), 0))
     uncached = pc.fill_null(pc.not_equal(events["reason"], "cached"), True)

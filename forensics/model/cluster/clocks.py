@@ -1,7 +1,7 @@
 """The UTC time at which a broker printed a line: the offset of each broker's clock, split into time zone and clock error.
 
 Here: the estimate and its uncertainty, derived from each machine's own files (zones) and from events that two machines both logged
-(comparisons). Not here: reading that evidence, using the estimate (gather). Lines inside a file are never reordered.
+(comparisons). Not here: reading that evidence, using the estimate (build). Lines inside a file are never reordered.
 
 Two machines' clocks are compared by cause and effect: a cause is never later than its effect, so each pair bounds the difference from
 one side. The evidence contains no absolute time, so the largest group of clocks that agree is taken as correct.

@@ -23,7 +23,7 @@ CLUSTER_ID = "cluster.id"
 _BEGINS = of(role=Role.BEGINS) | named("controller-thread")
 OF_CLUSTERS = _BEGINS | named("broker-state", "config", "controller-elected", "cluster-id-mismatch")
 """Kinds of events that are read here; partition states are read too, for their controller epochs."""
-STARTING = timedelta(minutes=5)
+LONGEST_START = timedelta(minutes=5)
 """A start with many logs to recover takes long, but its start lines are at its beginning."""
 SAME_ELECTION = timedelta(seconds=10)
 """Several lines, in several files, report one election."""
@@ -88,7 +88,7 @@ class _Process:
         """Whether the line belongs to the same start."""
         named = self.cluster_id is not None and e.event != "controller-thread"  # a controller thread starts after the id was printed
         fresh = not named and not self.terms and (e.event, e.pattern) not in self.marks
-        return bool(self.marks) and fresh and e.at is not None and e.at - self.begin <= STARTING
+        return bool(self.marks) and fresh and e.at is not None and e.at - self.begin <= LONGEST_START
 
 
 @dataclass(eq=False)

@@ -1,7 +1,7 @@
 """Facts about the cluster as a whole: nodes, settings, topics, and the collected sources.
 
 Here: the facts that every partition's timeline needs from outside the partition, from events that belong to no partition. These events
-are few (restarts, controller elections, settings) and fit on the driver. Not here: broker runs (presence), partitions, or any verdict.
+are few (restarts, controller elections, settings) and fit on the driver. Not here: broker runs (availability), partitions, or any verdict.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Cluster:
 
     @cached_property
     def worked_out(self) -> dict[Any, Any]:
-        """See `once`."""
+        """Cached values; see `cached_on_cluster`."""
         return {}
 
     @property

@@ -1,7 +1,7 @@
 """Modification times without meaning: those that a checkout, an unzip or a copy set.
 
 Here: which files have such times. Not here: what valid times show about a clock's zone (zones), or copies of an earlier collection
-(gather).
+(build).
 """
 
 from __future__ import annotations

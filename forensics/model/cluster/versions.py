@@ -1,7 +1,7 @@
 """Kafka's version from the line a broker prints: one number, for every distribution.
 
 Here: the strings of AppInfoParser's `Kafka version: …` line, as Apache and the distributors of Kafka print them. Not here: behaviour
-that depends on the version (the callers), or where the line is (gather).
+that depends on the version (the callers), or where the line is (build).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Absences of replicas from the ISR: every interval in which an assigned replica was not in sync, and why.
 
-Here: the intervals of one partition with their causes, and the facts (ABSENCES, SHORTS) in which they travel. A follower is caught
+Here: the intervals of one partition with their causes, and the facts (ABSENCES, SHORTS) with their rows. A follower is caught
 up when it has fetched up to the leader's log end offset of the fetch before, and is removed from the ISR when it was not caught up for
 replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of
-many partitions put together (failed_replicas), whether a broker was running at all (forensics.model.cluster.availability), or the findings (rules).
+many partitions put together (failed_replicas), whether a broker was running at all (forensics.model.cluster.availability), or the findings (forensics.rules).
 """
 
 from __future__ import annotations
@@ -642,18 +642,18 @@ SHORTS = Fact(
             ]
         )
     ),
-    "when it was under-replicated, under which leader (Short)",
+    "when it was under-replicated, under which leader (UnderReplicatedWindow)",
     lambda timeline, cluster: short_rows(shorts(timeline, cluster)),
 )
 SHORTS_UNTOLD = Fact(
     "shorts_untold",
     pa.int32(),
-    "so many windows more than `shorts` holds",
+    "number of windows that `shorts` leaves out",
     lambda timeline, cluster: max(len(shorts(timeline, cluster)) - MAX_INTERVALS, 0),
 )
 TOLD_FROM = Fact(
     "told_from",
     pa.timestamp("us"),
-    "when the evidence first tells of it",
+    "time of the first state in the evidence",
     lambda timeline, _: timeline.states[0].at if timeline.states else None,
 )

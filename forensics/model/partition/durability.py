@@ -2,7 +2,7 @@
 
 Here: the time a partition was below or at min.insync.replicas or one failure away from loss (`exposure`, run on Spark's tasks), and the
 settings that protect records as data for the report. Not here: the settings in force (forensics.model.cluster.effective), or findings about risky
-ones (rules.risky_setting).
+ones (forensics.rules.risky_setting).
 """
 
 from __future__ import annotations

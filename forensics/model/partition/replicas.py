@@ -18,7 +18,7 @@ from parsers.cached import cached_property
 from parsers.kinds import ON_DISK, Role, named, of
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
-STARTING = timedelta(seconds=1)
+SHORTEST_START = timedelta(seconds=1)
 """Minimum time a broker needs from its first line to the load of a log."""
 
 
@@ -298,7 +298,7 @@ def _on_load(w: _Walk, e: Event) -> None:
 def _of_another(load: Event, before: Load) -> bool:
     """Whether this load is of another log with the same name, as of a deleted topic: the log is longer than the previously loaded one,
     or follows sooner than a process can restart."""
-    soon = load.at is not None and before.at is not None and load.at - before.at < STARTING
+    soon = load.at is not None and before.at is not None and load.at - before.at < SHORTEST_START
     return soon or (load.log_end_offset or 0) > before.offset
 
 
