@@ -44,7 +44,7 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, clust
             f"From {moment(episode.start)} to {episode.until(cluster)} replicas of {brokers_named(missing)} fell out of the ISR of {episode.shown()}, led by "
             f"{brokers_named(leaders)}, while all of these brokers were running; the cluster had at most {counted(peak)} under-replicated at once, and the count {manner}. "
             f"No single broker leads all of them or is missing from all of them, so a shared cause is likely: the network, the storage, or too much load "
-            f"for the cluster. {_manner(episode)}{episode.told()}."
+            f"for the cluster. {_manner(episode)}{episode.words()}."
         ),
         next_steps=(
             f"Check the resources that all brokers share just before {moment(episode.start)}: network, storage, hypervisor, and the rate of produced bytes.",

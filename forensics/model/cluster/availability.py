@@ -426,8 +426,8 @@ class Availability:
 
     def moved(self, after: datetime, until: datetime) -> bool:
         """Whether the broker left or returned in a time span."""
-        told = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))
-        return told or bool(self.begun(after, until)) or any(a.overlaps(after, until) for a in self.outages)
+        reported = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))
+        return reported or bool(self.begun(after, until)) or any(a.overlaps(after, until) for a in self.outages)
 
     def outage(self, at: datetime, slack: timedelta = SLACK) -> Outage | None:
         """The last outage that covers a time."""
@@ -493,24 +493,24 @@ def availabilities(
             for word, broker in words_of(event, lives.keys()):
                 said[broker][word].append(event)
     for own in said.values():
-        for told in own.values():
-            told.sort(key=_when)
+        for reports in own.values():
+            reports.sort(key=_when)
     return {b: Availability(b, lives.get(b, ()), said.get(b, {}), last_lines.get(b)) for b in sorted({*lives, *said})}
 
 
 def words_of(event: Event, known: Iterable[int] = ()) -> Iterator[tuple[str, int]]:
     """The reports in an event, with the broker each is about."""
-    told: Sequence[int | None]
+    brokers: Sequence[int | None]
     if event.event == "brokers-changed":
         if event.reason == "live":
             yield from (("uncounted", b) for b in set(known) - set(event.brokers or ()))
             return
-        told, word = event.brokers or (), _CHANGES.get(event.reason or "")
+        brokers, word = event.brokers or (), _CHANGES.get(event.reason or "")
     else:
         change = event.event == "metadata-broker-change"
-        told = (event.writer if event.broker is None else event.broker,)
+        brokers = (event.writer if event.broker is None else event.broker,)
         word = _CHANGES.get(event.reason or "") if change else _WORDS.get(event.event)
-    yield from ((word, b) for b in told if word is not None and b is not None)
+    yield from ((word, b) for b in brokers if word is not None and b is not None)
 
 
 _OF_ROLES = {

@@ -157,14 +157,14 @@ def _of(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: d
     found = cluster.settings.change(key, topic=topic, broker=broker, at=at, below=below)
     if found is not None and found.source in (TOPIC, EFFECTIVE):
         return Effective.of(key, found, assumed=_later(found, at))
-    untold = topic is not None and topic not in cluster.described
+    undescribed = topic is not None and topic not in cluster.described
     if found is not None:
-        return Effective.of(key, found, assumed=untold or _later(found, at))
+        return Effective.of(key, found, assumed=undescribed or _later(found, at))
     name = BROKER_NAMES.get(key, (key,))[0] if topic is not None else key
     values = {default(name, v) for v in versions(cluster, broker, at)} or {default(name, None)}
     value = values.pop() if len(values) == 1 else None
     line = version_line(cluster, broker, at)
-    return Effective(key, value, DEFAULT, None, line, untold or value is None or not cluster.settings.starts(broker))
+    return Effective(key, value, DEFAULT, None, line, undescribed or value is None or not cluster.settings.starts(broker))
 
 
 def _later(found: Change, at: datetime | None) -> bool:
@@ -199,5 +199,5 @@ def enabled(value: str | None) -> bool:
 def strict(cluster: Cluster, leader: int | None, at: datetime | None = None) -> bool | None:
     """Whether this leader's HW waits for min.insync.replicas in-sync replicas (STRICT); before STRICT, records become committed with
     fewer. None if the leader's version is unknown."""
-    told = {v >= STRICT for v in versions(cluster, leader, at)}
-    return told.pop() if len(told) == 1 else None
+    answers = {v >= STRICT for v in versions(cluster, leader, at)}
+    return answers.pop() if len(answers) == 1 else None

@@ -117,7 +117,7 @@ class Episode:
     def shown(self) -> str:
         return some(self.names, SHOWN)
 
-    def told(self) -> str:
+    def words(self) -> str:
         """The partitions' words about each broker. Words that differ only in offsets and times are printed once, as in the first
         partition."""
         said: dict[tuple[int, str], list[ReplicaAbsence]] = defaultdict(list)
@@ -146,7 +146,7 @@ def fell_out(partitions: Rows, kind: str, cause: str, tell: Callable[[int, Episo
     for episode in episodes(outs(partitions, cause), lambda o: o.broker):
         broker, only, names = episode.outs[0].broker, episode.only, episode.names
         ending = "and is not back in sync" if episode.open else f"and was in sync again at {moment(episode.end)}"
-        told = tell(broker, episode, ending)
+        telling = tell(broker, episode, ending)
         yield Finding(
             kind=kind,
             severity="medium",
@@ -157,10 +157,10 @@ def fell_out(partitions: Rows, kind: str, cause: str, tell: Callable[[int, Episo
             start=episode.start,
             end=episode.end,
             cause=cause,
-            summary=f"broker {broker} {told.what} and fell out of the ISR of {counted(len(names)) if only is None else names[0]}"
+            summary=f"broker {broker} {telling.what} and fell out of the ISR of {counted(len(names)) if only is None else names[0]}"
             + (f", {episode.times} times in all" if episode.times > len(names) else ""),
-            explanation=told.explanation,
-            next_steps=told.next_steps,
+            explanation=telling.explanation,
+            next_steps=telling.next_steps,
             evidence=episode.evidence,
         )
 
@@ -190,8 +190,8 @@ def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[ReplicaAbsence]
         if not len(at):
             continue
         of = batch.select(["topic", "partition"]).take(pc.list_parent_indices(own).take(at))
-        told = pa.RecordBatch.from_arrays([absences.field(n) for n in rest], rest).take(at)
-        columns, quotes = map(values, (*of.columns, *told.columns)), absences.field("evidence")
+        kept = pa.RecordBatch.from_arrays([absences.field(n) for n in rest], rest).take(at)
+        columns, quotes = map(values, (*of.columns, *kept.columns)), absences.field("evidence")
         yield from (ReplicaAbsence(*one) for one in zip(*columns, repeat(quotes), at.to_pylist(), strict=False))
 
 
@@ -200,11 +200,11 @@ def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Ha
     groups: dict[Hashable, list[ReplicaAbsence]] = defaultdict(list)
     for o in found:
         groups[key(o)].append(o)
-    told: list[Episode] = []
+    result: list[Episode] = []
     for own in groups.values():
         split = _split(own, gap)
-        told.extend(split if len(split) <= MAX_SEPARATE_WINDOWS else [Episode(tuple(o for e in split for o in e.outs), len(split))])
-    return told
+        result.extend(split if len(split) <= MAX_SEPARATE_WINDOWS else [Episode(tuple(o for e in split for o in e.outs), len(split))])
+    return result
 
 
 def _split(own: Sequence[ReplicaAbsence], gap: timedelta) -> list[Episode]:

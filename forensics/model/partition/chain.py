@@ -138,7 +138,7 @@ def _counted(states: Sequence[State]) -> list[State]:
     for one, other, room, exact in _rooms(states):
         lacking = room - (other - one - 1)
         if lacking > 0 and (other - one > 1 or not exact):
-            counted[one + 1 : other + 1] = [replace(s, untold=lacking) for s in states[one + 1 : other + 1]]
+            counted[one + 1 : other + 1] = [replace(s, missing_changes=lacking) for s in states[one + 1 : other + 1]]
         elif lacking <= 0:
             counted[one:other] = [s if _in_doubt(s) else replace(s, doubt=None) for s in counted[one:other]]
     return counted

@@ -205,7 +205,7 @@ class Topic:
     factor: int | None = None
     """The smallest replication factor of any partition, None if no evidence has an assignment."""
     largest: int = 0
-    told: Mapping[str, Any] | None = None
+    place: Mapping[str, Any] | None = None
     """A place in the evidence that shows the assignment of a partition with the smallest factor (a row of model.EVIDENCE)."""
     exposure: Counter[str] = field(default_factory=Counter)
 
@@ -220,7 +220,7 @@ def topics(partitions: Iterable[Mapping[str, Any]]) -> dict[str, Topic]:
         if factor:
             topic.largest = max(topic.largest, factor)
             if topic.factor is None or factor < topic.factor:
-                topic.factor, topic.told = factor, p["told"]
+                topic.factor, topic.place = factor, p["told"]
         for name in SPENT:
             topic.exposure[name] += (p["exposure"] or {}).get(name) or 0
     return found

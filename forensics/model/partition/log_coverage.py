@@ -85,8 +85,8 @@ class LogCoverage:
         quiet: dict[str, None] = {}
         for run in self.runs:
             quiet |= dict.fromkeys(sorted(run.silent & _LOGGERS.keys()))
-        told = [f"{_LOGGERS[facet]} prints no INFO line in a run of broker {self.broker}" for facet in quiet]
-        return [*self.failed.values(), *told]
+        reasons = [f"{_LOGGERS[facet]} prints no INFO line in a run of broker {self.broker}" for facet in quiet]
+        return [*self.failed.values(), *reasons]
 
     @cached_property
     def _silent_runs(self) -> list[Run]:

@@ -149,7 +149,7 @@ class _Walk:
         self.growing = False
         self.settled = False
         self.fetching = False
-        self.untold = False
+        self.role_unclear = False
         """The evidence of whether the broker fetches is missing or still to come."""
         self.fetched = False
         self.began: int | None = None
@@ -195,7 +195,7 @@ class _Walk:
     @property
     def knows_end(self) -> bool:
         """Whether `end` is exact now: nothing can have been appended since it was seen."""
-        return self.exact and not (self.growing or self.fetching or self.untold or self.recovering)
+        return self.exact and not (self.growing or self.fetching or self.role_unclear or self.recovering)
 
     @property
     def leads_in(self) -> int | None:
@@ -291,7 +291,7 @@ def _on_load(w: _Walk, e: Event) -> None:
     w.see("log-start-offset", e.log_start_offset, EXACT, e, w.epoch)
     if created:
         w.grows()
-    w.untold = w.untold and not w.has_log
+    w.role_unclear = w.role_unclear and not w.has_log
     w.loaded, w.fetching, w.recovering, w.cut = not created, False, None, False
 
 
@@ -313,7 +313,7 @@ def _on_created(w: _Walk, e: Event) -> None:
     if w.end:
         w.remove(0, e, "empty", epoch=w.epoch, under=w.epoch)
     w.end_exactly(0, e)
-    w.untold = w.untold or w.role is None  # a request creates the log, and the request's content is missing
+    w.role_unclear = w.role_unclear or w.role is None  # a request creates the log, and the request's content is missing
     if w.role == "leader":
         w.grows()
 
@@ -349,7 +349,7 @@ def _on_leader_start(w: _Walk, e: Event) -> None:
         w.end_exactly(offset, e)
     w.enter(e.leader_epoch, "leader", offset)
     w.grows()
-    w.loaded, w.has_log, w.untold = False, True, False
+    w.loaded, w.has_log, w.role_unclear = False, True, False
 
 
 def _on_follower_start(w: _Walk, e: Event) -> None:
@@ -370,7 +370,7 @@ def _on_state(w: _Walk, e: Event) -> None:
     if e.reason != "received" or e.leader_epoch is None or e.leader is None:
         return
     role = "leader" if e.leader == w.broker else "follower"
-    if w.untold and w.role == "follower" and not w.loaded:
+    if w.role_unclear and w.role == "follower" and not w.loaded:
         w.grows()  # whether it fetched since the previous request is missing
     again = w.epoch == e.leader_epoch and w.role == role
     if (again and not w.loaded) or (w.epoch is not None and e.leader_epoch < w.epoch):
@@ -383,12 +383,12 @@ def _on_state(w: _Walk, e: Event) -> None:
     w.enter(e.leader_epoch, role, end)
     if role == "leader":
         w.grows()
-    w.loaded, w.untold = False, role == "follower"
+    w.loaded, w.role_unclear = False, role == "follower"
 
 
 def _on_refused(w: _Walk, e: Event) -> None:
     """No fetcher is created for an unavailable leader."""
-    w.untold = w.untold and e.reason != "leader-unavailable"
+    w.role_unclear = w.role_unclear and e.reason != "leader-unavailable"
 
 
 def _on_truncation(w: _Walk, e: Event) -> None:
@@ -431,7 +431,7 @@ def _cut(w: _Walk, offset: int, e: Event, cause: str) -> None:
         w.follow_unannounced(None)
     w.end_exactly(offset, e)
     w.began = offset if w.began is not None else None
-    w.plan, w.untold, w.end_at_entry = None, True, None
+    w.plan, w.role_unclear, w.end_at_entry = None, True, None
 
 
 def _epochs_of_cut(w: _Walk, cause: str, *, grew: bool) -> tuple[int | None, int | None]:
@@ -465,7 +465,7 @@ def _on_fetcher(w: _Walk, e: Event) -> None:
             w.forget_restarts()
         w.end_exactly(e.offset, e)
     w.fetching = w.fetched = True
-    w.untold = w.stopped_fetching = False
+    w.role_unclear = w.stopped_fetching = False
 
 
 def _on_fetching_ends(w: _Walk, e: Event) -> None:
@@ -571,7 +571,7 @@ def _on_hw_loaded(w: _Walk, e: Event) -> None:
     """The value is the checkpointed one from before the log was loaded; up to 2.5 the line comes after the new process's first request.
     The line always comes with a request (Partition#getOrCreateReplica, createLog): if that request is missing, it may have led to
     fetching."""
-    w.untold = w.untold or w.role is None
+    w.role_unclear = w.role_unclear or w.role is None
     w.see("high-watermark", e.high_watermark, AT_LEAST, e, w.replica.loads[-1].epoch if w.replica.loads else w.epoch)
 
 
@@ -630,7 +630,7 @@ WITHOUT_STEP: Mapping[str, frozenset[str]] = {
     "of its role or its requests, not of what the log holds": named(
         *("recovering-mark", "follower-kept", "append-refused", "append-error", "replica-added", "partition-failed")
     ),
-    "the one it falls from may be its new leader's, in whose answer it stood that told where to cut (KIP-595, up to 3.4: KAFKA-14704)": named(
+    "the one it falls from may be its new leader's, whose answer names the offset to truncate to (KIP-595, up to 3.4: KAFKA-14704)": named(
         "hw-regression"
     ),
     "it moves neither the end of the log nor its high watermark": named("segment-delete", "log-moved", "log-dir-partitions"),

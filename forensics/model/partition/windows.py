@@ -124,7 +124,7 @@ def within_life(window: Window, timeline: PartitionTimeline, cluster: Cluster) -
 
 def _deletions(start: datetime, timeline: PartitionTimeline, cluster: Cluster) -> list[datetime]:
     """When the topic was being deleted, according to the controller; if no controller says so, according to its leaderless replica."""
-    told = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
+    times = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
     gone = [
         e.at
         for e in timeline.of("log-deleted")
@@ -134,7 +134,7 @@ def _deletions(start: datetime, timeline: PartitionTimeline, cluster: Cluster) -
         and timeline.states[-1].leader < 0
         and e.writer in timeline.states[-1].isr
     ]
-    return sorted({*told, *gone})
+    return sorted({*times, *gone})
 
 
 def _lived_on(deleted: datetime, start: datetime, timeline: PartitionTimeline) -> bool:
