@@ -15,28 +15,38 @@ FLAPS, FLAPPING = 3, timedelta(hours=1)
 """A restart or two take a replica out of the ISR and back; three times within the hour is a recurring stall, three times in three days is
 not."""
 
-RELATED = timedelta(minutes=5)
+SAME_EPISODE_GAP = timedelta(minutes=5)
 """Absences no further apart belong to one time of bad performance."""
-FLUCTUATES = 3
+FLUCTUATING_TIMES = 3
 """A replica that left the ISR this often fluctuates; fewer absences do not form a pattern."""
 LASTING_S = 60.0
 """A shorter stall is of medium severity: producers with the default delivery.timeout.ms of two minutes bridged it."""
-COMMON = 0.9
+COMMON_SHARE = 0.9
 """If this share of the absences has a broker in common, it is taken as the cause, though not with certainty."""
-WIDE = 0.05
+CLUSTER_WIDE_SHARE = 0.05
 """Share of the cluster's partitions. If fewer partitions fall out of sync, it is not a problem of the cluster."""
 
-OFTEN = 6
+MAX_SEPARATE_INCIDENTS = 6
 """An incident of one day restarts a broker this often at most; what recurs more often is normal for this cluster, and is reported once."""
-MANY = 20
+MAX_SEPARATE_WINDOWS = 20
 """Maximum number of windows of one kind in one partition that are reported separately."""
-CLOSING = timedelta(minutes=5)
+STOPPED_TOGETHER = timedelta(minutes=5)
 """Brokers that shut down cleanly within this time were stopped together: each stop waits for controlled shutdowns and open logs."""
-APART = timedelta(minutes=30)
+SAME_INCIDENT_GAP = timedelta(minutes=30)
 """From one failure to the next of one incident, and from one broker of a rolling restart to the next: operators wait until under-replicated
 partitions are gone."""
-SETTLES = timedelta(minutes=10)
+LEADERSHIP_RETURNS = timedelta(minutes=10)
 """Leadership returns to a broker within this time: leader.imbalance.check.interval.seconds is 300, and one round may come too early."""
 
 MAX_CLOCK_STEPS = 3
 """Backward steps of the time in one log file up to which the clock is taken to have been set; more are lines out of order."""
+
+NOTICEABLE_PAUSE = timedelta(seconds=1)
+"""Shorter pauses of a process have no noticeable effect."""
+LOG_GAP = timedelta(hours=1)
+"""From this length on, the time between two log files of a broker counts as not covered: a running broker prints something every hour."""
+
+LOAD_DEVIATION = 0.1
+"""Relative deviation from the mean load that a broker may have."""
+MIN_MEAN_BYTES = 100 << 20
+"""If brokers have fewer bytes on average, moving replicas is not worth the effort."""

@@ -19,7 +19,7 @@ LATEST_MS = 250_000_000_000_000
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    if not timeline.told or (now := timeline.told[-1]).leader not in timeline.collected_logs:
+    if not timeline.states_with_describe or (now := timeline.states_with_describe[-1]).leader not in timeline.collected_logs:
         return
     disk = timeline.collected_logs[now.leader]
     hw = disk.high_watermark

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from forensics.model.cluster.balance import DEVIATION, DISK, LEADERS, TRAFFIC, Load, at_end, limit, load, metrics, uneven
+from forensics.model.cluster.balance import DISK, LEADERS, TRAFFIC, Load, at_end, limit, load, metrics, uneven
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named
 from forensics.model.partition.placement import SIZES, STEPS, TOLD, WRITTEN
+from forensics.thresholds import LOAD_DEVIATION
 
 NAMED = 5
 """Number of brokers that a text lists."""
@@ -24,7 +25,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
     avoidable = [
         m for m in found.metrics if uneven(m, known[m]) and _sigma(m, found) > found.limit and not (led and m in (LEADERS, TRAFFIC))
     ]
-    away = sorted((b for b, r in found.deviations.items() if r > DEVIATION), key=lambda b: (-found.deviations[b], b))
+    away = sorted((b for b, r in found.deviations.items() if r > LOAD_DEVIATION), key=lambda b: (-found.deviations[b], b))
     evidence = _evidence(cluster, partitions, away, avoidable)
     if avoidable and away and evidence:
         yield _finding(found, away, max(avoidable, key=lambda m: _sigma(m, found)), cluster, evidence)
@@ -61,7 +62,7 @@ def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, ev
         ),
         explanation=(
             f"Shares of the load at the end of the evidence (mean {mean:.1%}): {told}{f' and {len(away) - NAMED} more' if len(away) > NAMED else ''}. "
-            f"The standard deviation of the shares is {found.sigma:.4f}, the limit is {found.limit:.4f} (every broker {DEVIATION:.0%} away from the mean). "
+            f"The standard deviation of the shares is {found.sigma:.4f}, the limit is {found.limit:.4f} (every broker {LOAD_DEVIATION:.0%} away from the mean). "
             f"Weights: {weights or 'equal'}."
         ),
         next_steps=(

@@ -46,7 +46,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def _in_sync(brokers: set[int], timeline: PartitionTimeline) -> bool:
     """The brokers are in sync, and their disks were not saved before that: joining the ISR may have truncated the difference."""
-    together = list(takewhile(lambda s: brokers <= {*s.isr}, reversed(timeline.told)))
+    together = list(takewhile(lambda s: brokers <= {*s.isr}, reversed(timeline.states_with_describe)))
     if not brokers <= {*timeline.standing.isr} or not together or (since := together[-1].at) is None:
         return brokers <= {*timeline.standing.isr}
     return all((saved := timeline.collected_logs[b].as_of) is None or saved >= since for b in brokers)

@@ -19,7 +19,7 @@ from forensics.model.partition.windows import Window, closing, condensed, lasted
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for window in condensed(leaderless(timeline, cluster)):
         yield _finding(window, timeline, cluster)
-    now = [*takewhile(without_leader, reversed(timeline.told))]
+    now = [*takewhile(without_leader, reversed(timeline.states_with_describe))]
     if now and now[-1].source == DESCRIBED:
         yield _seen(now[0], timeline, cluster)
 

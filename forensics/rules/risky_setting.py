@@ -65,7 +65,7 @@ def _replication_factor(incident: _Incident) -> Iterator[Finding]:
         *(_lost(f) for f in incident.sure("data-loss") if f.topic in names),
         *(f"{f.name} had no leader{_when(f)}" for f in incident.sure("offline-partition") if f.topic in names),
     ]
-    told = [Evidence(**t.told) for t in single if t.told is not None]
+    told = [Evidence(**t.place) for t in single if t.place is not None]
     yield from _finding(
         "replication.factor",
         "1",

@@ -20,7 +20,7 @@ def _told(broker: int, episode: Episode, ending: str) -> Telling:
     return Telling(
         what="lost its session" if fenced else "stopped fetching",
         explanation=(
-            f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}: {episode.told()}. "
+            f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}: {episode.words()}. "
             "It was stuck, not slow. Possible causes: a long pause, a frozen machine or disk, or a network failure."
         ),
         next_steps=(

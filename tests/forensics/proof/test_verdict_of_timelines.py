@@ -64,7 +64,7 @@ def test_an_epoch_nobody_tells_of() -> None:
     s.follows(1, 10.1, 2, 200, 200, previous=0)
     verdict, why = said(s)
     assert verdict == "unknown"
-    assert why.startswith("leader epoch 2, broker 1 to 2: of leader epoch 1 nothing is known; state-change.log")
+    assert why.startswith("leader epoch 2, broker 1 to 2: leader epoch 1 is not in the evidence; state-change.log")
 
 
 def test_a_deposed_leader_that_never_told_where_its_log_ended() -> None:
