@@ -27,7 +27,7 @@ from forensics.model.findings import (
     moment,
     some,
 )
-from forensics.thresholds import OFTEN
+from forensics.thresholds import MAX_SEPARATE_EVENTS
 
 IncidentOf = Callable[[Statement], str | None]
 
@@ -54,7 +54,7 @@ def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: Inc
         group.sort(key=lambda f: (_at(f), f.topic or "", f.partition if f.partition is not None else -1, f.brokers))
         incident = incident_of(group[0])
         if group[0].partition is None:
-            together = incident is not None and len(group) > OFTEN
+            together = incident is not None and len(group) > MAX_SEPARATE_EVENTS
             told.extend([_of_brokers(group, many, incident)] if together else [_whole(f, incident_of(f)) for f in group])
         else:
             runs = [group] if incident is not None or many.whenever else _runs(group)
@@ -199,7 +199,7 @@ def _recurring(findings: Sequence[Finding]) -> list[Finding]:
     told: list[Finding] = []
     for (dated, *_), group in groups.items():
         one = _again if dated else _alike
-        told.extend([one(sorted(group, key=_at))] if len(group) > OFTEN else group)
+        told.extend([one(sorted(group, key=_at))] if len(group) > MAX_SEPARATE_EVENTS else group)
     return told
 
 

@@ -22,7 +22,7 @@ from forensics.incidents.folding import folded, hit, places
 from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.findings import LEVELS, Finding, Rule, Statement, brokers_named, counted, moment, offsets_in
 from forensics.proof.aftermath import sentences
-from forensics.thresholds import APART, SETTLES
+from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
 
 SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"})
 """Kinds that occur when leadership returns to a broker."""
@@ -131,7 +131,7 @@ class _Befallen:
         at = f.happened or f.end
         if at is None:
             return None
-        settles = SETTLES if f.kind in SETTLING else DETECTION
+        settles = LEADERSHIP_RETURNS if f.kind in SETTLING else DETECTION
         kinds = (None,) if f.cause is None else (f.cause, None)
         found: list[tuple[bool, bool, datetime, str]] = []
         for broker in f.brokers:
@@ -206,11 +206,11 @@ def _start(f: Statement) -> datetime:
 
 def _during(before: Sequence[_Root], after: _Root) -> bool:
     """It began before the previous one was over, and soon after its start."""
-    return any((r.end is None or after.start <= r.end) and after.start <= r.start + APART for r in before)
+    return any((r.end is None or after.start <= r.end) and after.start <= r.start + SAME_INCIDENT for r in before)
 
 
 def _next(before: Sequence[_Root], after: _Root) -> bool:
-    return any(r.end is not None and after.start <= r.end + APART for r in before[-1:])
+    return any(r.end is not None and after.start <= r.end + SAME_INCIDENT for r in before[-1:])
 
 
 def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Root], bool]) -> list[list[_Root]]:

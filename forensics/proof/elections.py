@@ -16,6 +16,7 @@ from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import LEADER_RECOVERY_LEVEL, State
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.thresholds import SAME_UNCLEAN_ELECTION_S
 from parsers.kinds import named
 
 
@@ -110,7 +111,7 @@ def _belongs(event: Event, term: Term, later: Sequence[Term]) -> bool:
     if event.at is None or term.at is None:
         return not later
     distance = abs((event.at - term.at).total_seconds())
-    return all(t.at is None or abs((event.at - t.at).total_seconds()) > distance for t in later) and distance < 60
+    return all(t.at is None or abs((event.at - t.at).total_seconds()) > distance for t in later) and distance < SAME_UNCLEAN_ELECTION_S
 
 
 def _mark_belongs(event: Event, term: Term, timeline: PartitionTimeline) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -11,11 +11,7 @@ from forensics.model.cluster.availability import Availability
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
-
-TOGETHER = timedelta(seconds=10)
-"""The metadata record, the controller's line and the broker's own session loss within this time are one fencing."""
-ONE_EXPIRY = timedelta(seconds=1)
-"""A broker prints several lines about one expiry within this time."""
+from forensics.thresholds import SAME_EXPIRY, SAME_FENCING
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -25,7 +21,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
         if broker is None or event.at is None or _down(cluster.availability(broker), event, event.at):
             continue
         own = runs.setdefault(broker, [])
-        if own and own[-1][-1].at is not None and event.at - own[-1][-1].at <= TOGETHER:
+        if own and own[-1][-1].at is not None and event.at - own[-1][-1].at <= SAME_FENCING:
             own[-1].append(event)
         else:
             own.append([event])
@@ -48,7 +44,7 @@ def _down(availability: Availability, event: Event, at: datetime) -> bool:
     """The broker was down, stopping or starting, so the fencing is a consequence; broker-crash or controlled-shutdown report it."""
     if not availability.lives:
         return event.event != "broker-fenced"
-    return availability.outage(at, TOGETHER) is not None or bool(availability.begun(at - TOGETHER, at))
+    return availability.outage(at, SAME_FENCING) is not None or bool(availability.begun(at - SAME_FENCING, at))
 
 
 def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
@@ -86,7 +82,7 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     gone = seen_go[0] if seen_go and not availability.between("back", seen_go[0].at or learnt, learnt) else None
     back = availability.returned(last.at or learnt)
     begin = gone.at if gone is not None else first.at
-    times = 1 + sum(b.at is not None and a.at is not None and b.at - a.at > ONE_EXPIRY for a, b in pairwise(group))
+    times = 1 + sum(b.at is not None and a.at is not None and b.at - a.at > SAME_EXPIRY for a, b in pairwise(group))
     often = f", {times} times until {moment(last.at)}" if times > 1 else ""
     seen = f", and the controller had noticed its absence at {moment(gone.at)}" if gone is not None else ""
     return Finding(

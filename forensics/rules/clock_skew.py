@@ -13,11 +13,7 @@ from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.comparisons import BUSY_MS
 from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.findings import Evidence, Finding, Rule, brokers_named, quote
-
-LEAST_MS = 1_000
-"""Smaller errors cannot be distinguished from the delays with which brokers print lines."""
-MEDIUM_MS = 10_000
-"""About the session and lag timeouts: with such an error, a cause may appear after its effect in uncorrected logs."""
+from forensics.thresholds import HARMFUL_SKEW_MS, MIN_SKEW_MS
 
 _BASIS = {
     "given": "it was given on the command line",
@@ -32,7 +28,7 @@ _BASIS = {
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
         clock = node.clock
-        if clock.basis != "given" and abs(clock.skew_ms) >= max(LEAST_MS, _bound(clock)):
+        if clock.basis != "given" and abs(clock.skew_ms) >= max(MIN_SKEW_MS, _bound(clock)):
             yield _finding(node, cluster)
 
 
@@ -50,7 +46,7 @@ def _finding(node: Node, cluster: Cluster) -> Finding:
     basis = "; ".join(words for key in clock.basis.split("+") if (words := _BASIS.get(key)))
     return Finding(
         kind="clock-skew",
-        severity="medium" if abs(clock.skew_ms) >= MEDIUM_MS else "info",
+        severity="medium" if abs(clock.skew_ms) >= HARMFUL_SKEW_MS else "info",
         confidence="certain" if doubt and (clock.uncertainty_ms or 0) < BUSY_MS else "probable",
         brokers=(node.id,),
         summary=f"the clock of node {node.id} was {seconds:.1f} s{f' ± {doubt}' if doubt else ''} {direction}",

@@ -14,9 +14,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster, ClusterJoin
 from forensics.model.findings import NAMED, Evidence, Finding, Rule, brokers_named, moment, quote, some
 from forensics.proof.foreign_logs import INHERITED
-
-THROUGH_IT = timedelta(minutes=5)
-"""Maximum time between the end of a session and the first election in the empty store."""
+from forensics.thresholds import STATE_LOST
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -85,7 +83,7 @@ def _how(cluster: Cluster, before: Cluster, came: Sequence[ClusterJoin]) -> tupl
 def _expired(before: Cluster, cluster: Cluster, came: Sequence[ClusterJoin]) -> bool:
     """Sessions that expired right before: their processes were running when the state was lost."""
     told = [e for c in (before, cluster) for e in c.of("session-expired") if e.at is not None]
-    return any(e.writer == b.node and timedelta(0) <= b.at - e.at <= THROUGH_IT for b in came for e in told if e.at is not None)
+    return any(e.writer == b.node and timedelta(0) <= b.at - e.at <= STATE_LOST for b in came for e in told if e.at is not None)
 
 
 def _disks(kept: Sequence[Mapping[str, Any]]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
@@ -20,13 +20,12 @@ from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import elections
 from forensics.proof.losses import losses
+from forensics.thresholds import TOPIC_CREATION
 from parsers.kinds import TOPIC_GONE
 
 GUARDS = (UNCLEAN, MIN_ISR)
 REPLAYED = "kraft-config-record"
 """Printed again, with the time of that moment, whenever a controller reads its metadata log."""
-CREATION = timedelta(seconds=2)
-"""The first settings of a topic are written within this time of its creation."""
 SNAPSHOT = ".checkpoint"
 
 
@@ -131,7 +130,7 @@ def _unset_before(key: str, event: Event, cluster: Cluster) -> bool:
         e.metadata_offset is not None
         and e.metadata_offset < event.metadata_offset
         and e.at is not None
-        and event.at - e.at > CREATION
+        and event.at - e.at > TOPIC_CREATION
         and not e.source.endswith(SNAPSHOT)
         for e in cluster.of(*kinds, topic=event.topic)
     )

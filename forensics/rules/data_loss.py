@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster
@@ -31,6 +31,7 @@ from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.aftermath import of_groups
 from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, unflushed
 from forensics.proof.readers import readers
+from forensics.thresholds import LONG_DEPOSED, MANY_OFFSETS
 
 _BECAUSE = {
     "unclean-election": "was elected from outside the ISR and did not have the rest",
@@ -172,11 +173,6 @@ def _copy_words(moved: _Moved, timeline: PartitionTimeline) -> str:
     )
 
 
-LONG = timedelta(seconds=10)
-MANY = 100
-"""From this duration or number of offsets on, a loss of records that a deposed leader accepted alone is severe."""
-
-
 def _severity(loss: Loss) -> str:
     gave_way = loss.hop.stepped_down
     if loss.excuse is not None:
@@ -185,7 +181,7 @@ def _severity(loss: Loss) -> str:
         return "critical" if loss.committed and loss.range.end is not None else "high"
     if gave_way is not None and gave_way.orderly:
         return "low"
-    return "high" if gave_way is not None and (gave_way.late >= LONG or (loss.range.length or 0) >= MANY) else "medium"
+    return "high" if gave_way is not None and (gave_way.late >= LONG_DEPOSED or (loss.range.length or 0) >= MANY_OFFSETS) else "medium"
 
 
 def _lost_words(loss: Loss) -> str:

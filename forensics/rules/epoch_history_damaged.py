@@ -8,7 +8,6 @@ appended, so an epoch that the records have and the file lacks was lost from the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import versions
@@ -19,10 +18,9 @@ from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states_of_files import cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.lineage import Cut, cuts
+from forensics.thresholds import COPY_DURATION
 
 LISTED = "epoch-checkpoint"
-COPYING = timedelta(hours=1)
-"""The files of a running broker are not copied at the same time; an epoch younger than this may have begun between the copies."""
 LATE_FILE = (3, 8)
 """From 3.8 on the epoch file is written some time after a truncation, and a start drops entries beyond the log."""
 
@@ -85,7 +83,7 @@ def _between_copies(entry: Entry, disk: Disk, timeline: PartitionTimeline, clust
     running = cluster.availability(disk.broker).running
     last = running.last_seen if running is not None else None
     began = next((t.at for t in timeline.terms if t.epoch == entry.epoch), None)
-    return began is None or last is None or last.at is None or last.at - began < COPYING
+    return began is None or last is None or last.at is None or last.at - began < COPY_DURATION
 
 
 def _others_have_theirs(disk: Disk, cluster: Cluster) -> bool:

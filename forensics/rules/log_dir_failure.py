@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.thresholds import SAME_DISK_FAILURE
 from parsers.cached import cached_property
 
-ONE_FAILURE = timedelta(seconds=60)
-"""The exception, the lines of both managers and of the controller, and the halt of one failure are within this time."""
 DISK = ("full", "read-only", "io")
 
 
@@ -40,7 +39,7 @@ def _failures(broker: int | None, events: Sequence[Event], halts: Sequence[datet
         first = current[0].at if current else None
         if first is not None and event.at is not None:
             again = event.writer == broker and any(first <= halt < event.at for halt in halts)
-            if again or event.at - first > ONE_FAILURE:
+            if again or event.at - first > SAME_DISK_FAILURE:
                 yield current
                 current = []
         current.append(event)
@@ -63,7 +62,7 @@ class _Failure:
         if self.at is None:
             return []
         told = (e for e in self.cluster.of(kind) if e.writer == self.broker and e.at is not None)
-        return [e for e in told if e.at is not None and abs(e.at - self.at) <= ONE_FAILURE]
+        return [e for e in told if e.at is not None and abs(e.at - self.at) <= SAME_DISK_FAILURE]
 
     def refused(self) -> Event | None:
         """The exception that caused the failure: the last one before it about this directory."""

@@ -14,11 +14,7 @@ from forensics.model.cluster.settings import DEFAULT
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline, Term
-
-SAME_ELECTION = timedelta(seconds=30)
-"""Partitions of one election command change leaders within seconds."""
-ROUND = timedelta(seconds=10)
-"""A round of the automatic rebalance starts its elections within this time."""
+from forensics.thresholds import NEXT_ROUND, REBALANCE_ROUND, SAME_PREFERRED_ELECTION
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -81,12 +77,12 @@ def _by_rounds(asked: Event | None, term: Term, cluster: Cluster) -> tuple[str |
     for writer, rounds in _rounds(cluster).items():
         if asked is not None and writer != asked.writer:
             continue
-        place = bisect_right(rounds, at + ROUND, key=lambda r: r[0])
-        near = [(when, e) for when, e in rounds[max(place - 3, 0) : place] if at - when <= ROUND]
+        place = bisect_right(rounds, at + REBALANCE_ROUND, key=lambda r: r[0])
+        near = [(when, e) for when, e in rounds[max(place - 3, 0) : place] if at - when <= REBALANCE_ROUND]
         for when, e in near:
             if when <= at if e.count is None and asked is not None else bool(e.count):
                 return "AutoTriggered", e
-        if not near and 0 < place < len(rounds) and rounds[place][0] - rounds[place - 1][0] <= interval * 1.5:
+        if not near and 0 < place < len(rounds) and rounds[place][0] - rounds[place - 1][0] <= interval * NEXT_ROUND:
             return "command-between-rounds", rounds[place - 1][1]
     return None, None
 
@@ -104,7 +100,7 @@ def _preferred(before: Term, term: Term, timeline: PartitionTimeline, cluster: C
 
 def _leaving(leader: int, term: Term, timeline: PartitionTimeline) -> bool:
     """A reassignment elects another leader before it removes the previous one (ReassignPartitionLeaderElectionStrategy)."""
-    around = [s for s in timeline.states if s.at is not None and term.at is not None and abs(s.at - term.at) <= SAME_ELECTION]
+    around = [s for s in timeline.states if s.at is not None and term.at is not None and abs(s.at - term.at) <= SAME_PREFERRED_ELECTION]
     aims = [e for e in timeline.of("reassignment") if e.replicas and _near(e, term.at)]
     return any(leader in s.removing or (s.replicas and leader not in s.replicas) for s in around) or any(
         leader not in (e.replicas or ()) for e in aims
@@ -112,7 +108,7 @@ def _leaving(leader: int, term: Term, timeline: PartitionTimeline) -> bool:
 
 
 def _near(event: Event, at: datetime | None) -> bool:
-    return event.at is not None and at is not None and abs(event.at - at) <= SAME_ELECTION
+    return event.at is not None and at is not None and abs(event.at - at) <= SAME_PREFERRED_ELECTION
 
 
 def _finding(before: Term, term: Term, said: list[Event], asker: str | None, told: Event | None, timeline: PartitionTimeline) -> Finding:

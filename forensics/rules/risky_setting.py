@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
@@ -17,12 +16,11 @@ from forensics.model.cluster.settings import INTERNAL_TOPICS
 from forensics.model.cluster.versions import versions
 from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, brokers_named, counted, quote, some
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
+from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
 
 NAMED = 6
 """Number of topics, or of consequences, that a text names."""
 PLACES = 3
-SLACK = timedelta(seconds=2)
-"""A change of a setting and its consequences are logged by two brokers, whose clocks may differ by this."""
 SHORT_LAG_MS = 10_000
 """The default of replica.lag.time.max.ms up to 2.4."""
 
@@ -109,7 +107,7 @@ def _min_isr_of_one(incident: _Incident) -> Iterator[Finding]:
     values = {t.name: effective(incident.cluster, key, topic=t.name) for t in incident.topics.values() if t.factor and t.factor > 1}
     names = {n for n, v in values.items() if number(v.value, 2) <= 1}
     lost = [f for f in incident.sure("data-loss") if f.topic in names and f.committed is not False and _alone(incident, f)]
-    wide = [n for n in names if (incident.topics[n].factor or 0) >= 3]
+    wide = [n for n in names if (incident.topics[n].factor or 0) >= SAFE_REPLICAS]
     if not wide and not lost:
         return
     shown = sorted(wide if wide and not lost else names)
@@ -167,7 +165,7 @@ def _min_isr_of_all(incident: _Incident) -> Iterator[Finding]:
 def _factors(incident: _Incident) -> Iterator[Finding]:
     """Replication factors for new topics; existing topics are judged by their own factors."""
     cluster = incident.cluster
-    if len([n for n in cluster.nodes.values() if n.broker]) < 3:
+    if len([n for n in cluster.nodes.values() if n.broker]) < SAFE_REPLICAS:
         return
     for key, topic in _CREATED.items():
         brokers = _of_brokers(incident, key, lambda v: number(v, 3) == 1)
@@ -277,7 +275,7 @@ def _of_brokers(incident: _Incident, key: str, risky: Callable[[str | None], boo
 def _held(incident: _Incident, key: str, finding: Statement) -> bool:
     """Whether the setting was on for the topic at the time of the finding, on any node that can have held the election."""
     at = finding.happened
-    moments = (at, at + SLACK) if at is not None else (None,)
+    moments = (at, at + SETTING_DELAY) if at is not None else (None,)
     nodes: list[int | None] = [*deciding(incident.cluster, key)] or [None]
     return any(enabled(effective(incident.cluster, key, topic=finding.topic, broker=b, at=m).value) for b in nodes for m in moments)
 

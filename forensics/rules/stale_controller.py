@@ -7,7 +7,6 @@ controller that did not know a leader's epoch yet. Not here: the change of the c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -15,12 +14,9 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, Rule, brokers_named, counted, moment, quote
 from forensics.model.partition.replicas import LeaderStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import EPOCH_KNOWN
 
 _ORDERS = frozenset({"decided", "sent", "received", "stored"})
-
-
-AT_ONCE = timedelta(seconds=30)
-"""A leader that is refused because of a newer leader epoch learns that epoch within this time, if it and a controller are running."""
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -45,7 +41,7 @@ def _overtaken(timeline: PartitionTimeline) -> Iterator[Finding]:
 
 
 def _long_before(one: Event, other: Event) -> bool:
-    return one.at is not None and other.at is not None and other.at - one.at > AT_ONCE
+    return one.at is not None and other.at is not None and other.at - one.at > EPOCH_KNOWN
 
 
 def _orders(timeline: PartitionTimeline) -> list[Event]:
@@ -86,7 +82,7 @@ def _wrongly_fenced(replica: Replica, timeline: PartitionTimeline, cluster: Clus
     told: set[int] = set()
     heard = cluster.last_line(replica.broker) if replica.rejected else None
     for e in replica.rejected:
-        if e.at is None or heard is None or heard < e.at + AT_ONCE or e.reason != "old-leader-epoch":
+        if e.at is None or heard is None or heard < e.at + EPOCH_KNOWN or e.reason != "old-leader-epoch":
             continue
         led = next((s for s in reversed(replica.leader_starts) if s.at is not None and s.at <= e.at), None)
         if (
@@ -97,7 +93,7 @@ def _wrongly_fenced(replica: Replica, timeline: PartitionTimeline, cluster: Clus
             continue
         later = next((s for s in timeline.states if s.leader_epoch > led.epoch), None)
         changed = any(u.event.at is not None and u.event.at > e.at and u.epoch in (None, led.epoch) for u in replica.isr_updates)
-        if not changed and (later is None or (later.at is not None and later.at > e.at + AT_ONCE)):
+        if not changed and (later is None or (later.at is not None and later.at > e.at + EPOCH_KNOWN)):
             told.add(led.epoch)
             yield _fenced(led, e, later.event if later is not None else None, timeline)
 

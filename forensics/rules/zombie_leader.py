@@ -11,7 +11,8 @@ from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.replicas import FollowerStart
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.losses import losses
-from forensics.proof.stepping_down import GRACE, became_follower
+from forensics.proof.stepping_down import became_follower
+from forensics.thresholds import ORDINARY_HANDOVER
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -20,7 +21,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         if before.leader == term.leader or term.at is None:
             continue
         woke = became_follower(before, term, timeline, cluster)
-        if woke is None or woke.at is None or woke.at - term.at < GRACE:
+        if woke is None or woke.at is None or woke.at - term.at < ORDINARY_HANDOVER:
             continue
         refused = [e for e in timeline.replicas[before.leader].rejected if e.at is not None and term.at <= e.at <= woke.at]
         beyond = [x for x in losses(timeline, cluster) if x.term.order == term.order and any(r.broker == before.leader for r in x.removals)]

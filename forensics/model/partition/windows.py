@@ -15,7 +15,7 @@ from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.findings import Statement, brokers_named, moment
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.thresholds import CLOSING, MANY
+from forensics.thresholds import MAX_SEPARATE_WINDOWS, STOPPED_TOGETHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def windows(timeline: PartitionTimeline, holds: Callable[[State], bool]) -> Iter
 
 def condensed(found: Sequence[Window]) -> Sequence[Window]:
     """The windows, or one for all of them if there are too many to report separately."""
-    if len(found) <= MANY:
+    if len(found) <= MAX_SEPARATE_WINDOWS:
         return found
     first, last = found[0], found[-1]
     smallest = min((s for w in found for s in w.states), key=lambda s: len(s.isr))
@@ -152,11 +152,11 @@ def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
     whole = _stopped(cluster)
     own = [_last_stop(b, cluster) for b in {*gone, *(b for s in window.states for b in s.replicas or ())}]
     stops = [at for at in own if at is not None]
-    near = all((at := _last_stop(b, cluster)) is not None and at >= window.start - CLOSING for b in gone)
+    near = all((at := _last_stop(b, cluster)) is not None and at >= window.start - STOPPED_TOGETHER for b in gone)
     if whole is None or len(stops) < len(own) or not near:
         return ""
     last = max((*stops, *whole), default=None)
-    if last is None or not window.start - DETECTION <= last <= window.start + CLOSING:
+    if last is None or not window.start - DETECTION <= last <= window.start + STOPPED_TOGETHER:
         return ""
     return f" The cluster was being stopped: all of its brokers were shut down in order, the last at {moment(last)}."
 
