@@ -47,6 +47,16 @@ def _down(availability: Availability, event: Event, at: datetime) -> bool:
     return availability.outage(at, SAME_FENCING) is not None or bool(availability.begun(at - SAME_FENCING, at))
 
 
+def _noticed(broker: int, until: datetime, availability: Availability) -> Event | None:
+    """The line with which another node last noticed that the broker was gone, if it was not back by then."""
+    lost = next((e for e in reversed(availability.between("lost", datetime.min, until)) if e.writer != broker), None)
+    return None if lost is None or availability.between("back", lost.at or until, until) else lost
+
+
+def _expiries(group: Sequence[Event]) -> int:
+    return 1 + sum(b.at is not None and a.at is not None and b.at - a.at > SAME_EXPIRY for a, b in pairwise(group))
+
+
 def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     first = group[0]
     if first.event == "session-expired":
@@ -65,7 +75,7 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
         summary=f"broker {broker} was fenced while it was running" + (f", until {moment(back.at)}" if back else ""),
         explanation=(
             f"At {moment(first.at)} broker {broker} lost its session with the controller although its process was running: it lost its "
-            f"leaderships and left the ISRs. {'It was unfenced at ' + moment(back.at) + '.' if back else 'The evidence does not show its return.'} "
+            f"leaderships and left the ISRs. Broker {broker} {'was unfenced at ' + moment(back.at) if back else 'is not seen to return in the evidence'}. "
             "Possible causes: a long pause, a network failure or an overloaded machine."
         ),
         next_steps=(f"Check the GC log and the machine metrics of broker {broker} just before {moment(first.at)}.",),
@@ -78,13 +88,14 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     first, last = group[0], group[-1]
     learnt = first.at or datetime.min
     availability = cluster.availability(broker)
-    seen_go = [e for e in availability.between("lost", datetime.min, learnt) if e.writer != broker][-1:]
-    gone = seen_go[0] if seen_go and not availability.between("back", seen_go[0].at or learnt, learnt) else None
+    gone = _noticed(broker, learnt, availability)
     back = availability.returned(last.at or learnt)
     begin = gone.at if gone is not None else first.at
-    times = 1 + sum(b.at is not None and a.at is not None and b.at - a.at > SAME_EXPIRY for a, b in pairwise(group))
+    times = _expiries(group)
     often = f", {times} times until {moment(last.at)}" if times > 1 else ""
-    seen = f", and the controller had noticed its absence at {moment(gone.at)}" if gone is not None else ""
+    noticed = f", and the controller had noticed its absence at {moment(gone.at)}" if gone is not None else ""
+    until = f", until {moment(back.at)}" if back is not None else ""
+    registered = f"was registered again at {moment(back.at)}" if back is not None else "is not seen to return in the evidence"
     return Finding(
         kind="broker-fenced",
         severity="medium",
@@ -92,11 +103,11 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
         brokers=(broker,),
         start=begin,
         end=back.at if back is not None else None,
-        summary=f"broker {broker} lost its ZooKeeper session while it was running" + (f", until {moment(back.at)}" if back else ""),
+        summary=f"broker {broker} lost its ZooKeeper session while it was running{until}",
         explanation=(
-            f"At {moment(first.at)} broker {broker} detected that its ZooKeeper session had expired{often}{seen}. Its process was running, but "
-            "when a session expires, the controller removes the broker from its leaderships and from the ISRs. "
-            f"{'It was registered again at ' + moment(back.at) + '.' if back else 'The evidence does not show its return.'} "
+            f"At {moment(first.at)} broker {broker} detected that its ZooKeeper session had expired{often}{noticed}. The process of broker "
+            f"{broker} was running, but when a session expires, the controller removes the broker from its leaderships and from the ISRs. "
+            f"Broker {broker} {registered}. "
             "Possible causes: a long pause, a network failure, an overloaded machine, or a ZooKeeper that stalled."
         ),
         next_steps=(f"Check the GC log and the machine metrics of broker {broker}, and the ZooKeeper log, just before {moment(begin)}.",),

@@ -72,14 +72,19 @@ def _difference(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None, bro
     """
     same = same_batches(one, other, cleaned)
     conflicts = {} if brought else same_epoch_conflicts(one, other, same)
-    agreed = max((offset for offset, alike in same.items() if alike), default=-1)
-    lasting = [o for o, alike in same.items() if not alike and (in_sync or o < agreed or o in conflicts)]
+    lasting = _lasting(same, conflicts, in_sync)
     proven = [o for o in lasting if same[o] is False]
     differ = proven or (lasting if cleaned is None else [])
     if not differ:
         return None
     start, end = _span(differ, same, one, other)
     return _Difference(start, end, bool(proven), next((conflicts[o] for o in differ if o in conflicts), None))
+
+
+def _lasting(same: Mapping[int, bool | None], conflicts: Mapping[int, int], in_sync: bool) -> list[int]:
+    """The base offsets of batches that differ, and that no truncation will remove."""
+    agreed = max((offset for offset, alike in same.items() if alike), default=-1)
+    return [o for o, alike in same.items() if not alike and (in_sync or o < agreed or o in conflicts)]
 
 
 def _span(differ: Sequence[int], same: Mapping[int, bool | None], one: Disk, other: Disk) -> tuple[int, int]:

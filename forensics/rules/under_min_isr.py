@@ -72,14 +72,8 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         end=window.end,
         summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={needed} {lasted(window, cluster)}"
         + (f", {count} writes refused" if count else ""),
-        explanation=(
-            f"{_shrunk(window, fewest, setting, timeline, cluster)} {'; '.join(i.words for i in why) or _without_absences(fewest)}."
-            f"{closed}{silence_words(silent)}"
-        ),
-        next_steps=(
-            *((_step(out, timeline.name),) if window.end is None else ()),
-            f"Look for expired records in the logs of the producers of {timeline.name}: they retry refused writes only until delivery.timeout.ms.",
-        ),
+        explanation=(f"{_shrunk(window, fewest, setting, timeline, cluster)} {_reasons(why, fewest)}.{closed}{silence_words(silent)}"),
+        next_steps=_steps(window, out, timeline.name),
         evidence=quote(window.states[0].event, fewest.event, setting.event, refused[:2], *(e for i in why for e in i.evidence[1:2])),
     )
 
@@ -102,16 +96,20 @@ def _of_others(state: State, cluster: Cluster) -> str:
     return "; the high watermark waits until the ISR is large enough" if waits else "; the remaining replicas commit those writes anyway"
 
 
-def _without_absences(state: State) -> str:
-    return "The partition has no more replicas" if state.replicas else "The evidence does not show which replicas are missing"
+def _reasons(why: Sequence[Interval], state: State) -> str:
+    unknown = "The partition has no more replicas" if state.replicas else "The evidence does not show which replicas are missing"
+    return "; ".join(i.words for i in why) or unknown
 
 
-def _step(out: Sequence[int], name: str) -> str:
-    return (
-        f"Bring {brokers_named(out)} back in sync for {name}."
-        if out
-        else f"Assign {name} more replicas, or lower min.insync.replicas to its number of replicas."
+def _steps(window: Window, out: Sequence[int], name: str) -> tuple[str, ...]:
+    producers = (
+        f"Look for expired records in the logs of the producers of {name}: they retry refused writes only until delivery.timeout.ms."
     )
+    if window.end is not None:
+        return (producers,)
+    if not out:
+        return (f"Assign {name} more replicas, or lower min.insync.replicas to its number of replicas.", producers)
+    return (f"Bring {brokers_named(out)} back in sync for {name}.", producers)
 
 
 def _place(setting: Effective) -> str:
