@@ -161,12 +161,12 @@ def _joined(spans: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
     return tuple(found)
 
 
-_LISTED = 5
+_MAX_LISTED = 5
 
 
 def _listed(ranges: Sequence[Range]) -> str:
-    more = f" and {len(ranges) - _LISTED} more ranges" if len(ranges) > _LISTED else ""
-    return ", ".join(map(str, ranges[:_LISTED])) + more
+    more = f" and {len(ranges) - _MAX_LISTED} more ranges" if len(ranges) > _MAX_LISTED else ""
+    return ", ".join(map(str, ranges[:_MAX_LISTED])) + more
 
 
 _NO_ELECTION = (
