@@ -208,8 +208,8 @@ def _events(damages: Sequence[_Damage], overlaps: Sequence[Overlap], timeline: P
     """The reader's events for each damaged place, and the segments."""
     places = {(d.stretch.segment.source, d.stretch.byte) for d in damages}
     disordered = {o.segment.source for o in overlaps}
-    told = [e for e in timeline.of("log-corruption") if e.pattern == "segment"]
-    found = [e for e in told if (e.source, e.byte) in places or (e.reason == "offset-order" and e.source in disordered)]
+    events = (e for e in timeline.of("log-corruption") if e.pattern == "segment")
+    found = [e for e in events if (e.source, e.byte) in places or (e.reason == "offset-order" and e.source in disordered)]
     return [*found, *dict.fromkeys([*(d.stretch.segment for d in damages), *(o.segment for o in overlaps)])]
 
 
