@@ -389,8 +389,7 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
         offsets=(Range(alone.start, None),),
         committed=alone.committed,
         cause="uncommitted-tail" if alone.committed is False else "unknown",
-        summary=f"{timeline.name}: any records that broker {broker} accepted after the election of broker {term.leader} are lost, "
-        f"from offset {alone.start} on",
+        summary=f"{timeline.name}: any offsets from {alone.start} on that broker {broker} assigned after the election of broker {term.leader} are lost",
         explanation=(
             f"Broker {term.leader} was elected at {moment(term.at)} (leader epoch {term.epoch}). Broker {broker}, the previous leader, was running and continued "
             f"as leader; its ISR changes were refused. When it stepped down, it truncated its log to its high watermark {alone.start}. Any records that it "
@@ -421,7 +420,7 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
         offsets=(Range(doubt.start, None),),
         committed=None,
         cause="unflushed-log",
-        summary=f"{timeline.name}: records from offset {doubt.start} on may be lost: {who} {alone} and stopped uncleanly",
+        summary=f"{timeline.name}: offsets from {doubt.start} on may be lost: {who} {alone} and stopped uncleanly",
         explanation=(
             f"{who[0].upper() + who[1:]} {alone} of {timeline.name} and did not stop cleanly. At {moment(term.at)} broker {term.leader} {again} "
             f"in leader epoch {term.epoch} with the log that remained after recovery, ending at offset {doubt.start}. If only the process crashed, the "
@@ -439,7 +438,7 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
 def _many(first: Finding, group: Sequence[Statement]) -> str:
     tail = first.summary.removeprefix(f"{first.name}: ")
     if _open(first):
-        return tail.replace(f" from offset {first.offsets[0].start} on", "", 1)
+        return tail.replace(f" from {first.offsets[0].start} on", "", 1)
     count = offsets_in((f, f.place) for f in group)
     kind = {True: "committed, lost", False: "truncated, never committed", None: "lost"}[first.committed]
     return f"{counted(count, 'offset')} {kind} ({first.cause})"

@@ -99,7 +99,7 @@ def test_what_is_of_no_time_is_not_said_to_recur() -> None:
     found = fold([replace(f, summary=f"log.{n}: zlib.error") for n, f in enumerate(damaged)] + dated)
     again, alike = sorted(found, key=lambda f: f.start is None)
     assert again.summary.startswith(f"{MAX_SEPARATE_EVENTS + 1} times: ")
-    assert alike.summary == f"log.0: zlib.error; and {MAX_SEPARATE_EVENTS} more like it"
+    assert alike.summary == f"log.0: zlib.error; and {MAX_SEPARATE_EVENTS} similar findings"
     assert (alike.start, alike.end) == (None, None)
     assert [e.source for e in alike.evidence] == [e.source for f in damaged for e in f.evidence][: len(alike.evidence)]
     assert "log.4: zlib.error" in alike.explanation and "0001" not in alike.explanation
