@@ -31,7 +31,7 @@ from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.log_ends import exact_end
 from forensics.proof.old_log import end_of_old_log, log_kept, truncation_unobserved, untraced_removals
-from forensics.proof.pre_kip101 import reached_by_isr, told_high_watermark
+from forensics.proof.pre_kip101 import high_watermark_of_cut, reached_by_isr
 from forensics.proof.removed import Piece, likely_start, nothing_written_since, seen_high_watermark, written_earlier
 from forensics.proof.transition import LeaderTransition, ended_cleanly, knew_epoch
 from forensics.proof.verdict import (
@@ -523,7 +523,7 @@ def _high_watermark(row: _Draft, t: LeaderTransition) -> _Draft:
 def _observed_marks(row: _Draft, t: LeaderTransition, end: int) -> _Draft:
     """High watermarks that were observed before the hand-over; a lone in-sync replica commits all that it appends."""
     assert t.longest is not None
-    seen = [seen_high_watermark(t.longest, t.timeline), *(told_high_watermark(r, t.timeline) for r in t.removals)]
+    seen = [seen_high_watermark(t.longest, t.timeline), *(high_watermark_of_cut(r, t.timeline) for r in t.removals)]
     for offset, event in filter(None, seen):
         row = row.narrowed(high_watermark=Interval(offset, None, (event,)))
     before = t.term.before
