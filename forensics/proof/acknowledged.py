@@ -49,17 +49,24 @@ def _sent_again(part: Range, exact: bool, s: LeaderTransition) -> str:
     if not batches or part.end is None or s.term.at is None:
         return _UNKNOWN
     alive, dead = _ceased(s)
-    began = (e.at for e in s.term.evidence if e.event == "leader-start" and e.at is not None)
-    led = _millis(next(began, s.term.at))
+    led = _millis(_led_since(s.term, s.term.at))
     first, reached = batches[0], batches[0]["last_offset"] + 1
     as_many = part.end == reached if exact else part.end <= reached
     if as_many and s.term.start_offset is not None and alive is not None and _created_between(first, led, alive):
         return _YES
     if dead is not None and _created_before(dead, batches) < part.end - part.start:
         return _NO
+    return _by_creation(batches, led, fewer=reached < part.end)
+
+
+def _by_creation(batches: Sequence[Mapping[str, Any]], led: float, *, fewer: bool) -> str:
     if any(_dated(b) and b["base_timestamp"] < led for b in batches):
         return _PERHAPS
-    return _NO if reached < part.end and all(map(_dated, batches)) else _UNKNOWN
+    return _NO if fewer and all(map(_dated, batches)) else _UNKNOWN
+
+
+def _led_since(term: Term, elected: datetime) -> datetime:
+    return next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), elected)
 
 
 def _ceased(s: LeaderTransition) -> tuple[float, float] | tuple[None, None]:
