@@ -1,6 +1,6 @@
 """The table of hand-overs of a partition: every row begins wide, and each step narrows cells with the evidence.
 
-Here: the rows, and the order of the steps. A step uses lines and files only if its premises hold (coverage).
+Here: the rows, and the order of the steps. A step uses lines and files only if its premises hold (forensics.model.partition.log_coverage).
 Not here: the conclusions from the rows (verdict, losses), or the facts about one hand-over (transition).
 """
 
@@ -31,7 +31,7 @@ from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.log_ends import exact_end
 from forensics.proof.old_log import end_of_old_log, log_kept, truncation_unobserved, untraced_removals
-from forensics.proof.pre_kip101 import reached_by_isr, told_high_watermark
+from forensics.proof.pre_kip101 import high_watermark_of_cut, reached_by_isr
 from forensics.proof.removed import Piece, likely_start, nothing_written_since, seen_high_watermark, written_earlier
 from forensics.proof.transition import LeaderTransition, ended_cleanly, knew_epoch
 from forensics.proof.verdict import (
@@ -211,12 +211,12 @@ def begin_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
         yield "no leader epoch is in the evidence"
         return
     if known.leader_epoch < first.epoch:
-        yield f"how the leader before leader epoch {first.epoch} ended is not in the evidence"
+        yield f"the evidence does not show how the leader before leader epoch {first.epoch} ended"
     elif first.epoch > 0 and first.leader in timeline.replicas:
         yield from _begun_before(first, timeline)
     for epoch in epochs_without_state(timeline.states, (t.epoch for t in timeline.terms)):
         if epoch < known.leader_epoch:
-            yield f"of leader epoch {epoch} nothing but the number is known"
+            yield f"only the number of leader epoch {epoch} is known"
     yield from _brought(timeline, cluster)
 
 
@@ -226,7 +226,7 @@ def _brought(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
         return
     own = {b for b, replica in timeline.replicas.items() if any(e.event in MADE for e in replica.events)}
     if missing := sorted({*timeline.assigned} - own):
-        yield f"whether {brokers_named(missing)} brought a log of this name from the cluster before is not in the evidence"
+        yield f"the evidence does not show whether {brokers_named(missing)} brought a log of this name from the cluster before"
 
 
 def _begun_before(first: Term, timeline: PartitionTimeline) -> Iterator[str]:
@@ -241,7 +241,7 @@ def _begun_before(first: Term, timeline: PartitionTimeline) -> Iterator[str]:
     loaded = any(e.event in MADE for e in replica.events[: replica.events.index(start)])
     alone = timeline.assigned == (first.leader,) and loaded and start.previous_leader_epoch == -1
     if not alone and start.previous_leader_epoch != first.epoch:
-        yield f"leader epoch {first.epoch} began in the evidence, and which leader was before it, with which log, is not"
+        yield f"the evidence shows the start of leader epoch {first.epoch}, but not the leader before it or the log of that leader"
 
 
 # the new leader
@@ -523,7 +523,7 @@ def _high_watermark(row: _Draft, t: LeaderTransition) -> _Draft:
 def _observed_marks(row: _Draft, t: LeaderTransition, end: int) -> _Draft:
     """High watermarks that were observed before the hand-over; a lone in-sync replica commits all that it appends."""
     assert t.longest is not None
-    seen = [seen_high_watermark(t.longest, t.timeline), *(told_high_watermark(r, t.timeline) for r in t.removals)]
+    seen = [seen_high_watermark(t.longest, t.timeline), *(high_watermark_of_cut(r, t.timeline) for r in t.removals)]
     for offset, event in filter(None, seen):
         row = row.narrowed(high_watermark=Interval(offset, None, (event,)))
     before = t.term.before
@@ -640,7 +640,7 @@ def end_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     disks = () if inherited(timeline, cluster) else timeline.collected_logs.values()  # a foreign log has its own epochs
     heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in disks], default=0)
     if heard > known[-1].leader_epoch:
-        yield f"leader epoch {heard} is mentioned, and nothing else is known of it"
+        yield f"leader epoch {heard} is mentioned, but nothing else about it is known"
     if (now := timeline.standing).leader != known[-1].leader and timeline.later:
         leads = "no leader" if now.leader == -1 else f"broker {now.leader} as leader"
         yield f"kafka-topics showed {leads} later, and no log shows that election"

@@ -14,9 +14,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.partition.log_coverage import LOG, PROCESS, observable
 from forensics.model.partition.replicas import FollowerStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline, Term
-
-GRACE = timedelta(seconds=1)
-"""A LeaderAndIsr request, or a metadata record, takes a moment; a hand-over within this time is ordinary."""
+from forensics.thresholds import ORDINARY_HANDOVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ def _in_effect(follows: FollowerStart, received: datetime, timeline: PartitionTi
     if follows.event.event != "partition-state":
         return received
     removed = (e.at for e in timeline.of("fetcher-removed") if e.writer == follows.broker and e.at is not None)
-    return min((at for at in removed if received <= at <= received + GRACE), default=received)
+    return min((at for at in removed if received <= at <= received + ORDINARY_HANDOVER), default=received)
 
 
 def became_follower(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> FollowerStart | None:

@@ -10,13 +10,13 @@ from forensics.model.cluster.under_replication import series
 from forensics.model.findings import Finding, Rule, brokers_named, counted, moment
 from forensics.model.partition.absences import ABSENCES, NOT_TOLD, SHORTS, SLOW, STUCK
 from forensics.model.rows import Rows
-from forensics.thresholds import CLUSTER_WIDE_SHARE
+from forensics.thresholds import WIDE_SHARE
 
 
 def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     for found in degradations(partitions):
         leaders = {o.leader for o in found.episode.outs if o.leader >= 0}
-        wide = len(found.episode.names) >= CLUSTER_WIDE_SHARE * len(partitions)
+        wide = len(found.episode.names) >= WIDE_SHARE * len(partitions)
         if found.culprit is None and len(leaders) > 1 and wide and not _changed(found.episode, leaders, cluster):
             yield _finding(found, sorted(leaders), partitions, cluster)
 

@@ -12,10 +12,10 @@ from forensics.model.rows import Rows
 
 
 def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
-    yield from fell_out(partitions, "slow-replica", SLOW, _told)
+    yield from fell_out(partitions, "slow-replica", SLOW, _words)
 
 
-def _told(broker: int, episode: Episode, ending: str) -> Telling:
+def _words(broker: int, episode: Episode, ending: str) -> Telling:
     return Telling(
         what="could not keep up",
         explanation=(

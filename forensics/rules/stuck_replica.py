@@ -12,10 +12,10 @@ from forensics.model.rows import Rows
 
 
 def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
-    yield from fell_out(partitions, "stuck-replica", STUCK, _told)
+    yield from fell_out(partitions, "stuck-replica", STUCK, _words)
 
 
-def _told(broker: int, episode: Episode, ending: str) -> Telling:
+def _words(broker: int, episode: Episode, ending: str) -> Telling:
     fenced = all(o.words.endswith(LOST_SESSION) for o in episode.outs)
     return Telling(
         what="lost its session" if fenced else "stopped fetching",

@@ -23,7 +23,7 @@ from forensics.model.events import values
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
 from forensics.model.partition.absences import NOT_TOLD, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.model.rows import Rows
-from forensics.thresholds import COMMON_SHARE, FLUCTUATING_TIMES, LASTING_S, MAX_SEPARATE_WINDOWS, SAME_EPISODE_GAP
+from forensics.thresholds import COMMON_SHARE, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
 from parsers.cached import cached_property
 
 SHOWN = 5
@@ -242,7 +242,7 @@ class Degradation:
         left: Counter[tuple[str, int]] = Counter()
         for o in self.episode.outs:
             left[o.name, o.broker] += o.times
-        return max(left.values(), default=0) >= FLUCTUATING_TIMES
+        return max(left.values(), default=0) >= MIN_FLUCTUATIONS
 
     @property
     def severity(self) -> str:
@@ -258,8 +258,8 @@ def degradations(partitions: Rows) -> list[Degradation]:
     left: Counter[tuple[str, int]] = Counter()
     for o in found:
         left[o.name, o.broker] += o.times
-    slack = [o for o in found if o.cause != UNKNOWN or left[o.name, o.broker] >= FLUCTUATING_TIMES]
-    counted = [e for e in episodes(slack, lambda o: None, SAME_EPISODE_GAP) if e.times >= FLUCTUATING_TIMES]
+    slack = [o for o in found if o.cause != UNKNOWN or left[o.name, o.broker] >= MIN_FLUCTUATIONS]
+    counted = [e for e in episodes(slack, lambda o: None, ONE_DEGRADATION) if e.times >= MIN_FLUCTUATIONS]
     return [_blamed(e, partitions) for e in counted]
 
 

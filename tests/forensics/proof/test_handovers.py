@@ -73,7 +73,7 @@ def test_nothing_is_missing() -> None:
     assert "200..204" in judged.why
 
 
-# the begin of the evidence
+# the start of the evidence
 
 
 def taken_over(epoch: int, previous: int) -> Staged:

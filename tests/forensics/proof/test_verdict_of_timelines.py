@@ -54,7 +54,7 @@ def test_a_leader_whose_log_is_not_there() -> None:
     s.forget("broker-1/logs/state-change.log")
     verdict, why = said(s)
     assert verdict == "unknown"
-    assert why.startswith("begin of the evidence: leader epoch 1 began in the evidence, and which leader was before it")
+    assert why.startswith("start of the evidence: the evidence shows the start of leader epoch 1, but not the leader before it")
 
 
 def test_an_epoch_nobody_tells_of() -> None:
@@ -85,4 +85,4 @@ def test_lines_that_could_not_be_read() -> None:
     )
     verdict, why = said(s)
     assert verdict == "unknown"
-    assert why.startswith("begin of the evidence: the logs of broker 1, which led the partition, do not show what it cut off")
+    assert why.startswith("start of the evidence: the logs of broker 1, which led the partition, do not show what it cut off")
