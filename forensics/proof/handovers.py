@@ -100,9 +100,7 @@ class _Draft(Handover):
         return self
 
     def noted(self, cell: str, note: str) -> _Draft:
-        if cell not in self.notes:
-            self.put("notes", {**self.notes, cell: note})
-        return self
+        return self.put("notes", {**self.notes, cell: note})
 
 
 _only = cache(Possible.of)
@@ -192,8 +190,7 @@ def _places(timeline: PartitionTimeline, _: Cluster) -> Mapping[int, int]:
 def _order_of(state: State, timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, int] | None:
     """The first term whose state is this one or a later one."""
     places = _places(timeline, cluster)
-    own = places[id(state)]
-    return next((t.order for t in timeline.terms if t.state is not None and places.get(id(t.state), -1) >= own), None)
+    return next((t.order for t in timeline.terms if t.state is not None and places[id(t.state)] >= places[id(state)]), None)
 
 
 def _left_out(one: State, other: State, timeline: PartitionTimeline) -> bool:
