@@ -100,9 +100,7 @@ class _Draft(Handover):
         return self
 
     def noted(self, cell: str, note: str) -> _Draft:
-        if cell not in self.notes:
-            self.put("notes", {**self.notes, cell: note})
-        return self
+        return self.put("notes", {**self.notes, cell: note})
 
 
 _only = cache(Possible.of)
@@ -192,8 +190,7 @@ def _places(timeline: PartitionTimeline, _: Cluster) -> Mapping[int, int]:
 def _order_of(state: State, timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, int] | None:
     """The first term whose state is this one or a later one."""
     places = _places(timeline, cluster)
-    own = places[id(state)]
-    return next((t.order for t in timeline.terms if t.state is not None and places.get(id(t.state), -1) >= own), None)
+    return next((t.order for t in timeline.terms if t.state is not None and places[id(t.state)] >= places[id(state)]), None)
 
 
 def _left_out(one: State, other: State, timeline: PartitionTimeline) -> bool:
@@ -452,7 +449,7 @@ def _lone_states(timeline: PartitionTimeline, _: Cluster) -> Mapping[tuple[int, 
 def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline, cluster: Cluster) -> _Draft:
     """The possible restarts of the only in-sync replica during these states."""
     for state in states:
-        broker = state.isr[0]
+        (broker,) = state.isr
         if broker == state.leader and not _restart_observable(state, timeline, cluster):
             return row.noted("sole_restart", f"broker {broker} led alone in leader epoch {state.leader_epoch}; {_wanted(broker, cluster)}")
         if _recovers(state, timeline):
@@ -472,15 +469,16 @@ def _restart_observable(state: State, timeline: PartitionTimeline, cluster: Clus
 def _recovers(state: State, timeline: PartitionTimeline) -> bool:
     """The only in-sync replica recovers its log, or loads it in a new process, before another one joins: records that were not flushed may
     be gone."""
-    own = timeline.replicas[state.isr[0]].events if state.isr[0] in timeline.replicas else []
-    joined = _joined_at(state, timeline)
+    (broker,), joined = state.isr, _joined_at(state, timeline)
+    own = timeline.replicas[broker].events if broker in timeline.replicas else []
     began = (e.at for e in own if e.event == "log-recovery" and e.at is not None and state.at is not None and e.at > state.at)
     return any(joined is None or at < joined for at in began)
 
 
 def _restarted_unclean(state: State, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """The only in-sync replica is started again before another one joins, and no line shows that it had been stopped cleanly."""
-    availability, joined = cluster.availability(state.isr[0]), _joined_at(state, timeline)
+    (broker,), joined = state.isr, _joined_at(state, timeline)
+    availability = cluster.availability(broker)
     starts = availability.begun(state.at, joined or datetime.max) if state.at is not None else ()
     unclean = any(len(pair := availability.latest(at)) < 2 or not ended_cleanly(*pair) for at in starts)
     return unclean or (not starts and (_new_process(state, joined, timeline) or _back_unseen(state, joined, timeline, cluster)))
@@ -488,7 +486,8 @@ def _restarted_unclean(state: State, timeline: PartitionTimeline, cluster: Clust
 
 def _new_process(state: State, joined: datetime | None, timeline: PartitionTimeline) -> bool:
     """A line about the partition is from a process that knew no leader epoch, and no start of that process is in the evidence."""
-    replica = timeline.replicas.get(state.isr[0])
+    (broker,) = state.isr
+    replica = timeline.replicas.get(broker)
     again = [s.at for s in replica.leader_starts if s.restart] if replica is not None else []
     return any(at is not None and state.at is not None and at > state.at and (joined is None or at < joined) for at in again)
 
@@ -496,8 +495,9 @@ def _new_process(state: State, joined: datetime | None, timeline: PartitionTimel
 def _back_unseen(state: State, joined: datetime | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """A replica could not follow the only in-sync replica because the controller did not count its broker as alive, and that broker printed
     lines later: it came back, and its start is not in the evidence."""
-    last, availability = cluster.last_line(state.isr[0]), cluster.availability(state.isr[0])
-    refused = (e.at for e in timeline.of("become-refused") if e.reason == "leader-unavailable" and e.leader == state.isr[0])
+    (broker,) = state.isr
+    last, availability = cluster.last_line(broker), cluster.availability(broker)
+    refused = (e.at for e in timeline.of("become-refused") if e.reason == "leader-unavailable" and e.leader == broker)
     after = [at for at in refused if at is not None and state.at is not None and at > state.at and (joined is None or at < joined)]
     return last is not None and any(at < last and not availability.begun(at, last) for at in after)
 

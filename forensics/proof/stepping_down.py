@@ -66,17 +66,17 @@ def _restarted(replica: Replica, before: Term, follows: FollowerStart, timeline:
         return known < 0
     if not observable(replica.broker, timeline, cluster, LOG, PROCESS) or cluster.availability(replica.broker).unbegun:
         return True  # its start may be among the lines that are missing
-    return any(
-        at is None or (before.at or at) < at <= (follows.at or datetime.max) for at in _signs_of_a_start(replica, before, follows, cluster)
-    )
+    assert follows.at is not None
+    signs = _signs_of_a_start(replica, before, follows.at, cluster)
+    return any(at is None or (before.at or at) < at <= follows.at for at in signs)
 
 
-def _signs_of_a_start(replica: Replica, before: Term, follows: FollowerStart, cluster: Cluster) -> Iterator[datetime | None]:
-    """When its process began, loaded its log or registered."""
+def _signs_of_a_start(replica: Replica, before: Term, until: datetime, cluster: Cluster) -> Iterator[datetime | None]:
+    """When its process began or registered before `until`, and when it loaded its log."""
     yield from (load.at for load in replica.loads if load.offset or (load.epoch is not None and load.epoch >= before.epoch))
     if before.at is None:
         return
-    availability, until = cluster.availability(replica.broker), follows.at or datetime.max
+    availability = cluster.availability(replica.broker)
     yield from availability.begun(before.at, until)
     registered = availability.between("registered", before.at, until)
     yield from (e.at for e in registered if e.event == "metadata-broker" and e.at != before.at)
