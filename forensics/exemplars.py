@@ -45,8 +45,8 @@ def parse(name: str, text: str) -> Exemplar:
     """An exemplar from its text. Raises ValueError if the text does not follow the format."""
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith(_SECTION)), len(lines))
-    told = _header(name, lines[:start])
-    if told.get("expects") not in _EXPECTS or not told.get("story") or not told.get("from"):
+    header = _header(name, lines[:start])
+    if header.get("expects") not in _EXPECTS or not header.get("story") or not header.get("from"):
         raise ValueError(f"{name}: an exemplar says what it `expects` (found, not found), its `story` and where it is `from`")
     files: dict[str, bytes] = {}
     modified: dict[str, datetime] = {}
@@ -57,20 +57,20 @@ def parse(name: str, text: str) -> Exemplar:
         files[path] = _decoded(name, path, body) if encoded else "".join(f"{line}\n" for line in body).encode()
         if at is not None:
             modified[path] = at
-    fields = {key: _value(name, key, value) for key, value in told.items() if key not in _ABOUT}
-    return Exemplar(name, told["story"], told["from"], _EXPECTS[told["expects"]], fields, files, modified)
+    fields = {key: _value(name, key, value) for key, value in header.items() if key not in _ABOUT}
+    return Exemplar(name, header["story"], header["from"], _EXPECTS[header["expects"]], fields, files, modified)
 
 
 def _header(name: str, lines: Iterable[str]) -> dict[str, str]:
-    told: dict[str, str] = {}
+    header: dict[str, str] = {}
     for line in lines:
         if not line.strip():
             continue
         key, colon, value = line.removeprefix("# ").partition(": ")
         if not line.startswith("# ") or not colon:
-            raise ValueError(f"{name}: {line!r} is no `# key: value`")
-        told[key] = value.strip()
-    return told
+            raise ValueError(f"{name}: {line!r} is not a line `# key: value`")
+        header[key] = value.strip()
+    return header
 
 
 def _sections(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
@@ -96,7 +96,7 @@ def _decoded(name: str, path: str, body: Iterable[str]) -> bytes:
     try:
         return base64.b64decode("".join(body), validate=True)
     except binascii.Error as error:
-        raise ValueError(f"{name}: {path} is no base64: {error}") from None
+        raise ValueError(f"{name}: {path} is not valid base64: {error}") from None
 
 
 def _range(text: str) -> Range:
@@ -121,4 +121,4 @@ def _value(name: str, key: str, text: str) -> Any:
     try:
         return _READ[key](text)
     except (KeyError, ValueError):
-        raise ValueError(f"{name}: `{key}: {text}` is nothing a finding has") from None
+        raise ValueError(f"{name}: `{key}: {text}` is not an attribute of a finding, or not a valid value") from None

@@ -8,35 +8,105 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+# windows of a partition
+
 BRIEF_S = 1.0
 """ZooKeeper controllers write leader -1, and a smaller ISR, on the way to the next leader; shorter windows are only that."""
-
-FLAPS, FLAPPING = 3, timedelta(hours=1)
+MAX_SEPARATE_WINDOWS = 20
+"""Maximum number of windows of one kind in one partition that are reported separately."""
+STOPPED_TOGETHER = timedelta(minutes=5)
+"""Brokers that shut down cleanly within this time were stopped together: each stop waits for controlled shutdowns and open logs."""
+MIN_FLAPS, FLAPPING_PERIOD = 3, timedelta(hours=1)
 """A restart or two take a replica out of the ISR and back; three times within the hour is a recurring stall, three times in three days is
 not."""
 
-RELATED = timedelta(minutes=5)
+# replicas that fall out of sync
+
+ONE_DEGRADATION = timedelta(minutes=5)
 """Absences no further apart belong to one time of bad performance."""
-FLUCTUATES = 3
+MIN_FLUCTUATIONS = 3
 """A replica that left the ISR this often fluctuates; fewer absences do not form a pattern."""
 LASTING_S = 60.0
 """A shorter stall is of medium severity: producers with the default delivery.timeout.ms of two minutes bridged it."""
-COMMON = 0.9
+COMMON_SHARE = 0.9
 """If this share of the absences has a broker in common, it is taken as the cause, though not with certainty."""
-WIDE = 0.05
+WIDE_SHARE = 0.05
 """Share of the cluster's partitions. If fewer partitions fall out of sync, it is not a problem of the cluster."""
 
-OFTEN = 6
+# incidents
+
+MAX_SEPARATE_EVENTS = 6
 """An incident of one day restarts a broker this often at most; what recurs more often is normal for this cluster, and is reported once."""
-MANY = 20
-"""Maximum number of windows of one kind in one partition that are reported separately."""
-CLOSING = timedelta(minutes=5)
-"""Brokers that shut down cleanly within this time were stopped together: each stop waits for controlled shutdowns and open logs."""
-APART = timedelta(minutes=30)
+SAME_INCIDENT = timedelta(minutes=30)
 """From one failure to the next of one incident, and from one broker of a rolling restart to the next: operators wait until under-replicated
 partitions are gone."""
-SETTLES = timedelta(minutes=10)
+LEADERSHIP_RETURNS = timedelta(minutes=10)
 """Leadership returns to a broker within this time: leader.imbalance.check.interval.seconds is 300, and one round may come too early."""
+
+# rules about records
+
+LONG_DEPOSED = timedelta(seconds=10)
+MANY_OFFSETS = 100
+"""From this duration or this number of offsets on, a loss of records that a deposed leader accepted alone is severe: applications notice a
+gap of that size."""
+ISR_TOLERANCE = timedelta(seconds=1)
+"""Corrected clocks of two brokers may differ by this: only then is a replica with an empty log known to have been in the ISR."""
+COPY_DURATION = timedelta(hours=1)
+"""The files of a running broker are not copied at the same time; an epoch younger than this may have begun between the copies."""
+
+# rules about brokers and controllers
+
+SAME_FENCING = timedelta(seconds=10)
+"""The metadata record, the controller's line and the broker's own session loss within this time are one fencing."""
+SAME_EXPIRY = timedelta(seconds=1)
+"""A broker prints several lines about one session expiry within this time."""
+SAME_DISK_FAILURE = timedelta(seconds=60)
+"""The exception, the lines of both managers and of the controller, and the halt of one failure are within this time."""
+STATE_LOST = timedelta(minutes=5)
+"""Maximum time between the end of a session and the first election in the empty store."""
+EPOCH_KNOWN = timedelta(seconds=30)
+"""A leader that is refused because of a newer leader epoch receives that epoch within this time, if it and a controller are running."""
+MIN_SKEW_MS = 1_000
+"""Smaller clock errors cannot be distinguished from the delays with which brokers print lines."""
+HARMFUL_SKEW_MS = 10_000
+"""About the session and lag timeouts: with such a clock error, a cause may appear after its effect in uncorrected logs."""
+
+# rules about elections and settings
+
+SAME_PREFERRED_ELECTION = timedelta(seconds=30)
+"""Partitions of one election command change leaders within seconds."""
+REBALANCE_ROUND = timedelta(seconds=10)
+"""A round of the automatic rebalance starts its elections within this time."""
+NEXT_ROUND = 1.5
+"""Two rounds of the automatic rebalance up to this many intervals apart are consecutive: a controller may print a round late."""
+TOPIC_CREATION = timedelta(seconds=2)
+"""The first settings of a topic are written within this time of its creation."""
+SETTING_DELAY = timedelta(seconds=2)
+"""A change of a setting and its consequences are logged by two brokers, whose clocks may differ by this."""
+SAFE_REPLICAS = 3
+"""With this many replicas min.insync.replicas=2 survives the loss of one broker. With fewer it blocks writes, so a lower value is not
+reported."""
+
+# the proof
+
+SAME_UNCLEAN_ELECTION_S = 60.0
+"""The controller's line about an unclean election, if it names no leader epoch, is of a term that began at most this long before or after
+it."""
+ORDINARY_HANDOVER = timedelta(seconds=1)
+"""A LeaderAndIsr request, or a metadata record, takes a moment; a hand-over within this time is ordinary."""
+
+# clocks and processes
 
 MAX_CLOCK_STEPS = 3
 """Backward steps of the time in one log file up to which the clock is taken to have been set; more are lines out of order."""
+NOTICEABLE_PAUSE = timedelta(seconds=1)
+"""Shorter pauses of a process have no noticeable effect."""
+LOG_GAP = timedelta(hours=1)
+"""From this length on, the time between two log files of a broker counts as not covered: a running broker prints something every hour."""
+
+# balance
+
+LOAD_DEVIATION = 0.1
+"""Relative deviation from the mean load that a broker may have."""
+MIN_MEAN_BYTES = 100 << 20
+"""If brokers have fewer bytes on average, moving replicas is not worth the effort."""

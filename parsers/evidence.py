@@ -1,7 +1,7 @@
-"""From a unit of evidence to events: the one place that maps kinds of files to parsers.
+"""From a unit of evidence to events: the kind of each source, its reader, and a summary of what was read.
 
-Here: the dispatch by kind, the digest and size of every source, and the `source` event that describes it. Not here: how containers are
-walked (containers), how a kind is detected (sniff), or how a kind is read (the other modules).
+Here: the digest and size of every source, and the `source` event that describes it. Not here: how containers are walked (containers), how
+a kind is detected (sniff), or how a kind is read (parsers.formats, parsers.catalogue).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import hashlib
 import io
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,28 +23,15 @@ from parsers import schemas
 from parsers.catalogue.log_file import read_log_by_columns
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit
-from parsers.decoding import batches as segments
-from parsers.formats import (
-    assignments,
-    checkpoints,
-    cluster_tools,
-    describe,
-    epochs,
-    gc,
-    group_offsets,
-    load_metrics,
-    metadata_log,
-    properties,
-    share_states,
-    transaction_states,
-)
+from parsers.formats import reader_of
 from parsers.layouts import Layout
 from parsers.line_order import LineOrder
 from parsers.log_pattern import compiled
 from parsers.matching.literals import mentions
+from parsers.paths import log_kind
 from parsers.printed import Printed
-from parsers.schemas import Member, Row, Told
-from parsers.sniff import log_kind, partition_of, sniff
+from parsers.schemas import Member, Row, Rows
+from parsers.sniff import LOGS, sniff
 from parsers.wrappers.unwrapper import holds_log
 
 HEAD = 64 * 1024
@@ -53,59 +40,8 @@ CHUNK = 1 << 20
 MAX_PROBLEMS = 50
 """Problems that one source may report one by one; the rest are counted. A megabyte of noise must not become a million rows."""
 
-LOG_KINDS = frozenset(
-    {
-        "server-log",
-        "state-change-log",
-        "controller-log",
-        "log-cleaner-log",
-        "request-log",
-        "authorizer-log",
-        "stdout-log",
-        "other-log",
-    }
-)
+LOG_KINDS = frozenset(LOGS)
 UNCLAIMED = frozenset({"text", "json", "binary"})
-CHECKPOINT_KINDS = frozenset({"hw-checkpoint", "recovery-point-checkpoint", "log-start-checkpoint", "cleaner-checkpoint"})
-
-_READERS: dict[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
-    "epoch-checkpoint": epochs.read,
-    "meta-properties": properties.read_meta_properties,
-    "partition-metadata": properties.read_partition_metadata,
-    "clean-shutdown": properties.read_clean_shutdown,
-    "server-properties": properties.read_server_properties,
-    "quorum-state": properties.read_quorum_state,
-    "describe": describe.read,
-    "reassignment-json": assignments.read_plan,
-    "election-json": assignments.read_plan,
-    "znode": assignments.read_znodes,
-    "reassignment-output": cluster_tools.read,
-    "election-output": cluster_tools.read,
-    "log-dirs": cluster_tools.read,
-    "metadata-quorum": cluster_tools.read,
-    "config-output": cluster_tools.read,
-    "offsets-output": cluster_tools.read,
-    "groups-output": cluster_tools.read,
-    "features-output": cluster_tools.read,
-    "cluster-id": cluster_tools.read,
-    "gc-log": gc.read,
-    "load-metrics": load_metrics.read,
-    "segment": lambda stream, member: _reader_of_batches(member)(stream, member),
-    "metadata-segment": lambda stream, member: metadata_log.read_metadata(stream, member, snapshot=False),
-    "metadata-snapshot": lambda stream, member: metadata_log.read_metadata(stream, member, snapshot=True),
-}
-
-
-def _reader_of_batches(member: Member) -> Callable[[BinaryIO, Member], Iterator[Row]]:
-    """Internal topics whose records are read: group commits, share group states and transaction states. The topic determines the type of a
-    record, because key versions begin at 0 in each topic."""
-    where = partition_of(member.path)
-    return _OF_INTERNAL.get(where[0] if where is not None else "", segments.read_segment)
-
-
-_OF_INTERNAL: Mapping[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
-    of.TOPIC: of.read_segment for of in (group_offsets, share_states, transaction_states)
-}
 
 
 class Counted(io.RawIOBase):
@@ -136,16 +72,14 @@ class Counted(io.RawIOBase):
         return self._digest.hexdigest()
 
 
-def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
+def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Rows]:
     """Events of one source of a known kind; kinds without facts (indexes, unknown text) give none."""
     if kind in LOG_KINDS:
         yield from read_log_by_columns(stream, member, kind, layouts)
-    elif kind in CHECKPOINT_KINDS:
-        yield from checkpoints.read(stream, member, kind)
-    elif reader := _READERS.get(kind):
+    elif reader := reader_of(kind, member):
         yield from reader(stream, member)
     elif kind == "binary" and not _expected_binary(member.path):
-        yield schemas.problem("unreadable", f"{member.path}: binary content that is no file Kafka writes; left out")
+        yield schemas.problem("unreadable", f"{member.path}: binary content, not a file that Kafka writes; not read")
 
 
 def _expected_binary(path: str) -> bool:
@@ -211,15 +145,15 @@ class LinesAccount:
     def __init__(self) -> None:
         self._jumps, self._printed, self._order = Jumps(), Printed(), LineOrder()
 
-    def pass_by(self, told: Told) -> None:
-        if isinstance(told, pa.RecordBatch):
-            self._jumps.pass_by_all(told)
-            self._printed.pass_by_all(told)
-            self._order.pass_by_all(told)
+    def pass_by(self, rows: Rows) -> None:
+        if isinstance(rows, pa.RecordBatch):
+            self._jumps.pass_by_all(rows)
+            self._printed.pass_by_all(rows)
+            self._order.pass_by_all(rows)
         else:
-            self._jumps.pass_by(told)
-            self._printed.pass_by(told)
-            self._order.pass_by(told)
+            self._jumps.pass_by(rows)
+            self._printed.pass_by(rows)
+            self._order.pass_by(rows)
 
     def follow(self, later: LinesAccount) -> None:
         """Adds the result of a later part of the source."""
@@ -252,7 +186,7 @@ class SourceAccount:
         self._lines: dict[str, LinesAccount] = defaultdict(LinesAccount)
         self.problems = 0
 
-    def pass_by(self, row: Told) -> Iterator[Told]:
+    def pass_by(self, row: Rows) -> Iterator[Rows]:
         """The row with its source; none if the row only belongs to the summary, or is a problem too many. A batch contains events of one
         source."""
         if isinstance(row, pa.RecordBatch):
@@ -291,14 +225,14 @@ class SourceAccount:
         if self.problems > MAX_PROBLEMS:
             yield {**schemas.problem("more", f"{self.problems - MAX_PROBLEMS} more problems of this kind"), "source": self._path}
         for path in dict.fromkeys((*self._collected, self._path)):
-            told = self._collected.get(path, {})
-            facts = {"kind": kind, **told, **self._lines[path].collected(told.get("clock"))}
+            collected = self._collected.get(path, {})
+            facts = {"kind": kind, **collected, **self._lines[path].collected(collected.get("clock"))}
             whole = path == self._path
             own = replace(member, path=path)
             yield _source(own, facts["kind"], size if whole else None, sha256 if whole else None, facts, self._troubles.get(path))
 
 
-def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
+def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()) -> Iterator[Rows]:
     """Events of one source, its `source` event last. A read error becomes a problem row; the rows before it are kept. A log of several
     writers has a `source` event for each (read_log)."""
     account = SourceAccount(member.path)
@@ -336,32 +270,34 @@ def archive(member: Member, form: str, size: int, sha256: str) -> Row:
     return {"event": "archive", "source": member.path, "value": sha256, "bytes": size, "reason": form}
 
 
-def _told(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Told]:
+def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Rows]:
     layouts = [compiled(pattern) for pattern in log_patterns]
     archives: list[Row] = []
-    own: Row | None = None  # for the file read last: problems of a container are known only after it
-    for member, stream, trouble in read_unit(unit, lambda *told: archives.append(archive(*told))):
-        later = own is not None and stream is None and own["source"] == member.path
-        if own is not None and not later:
-            yield own
-            own = None
+    last: Row | None = None  # `source` event of the file read last: problems of a container are known only after it
+    for member, stream, trouble in read_unit(unit, lambda *facts: archives.append(archive(*facts))):
+        if last is not None and (stream is not None or last["source"] != member.path):
+            yield last
+            last = None
         if stream is not None:
             for row in read_source(member, stream, layouts):
-                if isinstance(row, dict) and row["event"] == "source" and row["source"] == member.path:
-                    own = row
+                if _is_source(row, member):
+                    last = cast(Row, row)
                 else:
                     yield row
         if trouble is not None:
             yield {**schemas.problem("unreadable", trouble), "source": member.path}
-            if own is None:
-                own = _source(member, "unreadable", None, None, {}, trouble)
-            own["collected"]["problem"] = own["collected"]["problem"] or trouble
-    if own is not None:
-        yield own
+            last = last or _source(member, "unreadable", None, None, {}, trouble)
+            last["collected"]["problem"] = last["collected"]["problem"] or trouble
+    if last is not None:
+        yield last
     yield from archives
+
+
+def _is_source(row: Rows, member: Member) -> bool:
+    return isinstance(row, dict) and row["event"] == "source" and row["source"] == member.path
 
 
 def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
     """Every event of a unit, as record batches of schemas.EVENTS. `log_patterns`: the user's log4j conversion patterns; raises ValueError
     if one cannot be compiled."""
-    yield from schemas.batches(_told(unit, log_patterns))
+    yield from schemas.batches(_rows(unit, log_patterns))

@@ -40,59 +40,82 @@ class Quick:
     def groupdict(self, found: re.Match[str]) -> dict[str, str | None]:
         """The groups by name, as in the original expression."""
         names, first, several = self._places
-        told = dict(zip(names, found.group(*first)[1:], strict=True)) if names else {}
+        texts = dict(zip(names, found.group(*first)[1:], strict=True)) if names else {}
         for name, places in several:
-            if told[name] is None:
+            if texts[name] is None:
                 for at in places:
                     text = found[at]
                     if text is not None:
-                        told[name] = text
+                        texts[name] = text
                         break
-        return told
+        return texts
 
 
 def quick(expression: str, flags: int = 0) -> Quick | None:
     """None if `re` does not support the syntax, or if it is unclear which group of a name matched last."""
-    places: dict[str, list[int]] = defaultdict(list)
-    paths: dict[str, list[_Path]] = defaultdict(list)
-    again: set[str] = set()
-    repeated: set[int] = set()
-    pieces: list[str] = []
-    path: list[tuple[int, int]] = [(0, 0)]
-    opened = numbered = at = 0
+    translation = _Translation()
+    at = 0
     while at < len(expression):
         found = _TOKEN.match(expression, at)
         if found is None or expression.startswith("(?", at) != found[0].startswith("(?"):
             return None
-        at, piece = found.end(), found[0]
-        if name := found["again"]:
-            again.add(name)
-            piece = _again(places[name])
-        elif piece == "|":
-            path[-1] = (path[-1][0], path[-1][1] + 1)
-        elif piece[0] == "(":
-            opened += 1
-            path.append((opened, 0))
-            if name := found["name"]:
-                numbered += 1
-                paths[name].append(tuple(path))
-                places[name].append(numbered)
-                piece = "("
-            elif piece == "(":
-                numbered += 1
-        elif piece[0] == ")":
-            group, _ = path.pop()
-            if found["repeated"]:
-                repeated.add(group)
-        pieces.append(piece)
-    if any(repeated & {group for path in found for group, _ in path} for found in paths.values() if len(found) > 1):
-        return None
-    if not all(_in_turn(one, other, name in again) for name, found in paths.items() for one, other in combinations(found, 2)):
+        at = found.end()
+        translation.add(found)
+    if not translation.is_unique():
         return None
     try:
-        return Quick(re.compile("".join(pieces), flags), {name: found[::-1] for name, found in places.items()})
+        return Quick(re.compile("".join(translation.pieces), flags), {name: found[::-1] for name, found in translation.places.items()})
     except re.error:
         return None
+
+
+class _Translation:
+    """An expression translated token by token: named groups become numbered ones."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.places: dict[str, list[int]] = defaultdict(list)
+        """Numbers of the groups of each name."""
+        self._paths: dict[str, list[_Path]] = defaultdict(list)
+        self._again: set[str] = set()
+        self._repeated: set[int] = set()
+        self._path: list[tuple[int, int]] = [(0, 0)]
+        self._opened = self._numbered = 0
+
+    def add(self, token: re.Match[str]) -> None:
+        piece = token[0]
+        if name := token["again"]:
+            self._again.add(name)
+            piece = _again(self.places[name])
+        elif piece == "|":
+            self._path[-1] = (self._path[-1][0], self._path[-1][1] + 1)
+        elif piece[0] == "(":
+            piece = self._open(piece, token["name"])
+        elif piece[0] == ")":
+            group, _ = self._path.pop()
+            if token["repeated"]:
+                self._repeated.add(group)
+        self.pieces.append(piece)
+
+    def _open(self, piece: str, name: str | None) -> str:
+        self._opened += 1
+        self._path.append((self._opened, 0))
+        if not name and piece != "(":
+            return piece
+        self._numbered += 1
+        if name:
+            self._paths[name].append(tuple(self._path))
+            self.places[name].append(self._numbered)
+        return "("
+
+    def is_unique(self) -> bool:
+        """Whether it is clear which group of each name matched last."""
+        several = [found for found in self._paths.values() if len(found) > 1]
+        if any(group in self._repeated for found in several for path in found for group, _ in path):
+            return False
+        return all(
+            _in_turn(one, other, name in self._again) for name, found in self._paths.items() for one, other in combinations(found, 2)
+        )
 
 
 def quickest(expression: str) -> Quick:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, Flag, auto
 
 Scope = Enum("Scope", "PARTITION TOPIC BROKER CLUSTER EVIDENCE")
-"""Subject of the fact. All kinds except those of a partition are gathered on the driver, apart from UNGATHERED."""
+"""Subject of the fact. The driver gathers all kinds except those of a partition and those that say why not."""
 
 
 class By(Flag):
@@ -53,11 +53,17 @@ PLAIN = Role(0)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
+    """One kind of event. Its attributes decide which readers use it, so this declaration is all that a new kind needs."""
+
     name: str
     scope: Scope
     by: By
     role: Role
     says: str
+    ungathered: str = ""
+    """Why the driver does not gather a kind that is not about a partition."""
+    without_step: str = ""
+    """Why a kind about a replica does not change what is known of the contents of the replica's log."""
 
 
 # fmt: off
@@ -72,8 +78,8 @@ _KINDS = (
     Kind("election-requested", Scope.PARTITION, By.CONTROLLER, PLAIN, "an election was asked for; reason is PREFERRED or UNCLEAN, value who asked"),
     Kind("preferred-election", Scope.PARTITION, By.CONTROLLER, PLAIN, "a preferred leader election completed"),
     Kind("reassignment", Scope.PARTITION, By.CONTROLLER, PLAIN, "a reassignment step; reason is 'started', 'completed', 'failed' or 'waiting'"),
-    Kind("recovering-mark", Scope.PARTITION, By.LEADER, PLAIN, "the new leader was told that its election was unclean (leaderRecoveryState)"),
-    Kind("follower-kept", Scope.PARTITION, By.FOLLOWER, PLAIN, "`node`, told to follow `leader`, did so already and changes nothing: it neither truncates nor fetches anew"),
+    Kind("recovering-mark", Scope.PARTITION, By.LEADER, PLAIN, "the new leader was told that its election was unclean (leaderRecoveryState)", without_step="about its role or its requests, not the contents of its log"),
+    Kind("follower-kept", Scope.PARTITION, By.FOLLOWER, PLAIN, "`node`, told to follow `leader`, did so already and changes nothing: it neither truncates nor fetches anew", without_step="about its role or its requests, not the contents of its log"),
     Kind("become-refused", Scope.PARTITION, By.REPLICA, Role.REFUSED, "a broker could not become leader or follower; reason says why"),
     # ISR
     Kind("isr-shrink", Scope.PARTITION, By.LEADER, Role.ISR_INTENT, "a leader intends to shrink the ISR"),
@@ -81,8 +87,8 @@ _KINDS = (
     Kind("isr-update", Scope.PARTITION, By.LEADER, Role.ISR, "an ISR change took effect, as the leader that made it says"),
     Kind("isr-written", Scope.PARTITION, By.CONTROLLER, Role.ISR, "an ISR change took effect, as the controller that wrote it for a leader says; broker is the leader, where it is named"),
     Kind("isr-rejected", Scope.PARTITION, By.LEADER | By.CONTROLLER, Role.ISR_REFUSED, "an ISR change was refused: the leader is not the leader any more, or its view is old; reason 'old-leader-epoch' where that is why"),
-    Kind("append-refused", Scope.PARTITION, By.LEADER, Role.APPEND, "a produce was refused for too small an ISR; count is the required minimum"),
-    Kind("append-error", Scope.PARTITION, By.LEADER, Role.APPEND, "an append failed for another reason"),
+    Kind("append-refused", Scope.PARTITION, By.LEADER, Role.APPEND, "a produce was refused for too small an ISR; count is the required minimum", without_step="about its role or its requests, not the contents of its log"),
+    Kind("append-error", Scope.PARTITION, By.LEADER, Role.APPEND, "an append failed for another reason", without_step="about its role or its requests, not the contents of its log"),
     # the log
     Kind("log-load", Scope.PARTITION, By.LOG, Role.LOAD, "a log was loaded at start-up; log_end_offset is exact after recovery"),
     Kind("log-recovery", Scope.PARTITION, By.LOG, Role.LOAD, "a segment is recovered because the last stop was unclean"),
@@ -90,12 +96,12 @@ _KINDS = (
     Kind("log-created", Scope.PARTITION, By.LOG, Role.LOAD, "a log was created empty; reason 'future' for the copy a move between log directories fills (KIP-113); key 'cleanup.policy' where its own settings are told, value that one, null where it is the broker's"),
     Kind("hw-loaded", Scope.PARTITION, By.REPLICA, Role.LOAD, "HW a replica starts with, from its checkpoint, clamped to its log"),
     Kind("hw-missing", Scope.PARTITION, By.REPLICA, Role.LOAD, "no HW was checkpointed for the replica"),
-    Kind("replica-added", Scope.PARTITION, By.REPLICA, Role.LOAD, "a broker takes up a replica of the partition, anew or at its start; topic_id as named"),
-    Kind("log-moved", Scope.PARTITION, By.LOG, PLAIN, "the copy took the replica's place: its log lies in another log directory now, whole"),
+    Kind("replica-added", Scope.PARTITION, By.REPLICA, Role.LOAD, "a broker takes up a replica of the partition, anew or at its start; topic_id as named", without_step="about its role or its requests, not the contents of its log"),
+    Kind("log-moved", Scope.PARTITION, By.LOG, PLAIN, "the copy took the replica's place: its log lies in another log directory now, whole", without_step="moves neither the end of the log nor its high watermark"),
     Kind("log-deleted", Scope.PARTITION, By.LOG, PLAIN, "a replica's directory was marked for deletion"),
-    Kind("hw-regression", Scope.PARTITION, By.LOG, PLAIN, "HW went from previous_offset back to high_watermark"),
+    Kind("hw-regression", Scope.PARTITION, By.LOG, PLAIN, "HW went from previous_offset back to high_watermark", without_step="the previous high watermark may be the one that its new leader sent with the answer that required the truncation (KIP-595, up to 3.4: KAFKA-14704)"),
     Kind("segment-roll", Scope.PARTITION, By.LOG, PLAIN, "a new segment begins at offset, the LEO then"),
-    Kind("segment-delete", Scope.PARTITION, By.LOG, PLAIN, "segments are deleted; reason is retention-time, retention-size, log-start, truncation, deletion, recovery, roll"),
+    Kind("segment-delete", Scope.PARTITION, By.LOG, PLAIN, "segments are deleted; reason is retention-time, retention-size, log-start, truncation, deletion, recovery, roll", without_step="moves neither the end of the log nor its high watermark"),
     Kind("log-start-move", Scope.PARTITION, By.LOG, PLAIN, "log start offset moved; reason is delete-records, retention, leader (a follower's, after its leader's), snapshot or first append, where it is told"),
     Kind("producer-snapshot", Scope.PARTITION, By.LOG, PLAIN, "producer state was written at offset, the LEO then"),
     Kind("truncation", Scope.PARTITION, By.LOG, Role.CUT, "the log was cut to offset; reason 'longer' where only a log that goes beyond it says so"),
@@ -105,13 +111,13 @@ _KINDS = (
     Kind("fetch-offset-reset", Scope.PARTITION, By.FOLLOWER, Role.PLAN, "a follower moved its fetch offset from previous_offset to offset; reason is 'latest', 'start', 'local-end', or 'tier': its log begins there or beyond, the remote tier has what is below"),
     Kind("truncation-refused", Scope.BROKER, By.FOLLOWER, PLAIN, "a follower ahead of its leader stops rather than truncate (before 2.0)"),
     Kind("fetch-broken-off", Scope.BROKER, By.FOLLOWER, PLAIN, "the connection to `broker` was lost in the midst of a fetch"),
-    Kind("epoch-assigned", Scope.PARTITION, By.LOG, Role.EPOCH, "an entry was appended to the leader epoch cache"),
-    Kind("epoch-conflict", Scope.PARTITION, By.LOG, Role.EPOCH, "a new epoch entry removed conflicting ones"),
+    Kind("epoch-assigned", Scope.PARTITION, By.LOG, Role.EPOCH, "an entry was appended to the leader epoch cache", without_step="part of its lineage (forensics.proof.lineage)"),
+    Kind("epoch-conflict", Scope.PARTITION, By.LOG, Role.EPOCH, "a new epoch entry removed conflicting ones", without_step="part of its lineage (forensics.proof.lineage)"),
     Kind("fetcher-added", Scope.PARTITION, By.FOLLOWER, Role.FETCHING, "a fetcher from `broker` was started at offset; reason 'own-end' up to 2.0: at the follower's log end, from 1.1 on at its high watermark, which is never more"),
     Kind("fetcher-removed", Scope.PARTITION, By.FOLLOWER, Role.FETCHING_ENDS, "fetching stopped"),
     Kind("fetch-error", Scope.PARTITION, By.FOLLOWER, Role.FETCH_FAILS, "a fetch failed"),
-    Kind("partition-failed", Scope.PARTITION, By.FOLLOWER, Role.FETCH_FAILS, "a partition's fetching stopped for good"),
-    Kind("topic-id-mismatch", Scope.PARTITION, By.REPLICA, Role.REFUSED, "a replica's log is of another topic of that name: value is the id the cluster has for it, reason the log's"),
+    Kind("partition-failed", Scope.PARTITION, By.FOLLOWER, Role.FETCH_FAILS, "a partition's fetching stopped for good", without_step="about its role or its requests, not the contents of its log"),
+    Kind("topic-id-mismatch", Scope.PARTITION, By.REPLICA, Role.REFUSED, "a replica's log is of another topic of that name: value is the id the cluster has for it, reason the log's", without_step="about the log of another topic"),
     # brokers
     Kind("broker-starting", Scope.BROKER, By.BROKER, Role.BEGINS, "a broker process begins"),
     Kind("controller-starting", Scope.BROKER, By.CONTROLLER, Role.BEGINS, "a KRaft node begins its controller; where it is a broker as well, its process began just before"),
@@ -124,10 +130,10 @@ _KINDS = (
     Kind("clean-start", Scope.BROKER, By.BROKER, Role.MARKER, "a log directory's last stop was clean"),
     Kind("unclean-start", Scope.BROKER, By.BROKER, Role.MARKER, "a log directory's last stop was not clean, or it is new (count 0 or null)"),
     Kind("controller-thread", Scope.BROKER, By.BROKER, PLAIN, "a ZooKeeper broker's controller thread began, once in the life of its process"),
-    Kind("log-directory-new", Scope.BROKER, By.BROKER, PLAIN, "a log directory held no meta.properties when a broker started: it was new, or had been emptied"),
-    Kind("zookeeper-silent", Scope.BROKER, By.BROKER, PLAIN, "the ZooKeeper client of a process heard nothing from `time` for duration_ms and gave its connection up: the server or the network was silent, or the process stood still"),
+    Kind("log-directory-new", Scope.BROKER, By.BROKER, PLAIN, "a log directory held no meta.properties when a broker started: it was new, or had been emptied", ungathered="each replica in the directory reports that its log begins empty, and what it had before"),
+    Kind("zookeeper-silent", Scope.BROKER, By.BROKER, PLAIN, "the ZooKeeper client of a process heard nothing from `time` for duration_ms and gave its connection up: the server or the network was silent, or the process stood still", ungathered="a session that expires because of it has its own event"),
     Kind("broker-id-mismatch", Scope.BROKER, By.BROKER, PLAIN, "a broker's data are of another broker: value is the configured id, reason the stored one; brokers where log directories disagree"),
-    Kind("log-dir-error", Scope.BROKER, By.BROKER, PLAIN, "an I/O error that takes its log directory offline"),
+    Kind("log-dir-error", Scope.BROKER, By.BROKER, PLAIN, "an I/O error that takes its log directory offline", ungathered="the next event reports that the directory is offline"),
     Kind("log-file-refused", Scope.BROKER, By.BROKER, PLAIN, "the exception below such an error: value is the file of the log directory, where it is named; reason is 'in-use' (Windows renames and deletes no file that is mapped or open), 'missing', 'full', 'read-only', 'io', 'handles' or 'denied'"),
     Kind("controller-refused", Scope.BROKER, By.BROKER, PLAIN, "a request from an old controller was ignored"),
     Kind("kafka-version", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "value is the version the process printed"),
@@ -142,14 +148,14 @@ _KINDS = (
     Kind("shutdown-seen", Scope.BROKER, By.CONTROLLER, Role.STOP_SEEN, "the controller handles the controlled shutdown of `broker`"),
     Kind("jvm-pause", Scope.BROKER, By.RUNTIME, Role.PAUSE, "all threads of a process stood still from `time` for duration_ms; reason is full, young, mixed, initial-mark, remark, cleanup, degenerated, safepoint, allocation-stall or other, value what the JVM called it"),
     Kind("log-dir-offline", Scope.BROKER, By.BROKER | By.CONTROLLER, Role.LOG_DIR, "a log directory failed"),
-    Kind("log-dir-partitions", Scope.PARTITION, By.REPLICA | By.CONTROLLER, Role.LOG_DIR, "a partition is offline because its log directory is"),
+    Kind("log-dir-partitions", Scope.PARTITION, By.REPLICA | By.CONTROLLER, Role.LOG_DIR, "a partition is offline because its log directory is", without_step="moves neither the end of the log nor its high watermark"),
     # the cluster
     Kind("brokers-changed", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the controller saw brokers come or go; reason is added, deleted or bounced, or live: those it found when it was elected"),
     Kind("controller-resigned", Scope.CLUSTER, By.CONTROLLER, PLAIN, "a controller stopped being active"),
-    Kind("quorum-role", Scope.CLUSTER, By.CONTROLLER, PLAIN, "`node` changes its role in the metadata quorum (reason); `controller` leads it at controller_epoch, where known"),
+    Kind("quorum-role", Scope.CLUSTER, By.CONTROLLER, PLAIN, "`node` changes its role in the metadata quorum (reason); `controller` leads it at controller_epoch, where known", ungathered="an election of the metadata quorum; the records of the metadata log name its leader"),
     Kind("balance-checked", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the active controller looks for leaders to move back to preferred replicas (auto.leader.rebalance.enable); count the moves it made, where it tells"),
     Kind("controller-elected", Scope.CLUSTER, By.CONTROLLER | By.ZOOKEEPER, Role.ELECTED, "`controller` became the active controller at controller_epoch"),
-    Kind("znode-missing", Scope.CLUSTER, By.BROKER | By.CONTROLLER, PLAIN, "a znode that Kafka keeps for good (value) was not there; reason is 'no-node', or 'created': it was made anew, as in a new cluster or after ZooKeeper lost its data"),
+    Kind("znode-missing", Scope.CLUSTER, By.BROKER | By.CONTROLLER, PLAIN, "a znode that Kafka keeps for good (value) was not there; reason is 'no-node', or 'created': it was made anew, as in a new cluster or after ZooKeeper lost its data", ungathered="missing in a new cluster as well as in one whose ZooKeeper lost its data; controller epochs distinguish the two"),
     Kind("config", Scope.CLUSTER, By.BROKER | By.CONTROLLER | By.FILE | By.ZOOKEEPER | By.TOOL, Role.SETTING, "a setting: topic null is the broker's, broker null too the cluster's; value null or 'null' takes it away; reason is Kafka's ConfigSource where it is told; a row without key says that all dynamic settings there are are the `count` ones whose names value lists"),
     # topics and their clients
     Kind("topic-created", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_MADE, "a topic was created"),
@@ -174,11 +180,11 @@ _KINDS = (
     Kind("hw-checkpoint", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of replication-offset-checkpoint"),
     Kind("recovery-point", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of recovery-point-offset-checkpoint: flushed below this offset"),
     Kind("log-start-checkpoint", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of log-start-offset-checkpoint"),
-    Kind("cleaner-checkpoint", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of cleaner-offset-checkpoint: first dirty offset"),
-    Kind("epoch-entry", Scope.PARTITION, By.FILE, Role.EPOCH, "row of leader-epoch-checkpoint: leader_epoch starts at offset"),
-    Kind("epoch-file", Scope.PARTITION, By.FILE, Role.EPOCH, "a leader-epoch-checkpoint was read; count entries (an empty one says so)"),
+    Kind("cleaner-checkpoint", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of cleaner-offset-checkpoint: first dirty offset", without_step="about its disk (forensics.model.partition.states_of_files)"),
+    Kind("epoch-entry", Scope.PARTITION, By.FILE, Role.EPOCH, "row of leader-epoch-checkpoint: leader_epoch starts at offset", without_step="part of its lineage (forensics.proof.lineage)"),
+    Kind("epoch-file", Scope.PARTITION, By.FILE, Role.EPOCH, "a leader-epoch-checkpoint was read; count entries (an empty one says so)", without_step="part of its lineage (forensics.proof.lineage)"),
     Kind("segment", Scope.PARTITION, By.FILE, PLAIN, "a segment file: offset is its base, log_end_offset after its last valid batch"),
-    Kind("partition-metadata", Scope.PARTITION, By.FILE, PLAIN, "partition.metadata: the topic id of a replica"),
+    Kind("partition-metadata", Scope.PARTITION, By.FILE, PLAIN, "partition.metadata: the topic id of a replica", without_step="about its disk (forensics.model.partition.states_of_files)"),
     Kind("log-directory-identity", Scope.BROKER, By.FILE, PLAIN, "meta.properties: node, cluster id in value, directory id in directory"),
     Kind("clean-shutdown-file", Scope.BROKER, By.FILE, PLAIN, ".kafka_cleanshutdown is there: the broker is stopped and stopped cleanly"),
     Kind("quorum-state", Scope.CLUSTER, By.FILE | By.TOOL, PLAIN, "quorum-state: who leads the metadata quorum"),
@@ -192,9 +198,9 @@ _KINDS = (
     Kind("offset-told", Scope.PARTITION, By.TOOL, PLAIN, "kafka-get-offsets: offset of a partition; latest is the high watermark, earliest the log start offset"),
     Kind("describe-partition", Scope.PARTITION, By.TOOL, Role.DESCRIPTION, "partition line of kafka-topics --describe"),
     Kind("describe-topic", Scope.TOPIC, By.TOOL, Role.DESCRIPTION, "topic line of kafka-topics --describe"),
-    Kind("log-dir-told", Scope.BROKER, By.ZOOKEEPER | By.TOOL, PLAIN, "a log directory of `broker` as kafka-log-dirs or a notification in ZooKeeper tells it; value is its error, null for none"),
-    Kind("quorum-replica", Scope.CLUSTER, By.TOOL, PLAIN, "kafka-metadata-quorum: log_end_offset of `broker` in __cluster_metadata, count its lag; reason is leader, follower or observer"),
-    Kind("load-metric", Scope.BROKER, By.TOOL, PLAIN, "a metric of `broker` from a file of load metrics: key its name, value the number"),
+    Kind("log-dir-told", Scope.BROKER, By.ZOOKEEPER | By.TOOL, PLAIN, "a log directory of `broker` as kafka-log-dirs or a notification in ZooKeeper tells it; value is its error, null for none", ungathered="describes one moment; the broker itself reports when a directory fails"),
+    Kind("quorum-replica", Scope.CLUSTER, By.TOOL, PLAIN, "kafka-metadata-quorum: log_end_offset of `broker` in __cluster_metadata, count its lag; reason is leader, follower or observer", ungathered="describes one moment, and no replica of a partition"),
+    Kind("load-metric", Scope.BROKER, By.TOOL, PLAIN, "a metric of `broker` from a file of load metrics: key its name, value the number", ungathered="summed while it is read, because a file may have millions (forensics.model.cluster.balance)"),
     # the evidence
     Kind("source", Scope.EVIDENCE, By.READER, PLAIN, "what a source is; one per source"),
     Kind("archive", Scope.EVIDENCE, By.READER, PLAIN, "an archive or a compressed file as it lies on disk: value its SHA-256, bytes its size, reason its form"),
@@ -228,15 +234,5 @@ TAKES_PART = of(role=Role.START | Role.ISR_INTENT | Role.ISR | Role.FETCHING | R
 TOPIC_GONE = of(role=Role.TOPIC_GONE)
 OF_DELETION = of(role=Role.TOPIC_GOING | Role.TOPIC_GONE)
 
-UNGATHERED: Mapping[str, str] = {
-    "log-directory-new": "each replica in it tells that it begins empty, and what it had",
-    "zookeeper-silent": "what it may lead to is told: a session that expires",
-    "znode-missing": "in a new cluster as in one whose ZooKeeper lost its data; controller epochs that begin anew tell these apart",
-    "log-dir-error": "that the directory goes offline is told right after it",
-    "log-dir-told": "of one moment; the broker itself tells when a directory fails",
-    "quorum-role": "the metadata quorum's own elections: who led it, its records tell",
-    "quorum-replica": "of one moment, and no partition's replica",
-    "load-metric": "summed up where it is read, by forensics.model.cluster.balance: a file holds millions",
-}
-"""Kinds without a partition that are not gathered on the driver, and why."""
-GATHERED = frozenset(k.name for k in KINDS.values() if k.scope is not Scope.PARTITION) - named(*UNGATHERED)
+GATHERED = frozenset(k.name for k in KINDS.values() if k.scope is not Scope.PARTITION and not k.ungathered)
+"""Kinds that the driver gathers."""

@@ -436,20 +436,39 @@ def sniff(head: bytes, given: Sequence[Layout] = ()) -> Layout | None:
     for layout in given:
         if any(layout.fits(line) for line in lines):
             return layout
-    own = [record for line in lines if (record := LOG4J.read(line)) is not None]
-    named = [record.logger for record in own if record.logger is not None]
-    whole = any(_WHOLE_NAME.match(logger) for logger in named)
-    if whole and len(named) > _HALF * len(own) and sum(_behind_thread(record.message) for record in own) < _AGREE * len(own):
+    if _is_kafkas(lines):
         return LOG4J
-    counts = [(_whole_records(lines, layout), layout) for layout in shapes()]
-    best = max(count for count, _ in counts)
-    if best == 0:
-        counts = [(sum(layout.fits(line) for line in lines), layout) for layout in shapes()]
-        best = max(count for count, _ in counts)
-    found = next(layout for count, layout in counts if count >= _AGREE * best)
-    if best == 0 or (found.name == _AS_KAFKA and whole and len(own) >= best) or (found.bare and own and best < _BARE_LINES):
+    found, best = _best(lines)
+    own = sum(LOG4J.read(line) is not None for line in lines)
+    vague = found.bare and own > 0 and best < _BARE_LINES
+    same = found.name == _AS_KAFKA and best <= own and any(map(_WHOLE_NAME.match, _loggers(lines)))
+    if best == 0 or same or vague:
         return LOG4J if own else None
     return found
+
+
+def _is_kafkas(lines: Sequence[str]) -> bool:
+    """Whether Kafka's own layout clearly explains the lines, so that no other has to be tried."""
+    own = [record for line in lines if (record := LOG4J.read(line)) is not None]
+    named = _loggers(lines)
+    if not any(map(_WHOLE_NAME.match, named)) or len(named) <= _HALF * len(own):
+        return False
+    return sum(_behind_thread(record.message) for record in own) < _AGREE * len(own)
+
+
+def _loggers(lines: Sequence[str]) -> list[str]:
+    """Loggers of the records in Kafka's own layout."""
+    return [record.logger for line in lines if (record := LOG4J.read(line)) is not None and record.logger is not None]
+
+
+def _best(lines: Sequence[str]) -> tuple[Layout, int]:
+    """The first listed layout with nearly the most records, and how many the best layout has. Records that continue in the next line
+    count only if there are no others."""
+    counts = [(_whole_records(lines, layout), layout) for layout in shapes()]
+    if not any(count for count, _ in counts):
+        counts = [(sum(layout.fits(line) for line in lines), layout) for layout in shapes()]
+    best = max(count for count, _ in counts)
+    return next(layout for count, layout in counts if count >= _AGREE * best), best
 
 
 _AS_KAFKA = "%d %p %m (%c)"

@@ -51,8 +51,8 @@ def given(texts: Iterable[str], base: Limits = DEFAULTS) -> Limits:
 
 def changed(limits: Limits) -> dict[str, int]:
     """Limits that differ from the defaults, which are needed to read the same evidence again."""
-    told = {f.name: getattr(limits, f.name) for f in fields(Limits)}
-    return {name: value for name, value in told.items() if value != getattr(DEFAULTS, name)}
+    values = {f.name: getattr(limits, f.name) for f in fields(Limits)}
+    return {name: value for name, value in values.items() if value != getattr(DEFAULTS, name)}
 
 
 _in_force = DEFAULTS

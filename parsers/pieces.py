@@ -3,6 +3,9 @@
 Here: which files are divided and where, the output of a piece, and the rows about the file as a whole. Not here: how a piece is read
 (parsers.catalogue.piece) or run (spark).
 
+The summary of a piece (PieceSummary) is pickled into a row of its own by `read` in a task, and unpickled by `put_together` on the driver of
+the same run. No other code gives rows with the event EVENT, so nothing from the evidence is unpickled.
+
 Only text logs are divided: plain ones, and those compressed by gzip or zstd, of which each piece decompresses everything before it. A log
 in an archive, with wrapped lines (JSON, a container's runtime, several writers) or in UTF-16 is read by a single reader.
 """
@@ -30,10 +33,10 @@ from parsers.containers.units import Piece, Unit
 from parsers.containers.walk import label_of, lone_content
 from parsers.evidence import CHUNK, HEAD, LOG_KINDS, MAX_PROBLEMS, SourceAccount, kind_of
 from parsers.layouts import Layout
-from parsers.learning.layout import HEAD as WRAPPING
+from parsers.learning.sample import HEAD as WRAPPING
 from parsers.lines import UTF16
 from parsers.log_pattern import compiled
-from parsers.schemas import Member, Row, Told
+from parsers.schemas import Member, Row, Rows
 from parsers.wrappers.unwrapper import Unwrapper
 
 PIECE_BYTES = 128 << 20
@@ -50,7 +53,7 @@ used."""
 
 
 @dataclass(frozen=True)
-class PieceTold:
+class PieceSummary:
     """Summary of a piece for its file."""
 
     unit: Unit
@@ -148,7 +151,7 @@ def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBa
         yield from schemas.batches(read(unit, [compiled(pattern) for pattern in log_patterns]))
 
 
-def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
+def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Rows]:
     """Events of a piece, with its summary last. Without a summary the piece could not be read, and the pieces of its file are rejected."""
     assert unit.piece is not None
     try:
@@ -165,12 +168,12 @@ def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
             sha256, size = (None, None) if unit.piece.begin else _digest(stream)
             packed = _digest(file.packed) if isinstance(file, Inflated) and not unit.piece.begin else None
             archive = evidence.archive(member, file.form, packed[1], packed[0]) if isinstance(file, Inflated) and packed else None
-            told = PieceTold(unit, member, kind, log.account(), source, sha256, size, archive)
+            summary = PieceSummary(unit, member, kind, log.account(), source, sha256, size, archive)
             if file.changed() is not None:
                 return
     except Exception:  # the reader of the whole file then meets the error again and reports it
         return
-    yield {"event": EVENT, "source": member.path, "value": b64encode(pickle.dumps(told)).decode()}
+    yield {"event": EVENT, "source": member.path, "value": b64encode(pickle.dumps(summary)).decode()}
 
 
 def _digest(stream: BinaryIO | File) -> tuple[str, int]:
@@ -181,21 +184,21 @@ def _digest(stream: BinaryIO | File) -> tuple[str, int]:
     return digest.hexdigest(), size
 
 
-def put_together(planned: Iterable[Unit], values: Iterable[str], layouts: Sequence[Layout] = ()) -> tuple[list[Told], list[Unit]]:
+def put_together(planned: Iterable[Unit], values: Iterable[str], layouts: Sequence[Layout] = ()) -> tuple[list[Rows], list[Unit]]:
     """The last rows of files whose pieces fit together, and the other files as units to be read whole. `values` are of the rows EVENT."""
     pieces: dict[Unit, int] = Counter()
     sizes: dict[Unit, int] = Counter()
     for unit in planned:
         pieces[_whole(unit)] += 1
         sizes[_whole(unit)] += unit.size
-    files: dict[Unit, list[PieceTold]] = {unit: [] for unit in pieces}
+    files: dict[Unit, list[PieceSummary]] = {unit: [] for unit in pieces}
     for value in values:
-        told: PieceTold = pickle.loads(b64decode(value))  # noqa: S301 - written by a task of ours (PieceTold), never evidence
-        files[_whole(told.unit)].append(told)
-    rows: list[Told] = []
+        summary: PieceSummary = pickle.loads(b64decode(value))  # noqa: S301 - pickled by `read` in a task of this run, never evidence
+        files[_whole(summary.unit)].append(summary)
+    rows: list[Rows] = []
     torn: list[Unit] = []
     for unit, found in files.items():
-        found.sort(key=lambda told: told.account.before.offset)
+        found.sort(key=lambda piece: piece.account.before.offset)
         if len(found) == pieces[unit] and _fit(found):
             rows.extend(_last_rows(found, layouts))
         else:
@@ -212,18 +215,18 @@ def _whole(unit: Unit) -> Unit:
     return replace(unit, piece=None, size=0)
 
 
-def _fit(found: Sequence[PieceTold]) -> bool:
-    accounts = [told.account for told in found]
-    few = sum(told.source.problems for told in found) <= MAX_PROBLEMS
-    return few and fit(accounts) and len({told.member for told in found}) == 1 and found[0].bytes == accounts[-1].after.offset
+def _fit(found: Sequence[PieceSummary]) -> bool:
+    accounts = [piece.account for piece in found]
+    few = sum(piece.source.problems for piece in found) <= MAX_PROBLEMS
+    return few and fit(accounts) and len({piece.member for piece in found}) == 1 and found[0].bytes == accounts[-1].after.offset
 
 
-def _last_rows(found: Sequence[PieceTold], layouts: Sequence[Layout]) -> Iterator[Told]:
+def _last_rows(found: Sequence[PieceSummary], layouts: Sequence[Layout]) -> Iterator[Rows]:
     first = found[0]
     account = SourceAccount(first.member.path)
-    for told in found:
-        account.follow(told.source)
-    for row in joined([told.account for told in found], first.member, first.kind, layouts):
+    for piece in found:
+        account.follow(piece.source)
+    for row in joined([piece.account for piece in found], first.member, first.kind, layouts):
         yield from account.pass_by(row)
     assert first.bytes is not None
     assert first.sha256 is not None

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.patterns.facets import BY_PATTERN, FACETS, INFO_AND_BELOW, OF_ANY_FETCHER, OTHER_FETCHER, facet_of_line
+from parsers.patterns.facets import FACETS, INFO_AND_BELOW, OTHER_FETCHER, facet_of_line, facets_of
+from parsers.patterns.in_force import PatternSet, pattern_set
 from parsers.schemas import Row
 
-_NAMES = pa.array(list(BY_PATTERN), pa.string())
 _NUMBERED = (*FACETS, "fetcher")
 """Facets by number. The last one is for statements whose logger is known from the text only."""
-_FACETS = pa.array([-1 if name in OF_ANY_FETCHER else FACETS.index(facet) for name, (facet, _) in BY_PATTERN.items()], pa.int8())
-_USUAL = pa.array([usual for _, usual in BY_PATTERN.values()], pa.bool_())
 _INFO = pa.array(INFO_AND_BELOW, pa.string())
 
 
@@ -84,6 +83,15 @@ class Places:
         self._batches, self._waiting = [places.filter(ends)], 0
 
 
+@lru_cache(maxsize=8)
+def _columns(patterns: PatternSet) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """The names of patterns, the numbers of their facets (-1: known from the text only), and whether they are printed at INFO or below."""
+    by_pattern, of_any_fetcher = facets_of(patterns)
+    numbers = [-1 if name in of_any_fetcher else FACETS.index(facet) for name, (facet, _) in by_pattern.items()]
+    usual = [at_info for _, at_info in by_pattern.values()]
+    return pa.array(list(by_pattern), pa.string()), pa.array(numbers, pa.int8()), pa.array(usual, pa.bool_())
+
+
 def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     columns = [pa.concat_arrays([pa.array([], field.type), *(batch[field.name] for batch in batches)]) for field in PLACES]
     return pa.RecordBatch.from_arrays(columns, schema=PLACES)
@@ -116,9 +124,10 @@ class Printed:
 
     def pass_by_all(self, batch: pa.RecordBatch) -> None:
         """The same for many events."""
-        at, level = pc.index_in(batch["pattern"], _NAMES), batch["level"]
-        quiet = pc.if_else(pc.is_valid(level), pc.is_in(level, _INFO), pc.take(_USUAL, at))
-        facet = pc.if_else(pc.and_(quiet, pc.is_valid(batch["line"])), pc.take(_FACETS, at), None)
+        names, facets, usual = _columns(pattern_set())
+        at, level = pc.index_in(batch["pattern"], names), batch["level"]
+        quiet = pc.if_else(pc.is_valid(level), pc.is_in(level, _INFO), pc.take(usual, at))
+        facet = pc.if_else(pc.and_(quiet, pc.is_valid(batch["line"])), pc.take(facets, at), None)
         for number in pc.unique(facet).drop_null().to_pylist():
             own = pc.indices_nonzero(pc.equal(facet, number))
             if number < 0:

@@ -23,8 +23,8 @@ from parsers.catalogue.log_file import read_log
 from parsers.layouts import Layout, Record, fitting
 from parsers.learning.layout import begins_record, layout_of
 from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
+from parsers.paths import log_kind
 from parsers.schemas import Member, Row, documented
-from parsers.sniff import log_kind
 from parsers.wrappers.unwrapper import Line, Unwrapper, finer, time_of
 from parsers.wrappers.writers import Writers
 
@@ -56,10 +56,12 @@ RECORDS = pa.schema(
         documented("byte", pa.int64(), "byte offset in the (decompressed) file at which that line begins"),
         documented("lines", pa.int32(), "lines of the file that it takes one after the other; 1 where its lines do not follow each other"),
         documented(
-            "time", pa.timestamp("us"), "when, as `clock` told it; that of the record before where it has none; null at a file's begin"
+            "time",
+            pa.timestamp("us"),
+            "time of the record by the clock that `clock` names; that of the record before where it has none; null at the start of a file",
         ),
         documented("clock", pa.string(), "line: broker's local wall clock; utc: the line or its wrapper names the zone"),
-        documented("level", pa.string(), "level; null for what is no record"),
+        documented("level", pa.string(), "level; null if this is not a record"),
         documented("logger", pa.string(), "logger as printed"),
         documented("text", pa.string(), f"what the wrappers hold, lines joined with line feeds, at most {MAX_RECORD} characters"),
         documented("events", pa.list_(STATED), "what the catalogue reads in it; null when nobody asked"),

@@ -19,7 +19,7 @@ import pyarrow as pa
 Row = dict[str, Any]
 """One event; keys are field names of EVENTS, an absent key is null."""
 
-Told: TypeAlias = "Row | pa.RecordBatch"
+Rows: TypeAlias = "Row | pa.RecordBatch"
 """One event, or many of one source, in the order of the source."""
 
 MAX_TEXT = 4096
@@ -108,7 +108,7 @@ EVENTS = pa.schema(
         ),
         documented("line", pa.int64(), "1-based line of a text source, null for binary ones"),
         documented("byte", pa.int64(), "byte offset in the (decompressed) source at which the fact begins"),
-        documented("time", pa.timestamp("us"), "when, as the clock named by `clock` told it; lines carry no zone"),
+        documented("time", pa.timestamp("us"), "time of the event by the clock that `clock` names; lines carry no zone"),
         documented(
             "clock",
             pa.string(),
@@ -193,13 +193,13 @@ def shared(text: str, events: int) -> str:
     return text if len(text) * events <= MAX_SHARED else text[: max(MAX_SHARED // events, LEAST_SHARED)]
 
 
-def batches(told: Iterable[Told], size: int = 4096) -> Iterator[pa.RecordBatch]:
+def batches(events: Iterable[Rows], size: int = 4096) -> Iterator[pa.RecordBatch]:
     """Events as record batches of EVENTS, at most `size` rows each. Only batches with segments are much smaller, because every record batch
     of a segment counts, and one row may list tens of thousands."""
     rows: list[Row] = []
     waiting: list[pa.RecordBatch] = []
     count = 0
-    for one in told:
+    for one in events:
         if isinstance(one, pa.RecordBatch):
             waiting += [*_batch(rows), one]
             rows = []

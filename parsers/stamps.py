@@ -7,7 +7,7 @@ file uses (parsers.learning.layout), or how a form is read (parsers.log_pattern)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
@@ -78,21 +78,27 @@ def _stamp(text: str, begin: int) -> Stamp | None:
     before = ("EEE" if weekday[1] else "EEEE") + _quoted(weekday["after"]) if weekday is not None else ""
     for expression, formats in _DATES:
         date = expression.match(text, start)
-        joint = _JOINT.match(text, date.end()) if date is not None else None
-        if date is None:
-            continue
-        clock = _clock(text, joint.end() if joint is not None else date.end())
-        if clock is None:
-            continue
-        between = _quoted(joint[0]) if joint is not None else ""
-        after, end = clock
-        year = "" if "yy" in formats[0] else (" yyyy" if _LATE_YEAR.match(text, end) else "")
-        end += 5 if year else 0
-        whole = [before + form.replace("{}", date[1]) + between + after + year for form in formats]
-        if _ENDS.match(text, end):
-            return Stamp(begin, end, tuple(map(_named, whole)), "yy" in whole[0])
-    if weekday is not None:
+        found = _dated(text, date, formats) if date is not None else None
+        if found is not None and _ENDS.match(text, found[1]):
+            whole = [before + form for form in found[0]]
+            return Stamp(begin, found[1], tuple(map(_named, whole)), "yy" in whole[0])
+    return _undated(text, begin) if weekday is None else None
+
+
+def _dated(text: str, date: re.Match[str], formats: Sequence[str]) -> tuple[list[str], int] | None:
+    """The forms of a date and the time of day after it, and where they end; None if no time of day follows."""
+    joint = _JOINT.match(text, date.end())
+    clock = _clock(text, joint.end() if joint is not None else date.end())
+    if clock is None:
         return None
+    between = _quoted(joint[0]) if joint is not None else ""
+    after, end = clock
+    year = " yyyy" if "yy" not in formats[0] and _LATE_YEAR.match(text, end) else ""
+    return [form.replace("{}", date[1]) + between + after + year for form in formats], end + len(year)
+
+
+def _undated(text: str, begin: int) -> Stamp | None:
+    """Seconds or milliseconds since 1970, or a time of day, perhaps with a date after it."""
     epoch = _EPOCH.match(text, begin)
     if epoch is not None and _ENDS.match(text, epoch.end()):
         return Stamp(begin, epoch.end(), ("UNIX_MILLIS" if epoch["millis"] else "UNIX",), True)

@@ -34,7 +34,7 @@ def events_of(*paths: str | Path, log_patterns: Sequence[str] = ()) -> pa.Table:
 
 def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
     """Events of files given by path and content."""
-    told: list[schemas.Told] = []
+    told: list[schemas.Rows] = []
     for path, content in files.items():
         data = content.encode() if isinstance(content, str) else content
         told.extend(evidence.read_source(Member(path, len(data), None), BytesIO(data)))

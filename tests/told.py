@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from parsers.schemas import Row, Told
+from parsers.schemas import Row, Rows
 
 
-def one_by_one(told: Iterable[Told]) -> Iterator[Row]:
+def one_by_one(told: Iterable[Rows]) -> Iterator[Row]:
     """Each as a row, columns that are null left out."""
     for one in told:
         if isinstance(one, dict):

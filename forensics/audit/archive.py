@@ -42,6 +42,8 @@ KEPT = f"{OWN}/kept"
 STAGED = f"{OWN}/staged"
 RUNNING = f"{OWN}/running"
 """Exists during a run, and after a run that was killed."""
+PATTERNS = "patterns"
+"""Setting with the digests of the user's files of line patterns: with others, all files are read again."""
 RACY_S = 2.0
 """A file modified so shortly before it was listed may be modified again without a change of its modification time."""
 
@@ -150,8 +152,15 @@ class Archive:
             manifest = Audit(self.directory).manifest
             self.entries, self.fingerprints = dict(manifest["clusters"]), dict(manifest["fingerprints"])
             self.known = {row["path"]: row for row in pq.read_table(self.directory / OWN / manifest["files"]).to_pylist()}
+            if manifest["settings"].get(PATTERNS, []) != self.settings.told().get(PATTERNS, []):
+                self._forget_digests()
         if killed or force:
             self._sweep()
+
+    def _forget_digests(self) -> None:
+        """All files are read again. What is kept of a file that is no longer in the archive stays."""
+        for row in self.known.values():
+            row["sha256"] = None
 
     def _check(self, shown: Path, force: bool) -> None:
         for path in self.settings.archive:
@@ -161,9 +170,8 @@ class Archive:
             if force:
                 return
             made = Audit(self.directory).manifest
-            if made["settings"] != self.settings.told():
-                asked = self.settings.told()
-                others = ", ".join(name for name in asked if made["settings"].get(name) != asked[name])
+            asked = self.settings.told()
+            if others := ", ".join(name for name in asked if name != PATTERNS and made["settings"].get(name) != asked[name]):
                 raise Refused(
                     f"{shown}: it was made with another {others}; give the same, another --out, or --force to read all of it anew"
                 )

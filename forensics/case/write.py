@@ -35,6 +35,7 @@ from forensics.output.version import version
 from forensics.views.document import rules_digest
 from forensics.views.headline import counts, loss_of, summary
 from parsers.limits import DEFAULTS, Limits, changed
+from parsers.pattern_files import PatternFile
 from parsers.schemas import EVENTS
 
 ROWS = 20_000
@@ -56,6 +57,7 @@ class Origin:
     options: Options
     log_patterns: Sequence[str]
     limits: Limits = DEFAULTS
+    patterns: Sequence[PatternFile] = ()
 
 
 def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
@@ -126,7 +128,7 @@ def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence
     }
 
 
-def told_options(given: Options, log_patterns: Sequence[str], limits: Limits) -> dict[str, Any]:
+def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, patterns: Sequence[PatternFile] = ()) -> dict[str, Any]:
     """How the evidence was read."""
     return {
         "zone_offset_ms": given.zone_offset_ms,
@@ -134,6 +136,7 @@ def told_options(given: Options, log_patterns: Sequence[str], limits: Limits) ->
         "clock_offsets_ms": {str(broker): error for broker, error in given.clock_offsets_ms.items()},
         "log_patterns": list(log_patterns),
         "limits": changed(limits),
+        "patterns": [{"path": file.path, "sha256": file.sha256} for file in patterns],
     }
 
 
@@ -143,7 +146,7 @@ def _manifest(origin: Origin, resolver: EventResolver, found: Conclusion, tables
         "schema": SCHEMA,
         "tool": {"version": version(), "command": list(origin.command), "rules": rules_digest()},
         "evidence": {"paths": list(origin.paths), "root": resolver.root},
-        "options": told_options(origin.options, origin.log_patterns, origin.limits),
+        "options": told_options(origin.options, origin.log_patterns, origin.limits, origin.patterns),
         "verdict": {"loss": loss_of(*judged), "summary": summary(*judged), "partitions": counts(found.partitions)},
         "tables": {t.name: {"rows": tables[t.name]} for t in TABLES},
     }

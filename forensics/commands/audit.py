@@ -24,6 +24,7 @@ from forensics.commands.evidence import (
     clocks,
     limits,
     log_patterns,
+    pattern_files,
     reading_options,
     reading_words,
     start,
@@ -133,6 +134,7 @@ def command(
         "clock_offsets_ms": {str(broker): error for broker, error in options.clock_offsets_ms.items()},
         "log_patterns": list(log_patterns()),
         "limits": asdict(limits()),
+        "patterns": [file.sha256 for file in pattern_files()],
     }
     shown = [without_secrets(absolute(path)) for path in paths]
     settings = Settings(shown, layout, given_options, not no_records)
@@ -237,7 +239,7 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
         files = {path: group.files() for path, group in candidates.items()}
         found = iter(digests(session, [file for own in files.values() for file in own]))
         changed = archive.changed(candidates, {path: _joined([next(found) for _ in own]) for path, own in files.items()})
-    units = divided(changed, limits())
+    units = divided(changed, limits(), pattern_files())
     if not units:
         return []
     kept, group = archive.directory / KEPT, archive.layout.group
@@ -267,10 +269,10 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
 
     settings = archive.settings
     layout = () if settings.layout is None else ("--layout", settings.layout)
-    words = ("audit", *settings.archive, *layout, *reading_words(told_options(options, log_patterns(), limits())))
+    words = ("audit", *settings.archive, *layout, *reading_words(told_options(options, log_patterns(), limits(), pattern_files())))
 
     def work(sources: Sources) -> Work:
-        origin = Origin(settings.archive, words, options, log_patterns(), limits())
+        origin = Origin(settings.archive, words, options, log_patterns(), limits(), pattern_files())
         return Work(sources, archive.directory, archive.staged(sources.name), origin)
 
     def put(judged: Iterable[Judged]) -> Iterator[tuple[str, str]]:

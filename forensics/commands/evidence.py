@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
     from parsers.containers.units import Unit
     from parsers.limits import Limits
+    from parsers.pattern_files import PatternFile
     from spark.pipeline import Events
     from spark.progress import Seen
     from spark.session import Starting
 
 F = TypeVar("F", bound=Callable[..., Any])
 LOG_PATTERNS = "forensics.log_patterns"
+PATTERNS = "forensics.patterns"
 LIMITS = "forensics.limits"
 CLUSTER = "forensics.cluster"
 MEMORY = "forensics.memory"
@@ -63,6 +65,22 @@ def _log_patterns(context: click.Context, option: click.Parameter, patterns: tup
         except ValueError as error:
             raise click.BadParameter(str(error), context, option) from None
     context.meta[LOG_PATTERNS] = patterns
+
+
+def _patterns(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> None:
+    """Checks the files of line patterns before anything is read, and stores them in the command's context for open_evidence."""
+    if not paths:
+        return
+    from parsers.catalogue.samples import check
+    from parsers.pattern_files import opened
+
+    try:
+        files = [opened(path) for path in dict.fromkeys(paths)]
+        check(files)
+    except (OSError, ValueError) as error:
+        text = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        raise click.BadParameter(text, context, option) from None
+    context.meta[PATTERNS] = tuple(files)
 
 
 def _limits(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
@@ -144,6 +162,14 @@ def _reading(command: F, paths: str) -> F:
             expose_value=False,
             callback=_log_patterns,
             help="log4j pattern of logs in another layout, for example '%d{ISO8601} %-5p %m (%c)%n' (may be repeated).",
+        ),
+        click.option(
+            "--patterns",
+            multiple=True,
+            metavar="FILE",
+            expose_value=False,
+            callback=_patterns,
+            help="TOML file of more line patterns, in the form that `patterns --toml NAME` prints (may be repeated).",
         ),
         limit_option,
         click.option(
@@ -269,7 +295,7 @@ def open_evidence(
     with progress.stage("Listing what was collected"):
         from parsers.containers.units import units
 
-        planned = units(list(paths), limits())
+        planned = units(list(paths), limits(), pattern_files())
     if beside is not None:
         return _read(beside.session, paths, planned, options, progress, keep)
     with progress.stage("Starting Spark"):
@@ -318,6 +344,7 @@ def reading_words(options: Mapping[str, Any]) -> tuple[str, ...]:
     for broker, error in options["clock_offsets_ms"].items():
         words += ["--clock-offset", f"{broker}={error / 1000:+g}"]
     words += [word for pattern in options["log_patterns"] for word in ("--log-pattern", pattern)]
+    words += [word for file in options.get("patterns", ()) for word in ("--patterns", file["path"])]
     return (*words, *(word for name, value in options.get("limits", {}).items() for word in ("--limit", f"{name}={value}")))
 
 
@@ -343,6 +370,12 @@ def log_patterns() -> Sequence[str]:
     """The value of --log-pattern."""
     context = click.get_current_context(silent=True)
     return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
+
+
+def pattern_files() -> tuple[PatternFile, ...]:
+    """The value of --patterns."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(PATTERNS, ()) if context is not None else ()
 
 
 def limits() -> Limits:

@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, Unusable, chosen_cluster, limits, log_patterns, open_evidence, reading_words
+from forensics.commands.evidence import (
+    Opened,
+    Progress,
+    Unusable,
+    chosen_cluster,
+    limits,
+    log_patterns,
+    open_evidence,
+    pattern_files,
+    reading_words,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,7 +96,7 @@ class EvidenceInput(Input):
 
         super().__init__([without_secrets(path) for path in opened.paths], opened.cluster, opened.resolver)
         self.opened = opened
-        self.words += reading_words(told_options(opened.options, log_patterns(), limits()))
+        self.words += reading_words(told_options(opened.options, log_patterns(), limits(), pattern_files()))
 
     def _identified(self, change: Change | None = None) -> Identified:
         from spark.pipeline import identified
@@ -154,7 +164,7 @@ class EvidenceInput(Input):
         from forensics.case.write import Origin
         from forensics.output.files import whole_directory
 
-        origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns(), limits())
+        origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns(), limits(), pattern_files())
         try:
             with whole_directory(directory) as to:
                 self.write(to, origin, self.records(), progress)
@@ -305,9 +315,9 @@ def open_input(
         return EvidenceInput(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
     if len(paths) > 1:
         raise Unusable(f"{kept[0]}: give either one case or evidence paths, not both")
-    if timezone is not None or clock_offsets or log_patterns() or limits() != DEFAULTS:
+    if timezone is not None or clock_offsets or log_patterns() or pattern_files() or limits() != DEFAULTS:
         raise Unusable(
-            f"{paths[0]}: --timezone, --clock-offset, --log-pattern and --limit apply to evidence, and this is a case; give the evidence instead"
+            f"{paths[0]}: --timezone, --clock-offset, --log-pattern, --patterns and --limit apply to evidence, and this is a case; give the evidence instead"
         )
     return open_case(paths[0])
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json as jsonlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from forensics.commands.help import Command
+
+if TYPE_CHECKING:
+    from parsers.patterns.pattern import Pattern
 
 
 @click.command(
@@ -18,41 +23,56 @@ from forensics.commands.help import Command
         ("All patterns", ""),
         ("Patterns for the start of a leader", "--event leader-start"),
         ("One pattern, as JSON", "leader-starts --json"),
+        ("One pattern, as a start for a file for --patterns", "--toml leader-starts"),
     ),
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--event", metavar="KIND", help="Only patterns for this kind of event.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--toml", "as_toml", is_flag=True, help="Print as TOML, in the form that --patterns of other commands reads.")
 @click.option("--samples/--no-samples", default=True, help="Show sample lines.")
-def command(names: tuple[str, ...], event: str | None, as_json: bool, samples: bool) -> None:
+def command(names: tuple[str, ...], event: str | None, as_json: bool, as_toml: bool, samples: bool) -> None:
     """List the log lines that are understood, with Kafka versions, kind of event and sample lines."""
-    from forensics.output.sanitise import clean
+    chosen = _chosen(names, event)
+    if as_json and as_toml:
+        raise click.UsageError("give --json or --toml, not both")
+    if as_toml:
+        from parsers.patterns.pattern_toml import write
+
+        click.echo("\n".join(map(write, chosen)), nl=False)
+    elif as_json:
+        click.echo(jsonlib.dumps(list(map(_row, chosen)), indent=1, default=str))
+    else:
+        _list(chosen, samples)
+
+
+def _chosen(names: Sequence[str], event: str | None) -> list[Pattern]:
     from parsers.patterns import PATTERNS
 
-    unknown = set(names) - {p.name for p in PATTERNS}
+    unknown = sorted(set(names) - {p.name for p in PATTERNS})
     if unknown:
-        raise click.BadParameter(
-            f"there is no pattern {sorted(unknown)[0]!r}; `kafka-forensics patterns` lists all patterns", param_hint="NAME"
-        )
-    chosen = [p for p in PATTERNS if (not names or p.name in names) and (event is None or p.event == event)]
-    if as_json:
-        told = [
-            {
-                "name": p.name,
-                "event": p.event,
-                "versions": p.versions,
-                "loggers": p.loggers,
-                "literal": p.literal,
-                "regex": p.regex,
-                "samples": [{"line": s.line, "fields": dict(s.fields), "origin": s.origin} for s in p.samples],
-            }
-            for p in chosen
-        ]
-        click.echo(jsonlib.dumps(told, indent=1, default=str))
-        return
-    for p in chosen:
-        click.echo(click.style(p.name, bold=True) + f"  Kafka {p.versions[0]} to {p.versions[1]}  makes {p.event}")
-        if samples:
-            for s in p.samples:
-                click.echo(f"    {clean(s.line)}".rstrip())
-    click.echo(f"{len(chosen)} patterns", err=True)
+        raise click.BadParameter(f"there is no pattern {unknown[0]!r}; `kafka-forensics patterns` lists all patterns", param_hint="NAME")
+    return [p for p in PATTERNS if (not names or p.name in names) and (event is None or p.event == event)]
+
+
+def _row(pattern: Pattern) -> dict[str, Any]:
+    return {
+        "name": pattern.name,
+        "event": pattern.event,
+        "versions": pattern.versions,
+        "loggers": pattern.loggers,
+        "literal": pattern.literal,
+        "regex": pattern.regex,
+        "samples": [{"line": s.line, "fields": dict(s.fields), "origin": s.origin} for s in pattern.samples],
+    }
+
+
+def _list(patterns: Sequence[Pattern], samples: bool) -> None:
+    from forensics.output.sanitise import clean
+
+    for pattern in patterns:
+        first, last = pattern.versions
+        click.echo(click.style(pattern.name, bold=True) + f"  Kafka {first} to {last}  makes {pattern.event}")
+        for sample in pattern.samples if samples else ():
+            click.echo(f"    {clean(sample.line)}".rstrip())
+    click.echo(f"{len(patterns)} patterns", err=True)

@@ -20,12 +20,12 @@ from forensics.model.rows import CHUNK
 
 _PLAIN = ("kind", "severity", "confidence", "topic", "partition", "leader_epoch", "start", "end", "committed", "cause", "cluster")
 _LISTS = ("brokers", "still_on")
-_MADE: Mapping[str, Callable[[Any], Any]] = {
-    "offsets": lambda told: tuple(Range(r["start"], r["end"]) for r in told or ()),
+_DECODERS: Mapping[str, Callable[[Any], Any]] = {
+    "offsets": lambda ranges: tuple(Range(r["start"], r["end"]) for r in ranges or ()),
     "salvageable": Salvageable.of,
-    "clients": lambda told: tuple(map(Client.of, told or ())),
+    "clients": lambda clients: tuple(map(Client.of, clients or ())),
 }
-_STATED = (*_PLAIN, *_LISTS, *_MADE)
+_STATED = (*_PLAIN, *_LISTS, *_DECODERS)
 """Columns of a partition's finding that belong to its statement."""
 _WORDS = ("summary", "explanation", "next_steps", "evidence")
 
@@ -34,16 +34,16 @@ class _Rows:
     """Findings of partitions: their statements, decoded, and their words, which are not decoded for large tables."""
 
     def __init__(self, rows: pa.StructArray, *, few: bool) -> None:
-        told = dict(zip((f.name for f in rows.type), rows.flatten(), strict=True))
-        self._words = {name: told[name].to_pylist() if few else told[name] for name in _WORDS}
+        columns = dict(zip((f.name for f in rows.type), rows.flatten(), strict=True))
+        self._words = {name: columns[name].to_pylist() if few else columns[name] for name in _WORDS}
         alike: dict[tuple[int, ...], tuple[int, ...]] = {}
-        self._stated: dict[str, list[Any]] = {name: values(told[name]) for name in _PLAIN}
+        self._stated: dict[str, list[Any]] = {name: values(columns[name]) for name in _PLAIN}
         for name in _LISTS:
-            self._stated[name] = [alike.setdefault(own := tuple(row or ()), own) for row in told[name].to_pylist()]
-        for name, made in _MADE.items():
-            column = told[name]  # few kinds have any
+            self._stated[name] = [alike.setdefault(own := tuple(row or ()), own) for row in columns[name].to_pylist()]
+        for name, decode in _DECODERS.items():
+            column = columns[name]  # few kinds have any
             none = column.null_count == len(column)
-            self._stated[name] = [made(None)] * len(column) if none else list(map(made, column.to_pylist()))
+            self._stated[name] = [decode(None)] * len(column) if none else list(map(decode, column.to_pylist()))
         self.by_kind: dict[str, list[int]] = defaultdict(list)
         for at, kind in enumerate(self._stated["kind"]):
             if kind is not None:
@@ -53,18 +53,18 @@ class _Rows:
         found = self._words[name][at]
         return found.as_py() if isinstance(found, pa.Scalar) else found
 
-    def statements(self, kind: str) -> list[_Held]:
+    def statements(self, kind: str) -> list[_StoredFinding]:
         """Built column by column: there are hundreds of thousands, and __init__ of a frozen class takes five times as long."""
         at = self.by_kind.get(kind, ())
-        found = [_Held.__new__(_Held) for _ in at]
-        own: dict[str, Iterable[Any]] = {name: map(column.__getitem__, at) for name, column in self._stated.items()}
-        for name, told in {**own, "places": repeat(()), "incident": repeat(None), "_rows": repeat(self), "_at": at}.items():
-            for _ in map(getattr(_Held, name).__set__, found, told):
+        found = [_StoredFinding.__new__(_StoredFinding) for _ in at]
+        columns: dict[str, Iterable[Any]] = {name: map(column.__getitem__, at) for name, column in self._stated.items()}
+        for name, column in {**columns, "places": repeat(()), "incident": repeat(None), "_rows": repeat(self), "_at": at}.items():
+            for _ in map(getattr(_StoredFinding, name).__set__, found, column):
                 pass
         return found
 
 
-class _Held(Statement):
+class _StoredFinding(Statement):
     """A finding of which only the statement is decoded."""
 
     __slots__ = ("_at", "_rows")

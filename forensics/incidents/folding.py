@@ -27,7 +27,7 @@ from forensics.model.findings import (
     moment,
     some,
 )
-from forensics.thresholds import OFTEN
+from forensics.thresholds import MAX_SEPARATE_EVENTS
 
 IncidentOf = Callable[[Statement], str | None]
 
@@ -36,8 +36,8 @@ def folded(findings: Sequence[Statement], rule: Rule, incident_of: IncidentOf = 
     """The findings of one rule in one cluster, each with its incident. Those of one event become one, as the rule declares."""
     if rule.many is None:
         return [_whole(f, incident_of(f)) for f in findings]
-    told = _by_event(findings, rule.many, incident_of)
-    return _recurring(told) if rule.many.recurs else told
+    merged = _by_event(findings, rule.many, incident_of)
+    return _recurring(merged) if rule.many.recurs else merged
 
 
 def _whole(f: Statement, incident: str | None) -> Finding:
@@ -49,28 +49,29 @@ def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: Inc
     for f in _worst(findings, many) if many.worst else findings:
         incident = None if many.whenever else incident_of(f)
         groups[f.severity, f.confidence, f.cause, f.committed, f.partition is None, many.key(f), incident].append(f)
-    told: list[Finding] = []
+    merged: list[Finding] = []
     for group in groups.values():
         group.sort(key=lambda f: (_at(f), f.topic or "", f.partition if f.partition is not None else -1, f.brokers))
         incident = incident_of(group[0])
-        if group[0].partition is None:
-            together = incident is not None and len(group) > OFTEN
-            told.extend([_of_brokers(group, many, incident)] if together else [_whole(f, incident_of(f)) for f in group])
-        else:
+        if group[0].partition is not None:
             runs = [group] if incident is not None or many.whenever else _runs(group)
-            told.extend(f for run in runs for f in _one(run, many, incident_of))
-    return told
+            merged.extend(f for run in runs for f in _one(run, many, incident_of))
+        elif incident is not None and len(group) > MAX_SEPARATE_EVENTS:
+            merged.append(_of_brokers(group, many, incident))
+        else:
+            merged.extend(_whole(f, incident_of(f)) for f in group)
+    return merged
 
 
 def _worst(findings: Sequence[Statement], many: Aggregation) -> list[Statement]:
     alike: dict[Hashable, list[Statement]] = defaultdict(list)
     for f in dict.fromkeys(findings):
         alike[f.cause, f.start, many.key(f)].append(f)
-    told: list[Statement] = []
-    for own in alike.values():
-        worst = max((f.severity for f in own), key=LEVELS.index)
-        told.extend(f for f in own if f.severity == worst)
-    return told
+    kept: list[Statement] = []
+    for group in alike.values():
+        worst = max((f.severity for f in group), key=LEVELS.index)
+        kept.extend(f for f in group if f.severity == worst)
+    return kept
 
 
 def _runs(group: Sequence[Statement]) -> Iterator[list[Statement]]:
@@ -111,7 +112,7 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
             salvageable=None,
             clients=(),
             summary=f"{counted(len(names))} ({some(names)}): {words}",
-            explanation=f"{first.explanation} So it is with {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
+            explanation=f"{first.explanation} Same for {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
             next_steps=_steps(group, names_of),
             evidence=_evidence(group),
             places=_places(group) if many.recurs else tuple(f.place for f in group),
@@ -159,11 +160,11 @@ def _places(group: Sequence[Statement]) -> tuple[Place, ...]:
 
 def _steps(group: Sequence[Statement], names_of: Sequence[str]) -> tuple[str, ...]:
     """Steps with the same words for many partitions become one; those of the most partitions come first."""
-    told: dict[str, dict[str, None]] = defaultdict(dict)
+    names_by_step: dict[str, dict[str, None]] = defaultdict(dict)
     for f, name in zip(group, names_of, strict=True):
         for step in f.next_steps:
-            told[step.replace(name, "{}")][name] = None
-    steps = sorted(told.items(), key=lambda item: -len(item[1]))
+            names_by_step[step.replace(name, "{}")][name] = None
+    steps = sorted(names_by_step.items(), key=lambda item: -len(item[1]))
     return tuple(step.replace("{}", some(list(names))) for step, names in steps)[: 2 * NAMED]
 
 
@@ -178,7 +179,7 @@ def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | N
     """Merges what one event did to several brokers."""
     first = _whole(group[0], incident)
     brokers = _brokers(group)
-    words = f": {many.words(first, group)}" if many.words is not None else f", for instance: {first.summary}"
+    words = f": {many.words(first, group)}" if many.words is not None else f", for example: {first.summary}"
     return replace(
         first,
         brokers=brokers,
@@ -196,11 +197,11 @@ def _recurring(findings: Sequence[Finding]) -> list[Finding]:
     groups: dict[tuple[Hashable, ...], list[Finding]] = defaultdict(list)
     for f in findings:
         groups[_dated(f), f.brokers, f.severity, f.confidence, f.cause, f.topic, f.partition].append(f)
-    told: list[Finding] = []
+    merged: list[Finding] = []
     for (dated, *_), group in groups.items():
-        one = _again if dated else _alike
-        told.extend([one(sorted(group, key=_at))] if len(group) > OFTEN else group)
-    return told
+        merge = _again if dated else _alike
+        merged.extend([merge(sorted(group, key=_at))] if len(group) > MAX_SEPARATE_EVENTS else group)
+    return merged
 
 
 def _dated(f: Finding) -> bool:
@@ -214,7 +215,7 @@ def _alike(group: Sequence[Finding]) -> Finding:
     more = f" · and {len(others) - 2 * NAMED} more" if len(others) > 2 * NAMED else ""
     return replace(
         first,
-        summary=f"{first.summary}; and {len(others)} more like it",
+        summary=f"{first.summary}; and {len(others)} similar findings",
         explanation=f"{first.explanation} The others: {named}{more}.",
         evidence=_evidence(group),
         places=tuple(dict.fromkeys(p for f in group for p in f.places)),
@@ -225,13 +226,13 @@ def _again(group: Sequence[Finding]) -> Finding:
     first, last = group[0], group[-1]
     times = [moment(_at(f)) for f in group]
     listed = ", ".join(times[: 2 * NAMED]) + (
-        f" and {len(times) - 2 * NAMED} times more, the last at {times[-1]}" if len(times) > 2 * NAMED else ""
+        f" and {len(times) - 2 * NAMED} more times, the last at {times[-1]}" if len(times) > 2 * NAMED else ""
     )
     return replace(
         first,
         end=last.end or last.start,
         summary=f"{len(group)} times: {first.summary}, the last at {times[-1]}",
-        explanation=f"The first time: {first.explanation} It happened at {listed}.",
+        explanation=f"The first time: {first.explanation} All times: {listed}.",
         evidence=tuple(dict.fromkeys((*first.evidence[: MAX_EVIDENCE // 2], *last.evidence)))[:MAX_EVIDENCE],
         places=tuple(dict.fromkeys(p for f in group for p in f.places)),
     )

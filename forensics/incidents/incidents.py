@@ -22,7 +22,7 @@ from forensics.incidents.folding import folded, hit, places
 from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.findings import LEVELS, Finding, Rule, Statement, brokers_named, counted, moment, offsets_in
 from forensics.proof.aftermath import sentences
-from forensics.thresholds import APART, SETTLES
+from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
 
 SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"})
 """Kinds that occur when leadership returns to a broker."""
@@ -79,20 +79,20 @@ def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]
     phrases = {r.kind: r.root for r in rules if r.root is not None}
     groups = _groups(findings, {r.kind: r.root_causes for r in rules if r.root is not None})
     roots = {r.cause: g.id for g in groups for r in g.roots}
-    befallen = _Befallen(groups)
+    events = _BrokerEvents(groups)
 
     def incident_of(f: Statement) -> str | None:
-        return (roots.get(f) if f.kind in phrases else None) or befallen.followed(f)
+        return (roots.get(f) if f.kind in phrases else None) or events.followed(f)
 
     by_kind = [folded(findings[rule.kind], rule, incident_of) for rule in rules if rule.kind in findings]
-    told = [f for own in sorted(filter(None, by_kind), key=_gravity) for f in own]
+    merged = [f for same_kind in sorted(filter(None, by_kind), key=_gravity) for f in same_kind]
     by_incident: dict[str, list[Finding]] = defaultdict(list)
-    for f in told:
+    for f in merged:
         if f.incident is not None:
             by_incident[f.incident].append(f)
     # incidents whose findings were folded into a recurring one are left out
-    found = [_told(group, own, phrases) for group in groups if (own := by_incident[group.id])]
-    return told, sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
+    found = [_incident(group, members, phrases) for group in groups if (members := by_incident[group.id])]
+    return merged, sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
 
 
 def _gravity(of: Iterable[Finding | Incident]) -> int:
@@ -100,7 +100,7 @@ def _gravity(of: Iterable[Finding | Incident]) -> int:
     return -max(LEVELS.index(f.severity) for f in of)
 
 
-class _Befell(NamedTuple):
+class _BrokerEvent(NamedTuple):
     """An event of a broker."""
 
     start: datetime
@@ -113,17 +113,17 @@ class _Befell(NamedTuple):
 _BEGAN = itemgetter(0)
 
 
-class _Befallen:
+class _BrokerEvents:
     """The events of each broker by time. Events of different causes, and events that never ended, are in separate lists, so that each
     search looks only at its own."""
 
     def __init__(self, groups: Iterable[_Group]) -> None:
-        self._told: dict[int, dict[tuple[str | None, bool], list[_Befell]]] = defaultdict(dict)
+        self._by_broker: dict[int, dict[tuple[str | None, bool], list[_BrokerEvent]]] = defaultdict(dict)
         for root, group in sorted(((r, g.id) for g in groups for r in g.roots), key=lambda item: item[0].start):
             for broker in root.brokers:
                 for kind in (None, root.cause.kind):
-                    before, end = self._told[broker].setdefault((kind, root.end is None), []), root.end or datetime.max
-                    before.append(_Befell(root.start, root, group, max(end, before[-1].over) if before else end))
+                    before, end = self._by_broker[broker].setdefault((kind, root.end is None), []), root.end or datetime.max
+                    before.append(_BrokerEvent(root.start, root, group, max(end, before[-1].over) if before else end))
 
     def followed(self, f: Statement) -> str | None:
         """The last event of one of the finding's brokers that began before the finding and was not over. An event with the cause that the
@@ -131,44 +131,40 @@ class _Befallen:
         at = f.happened or f.end
         if at is None:
             return None
-        settles = SETTLES if f.kind in SETTLING else DETECTION
+        settles = LEADERSHIP_RETURNS if f.kind in SETTLING else DETECTION
         kinds = (None,) if f.cause is None else (f.cause, None)
         found: list[tuple[bool, bool, datetime, str]] = []
         for broker in f.brokers:
-            told = self._told.get(broker, {})
+            events = self._by_broker.get(broker, {})
             for kind in kinds:
                 for still in (True, False):
-                    if own := told.get((kind, still)):
-                        found.extend(_before(own, at, settles, f.cause))
+                    if same_kind := events.get((kind, still)):
+                        found.extend(_before(same_kind, at, settles, f.cause))
                 if found and found[-1][0]:
                     break  # an event with the named cause has priority, and was found
         return max(found)[3] if found else None
 
 
-def _before(own: Sequence[_Befell], at: datetime, settles: timedelta, cause: str | None) -> Iterator[tuple[bool, bool, datetime, str]]:
+def _before(
+    events: Sequence[_BrokerEvent], at: datetime, settles: timedelta, cause: str | None
+) -> Iterator[tuple[bool, bool, datetime, str]]:
     """Events that were not over, from the last back to the first that surely had begun; earlier ones are not better."""
     begun: datetime | None = None
     over = at - settles
-    for place in range(bisect_right(own, at + DETECTION, key=_BEGAN) - 1, -1, -1):
-        befell = own[place]
-        if befell.over < over or (begun is not None and befell.start < begun):
+    for place in range(bisect_right(events, at + DETECTION, key=_BEGAN) - 1, -1, -1):
+        event = events[place]
+        if event.over < over or (begun is not None and event.start < begun):
             return
-        end = befell.root.end
+        end = event.root.end
         if end is None or at <= end + settles:
-            yield befell.root.cause.kind == cause, befell.start <= at + SLACK, befell.start, befell.group
-            begun = befell.start if befell.start <= at + SLACK else None
+            yield event.root.cause.kind == cause, event.start <= at + SLACK, event.start, event.group
+            begun = event.start if event.start <= at + SLACK else None
 
 
 def _groups(findings: Mapping[str, Sequence[Statement]], kinds: Mapping[str, Container[str | None]]) -> list[_Group]:
-    back: dict[tuple[int, str | None], list[Statement]] = defaultdict(list)
-    for f in findings.get(BACK, ()):
-        if f.start is not None:
-            for broker in f.brokers:
-                back[broker, f.cause].append(f)
-    for own in back.values():
-        own.sort(key=_start)
+    returns = _returns(findings.get(BACK, ()))
     roots = [
-        _Root(f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, back), f)
+        _Root(f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, returns), f)
         for kind, causes in kinds.items()
         for f in findings.get(kind, ())
         if f.start is not None and f.brokers and (not causes or f.cause in causes)
@@ -176,7 +172,16 @@ def _groups(findings: Mapping[str, Sequence[Statement]], kinds: Mapping[str, Con
     roots.sort(key=lambda r: (r.start, r.cause.kind, r.brokers))
     stops = [r for r in roots if r.cause.kind == STOP]
     found = [*_one_incident([r for r in roots if r.cause.kind != STOP], _during), *_one_incident(stops, _next)]
-    return [_Group(_id(own), _kind(own), tuple(own)) for own in found]
+    return [_Group(_id(group), _kind(group), tuple(group)) for group in found]
+
+
+def _returns(restarts: Iterable[Statement]) -> dict[tuple[int, str | None], list[Statement]]:
+    """By broker and cause, the findings of its return to the ISR, by time."""
+    found: dict[tuple[int, str | None], list[Statement]] = defaultdict(list)
+    for f in sorted((f for f in restarts if f.start is not None), key=_start):
+        for broker in f.brokers:
+            found[broker, f.cause].append(f)
+    return found
 
 
 def _kind(roots: Sequence[_Root]) -> str:
@@ -206,50 +211,48 @@ def _start(f: Statement) -> datetime:
 
 def _during(before: Sequence[_Root], after: _Root) -> bool:
     """It began before the previous one was over, and soon after its start."""
-    return any((r.end is None or after.start <= r.end) and after.start <= r.start + APART for r in before)
+    return any((r.end is None or after.start <= r.end) and after.start <= r.start + SAME_INCIDENT for r in before)
 
 
 def _next(before: Sequence[_Root], after: _Root) -> bool:
-    return any(r.end is not None and after.start <= r.end + APART for r in before[-1:])
+    return any(r.end is not None and after.start <= r.end + SAME_INCIDENT for r in before[-1:])
 
 
 def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Root], bool]) -> list[list[_Root]]:
     """Roots by time; each joins the previous ones if it belongs to their incident."""
-    told: list[list[_Root]] = []
+    groups: list[list[_Root]] = []
     for root in roots:
-        if told and joins(told[-1], root):
-            told[-1].append(root)
+        if groups and joins(groups[-1], root):
+            groups[-1].append(root)
         else:
-            told.append([root])
-    return told
+            groups.append([root])
+    return groups
 
 
-def _told(group: _Group, own: Sequence[Finding], phrases: Mapping[str, str]) -> Incident:
-    costs = list(_costs(own))
-    open_ones = list(_open(own))
+def _incident(group: _Group, members: Sequence[Finding], phrases: Mapping[str, str]) -> Incident:
+    impact = "; ".join(_impact(members))
     what = _what(group, phrases)
+    sentences_of_losses = sentences((f, p) for f in members if f.kind == "data-loss" for p in places(f))
     return Incident(
         id=group.id,
         kind=group.kind,
-        severity=max((f.severity for f in own), key=LEVELS.index),
+        severity=max((f.severity for f in members), key=LEVELS.index),
         brokers=group.brokers,
         start=group.roots[0].start,
         end=group.end,
-        summary=f"{what}: {'; '.join(costs) or 'nothing came of it'}",
+        summary=f"{what}: {impact or 'no significant impact'}",
         explanation=" ".join(
-            (
-                f"{what}.",
-                f"It cost: {'; '.join(costs)}." if costs else "Nothing that matters came of it.",
-                f"Still so when the evidence ends: {'; '.join(open_ones)}."
-                if open_ones
-                else f"It was over at {moment(group.end)}."
-                if group.end is not None
-                else "",
-                *sentences((f, p) for f in own if f.kind == "data-loss" for p in places(f)),
-            )
-        ).strip(),
-        findings=tuple(f.id for f in own),
+            (f"{what}.", f"Impact: {impact}." if impact else "No significant impact.", *_ending(group, members), *sentences_of_losses)
+        ),
+        findings=tuple(f.id for f in members),
     )
+
+
+def _ending(group: _Group, members: Sequence[Finding]) -> Iterator[str]:
+    if lasting := "; ".join(_not_over(members)):
+        yield f"When the evidence ends: {lasting}."
+    elif group.end is not None:
+        yield f"Ended: {moment(group.end)}."
 
 
 def _what(group: _Group, phrases: Mapping[str, str]) -> str:
@@ -273,44 +276,45 @@ def _listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-COSTS = (
+_STATES = (
     ("offline-partition", "{} without a leader"),
     ("under-min-isr", "{} below min.insync.replicas, where writes with acks=all are refused"),
-    ("under-replicated", "{} short of replicas"),
+    ("under-replicated", "{} under-replicated"),
 )
 """Kinds with the words for their impact (besides losses), and the words while they are not over."""
+_LOSSES = (
+    (True, "{} of {} that {were} committed {are} lost"),
+    (None, "{} of {} {are} lost, commit status unknown"),
+    (False, "{} of {} that {were} never committed {were} truncated"),
+)
+"""Words for certain and probable losses, by commitment."""
 
 
-def _costs(own: Sequence[Finding]) -> Iterator[str]:
-    losses = [f for f in own if f.kind == "data-loss"]
-    for committed, words in (
-        (True, "{} of {} that {were} committed {are} lost"),
-        (None, "{} of {} {are} lost, committed or not"),
-        (False, "{} of {} that {were} never committed {were} cut"),
-    ):
-        gone = [f for f in losses if f.confidence != "possible" and f.committed is committed]
-        if gone:
-            count = offsets_in((f, p) for f in gone for p in places(f))
-            were, are = ("was", "is") if count == 1 else ("were", "are")
-            yield words.format(counted(count, "offset"), counted(len(hit(gone))), were=were, are=are)
-    for excused in (True, False):
-        doubtful = [f for f in losses if f.confidence == "possible" and (f.committed is False) == excused]
-        if doubtful:
-            told = (
-                "in {} records that were never committed were cut, which perhaps nobody misses"
-                if excused
-                else "of {} a loss cannot be excluded"
-            )
-            yield told.format(counted(len(hit(doubtful))))
-    for kind, words in COSTS:
-        if touched := hit(f for f in own if f.kind == kind):
-            yield words.format(counted(len(touched)))
-    if any(f.kind == "controller-change" for f in own):
+def _impact(members: Sequence[Finding]) -> Iterator[str]:
+    losses = [f for f in members if f.kind == "data-loss"]
+    for committed, words in _LOSSES:
+        yield from _lost([f for f in losses if f.confidence != "possible" and f.committed is committed], words)
+    doubtful = [f for f in losses if f.confidence == "possible"]
+    if uncommitted := hit(f for f in doubtful if f.committed is False):
+        yield f"records that were never committed were truncated in {counted(len(uncommitted))}, possibly without an affected producer"
+    if perhaps := hit(f for f in doubtful if f.committed is not False):
+        yield f"a loss in {counted(len(perhaps))} cannot be excluded"
+    for kind, words in _STATES:
+        if affected := hit(f for f in members if f.kind == kind):
+            yield words.format(counted(len(affected)))
+    if any(f.kind == "controller-change" for f in members):
         yield "another controller"
 
 
-def _open(own: Sequence[Finding]) -> Iterator[str]:
+def _lost(losses: Sequence[Finding], words: str) -> Iterator[str]:
+    if losses:
+        count = offsets_in((f, p) for f in losses for p in places(f))
+        were, are = ("was", "is") if count == 1 else ("were", "are")
+        yield words.format(counted(count, "offset"), counted(len(hit(losses))), were=were, are=are)
+
+
+def _not_over(members: Sequence[Finding]) -> Iterator[str]:
     """Findings that are not over when the evidence ends."""
-    for kind, words in COSTS:
-        if now := hit((f for f in own if f.kind == kind), still=True):
+    for kind, words in _STATES:
+        if now := hit((f for f in members if f.kind == kind), still=True):
             yield words.format(counted(len(now)))

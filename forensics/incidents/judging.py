@@ -146,19 +146,19 @@ def conclude(verdicts: pa.Table, cluster: Cluster, asked: Asked | None = None) -
     rows = {
         number: own["finding"].chunks for number, own in _of_lives(found.sort_by("cluster") if cluster.ended else found, cluster).items()
     }
-    told = [_of_cluster(life, Findings(rows[life.number], asked), partitions[life.number]) for life in cluster.lives]
-    findings = sorted(dict.fromkeys(f for own, _ in told for f in own), key=_order)
-    return Conclusion(findings, [i for _, own in reversed(told) for i in own], partitions[cluster.number])
+    by_life = [_of_cluster(life, Findings(rows[life.number], asked), partitions[life.number]) for life in cluster.lives]
+    findings = sorted(dict.fromkeys(f for own, _ in by_life for f in own), key=_order)
+    return Conclusion(findings, [i for _, own in reversed(by_life) for i in own], partitions[cluster.number])
 
 
-def _of_lives(told: pa.Table, cluster: Cluster) -> dict[int, pa.Table]:
+def _of_lives(rows: pa.Table, cluster: Cluster) -> dict[int, pa.Table]:
     """The rows of each cluster by its number, from rows sorted by cluster."""
     if not cluster.ended:
-        return {cluster.number: told}
-    told = told.combine_chunks()
-    begins = pc.run_end_encode(told["cluster"].combine_chunks())
+        return {cluster.number: rows}
+    rows = rows.combine_chunks()
+    begins = pc.run_end_encode(rows["cluster"].combine_chunks())
     ends = dict(zip(begins.values.to_pylist(), pairwise([0, *begins.run_ends.to_pylist()]), strict=True))
-    return {number: told.slice(begin, end - begin) for number in cluster.by_number for begin, end in [ends.get(number, (0, 0))]}
+    return {number: rows.slice(begin, end - begin) for number in cluster.by_number for begin, end in [ends.get(number, (0, 0))]}
 
 
 def _partitions(verdicts: pa.Table) -> pa.Table:
@@ -178,10 +178,10 @@ def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[li
     for rule in RULES:
         if rule.post_rule is not None:
             found.add(list(rule.post_rule(cluster, with_facts(partitions, rule.facts), found)))
-    told, found_incidents = incidents(found, RULES)
+    findings, found_incidents = incidents(found, RULES)
     if not cluster.number:
-        return told, found_incidents
-    return [replace(f, cluster=cluster.number) for f in told], [replace(i, cluster=cluster.number) for i in found_incidents]
+        return findings, found_incidents
+    return [replace(f, cluster=cluster.number) for f in findings], [replace(i, cluster=cluster.number) for i in found_incidents]
 
 
 def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:

@@ -21,9 +21,7 @@ from parsers.schemas import EVENTS
 IDENTIFIED = pa.schema(
     [
         *(EVENTS.field(i) for i in range(len(EVENTS.names))),
-        pa.field(
-            "writer", pa.int32(), metadata={"doc": "broker or controller whose process or disk states the fact; null when nobody knows"}
-        ),
+        pa.field("writer", pa.int32(), metadata={"doc": "broker or controller whose process or disk states the fact; null if unknown"}),
         pa.field(
             "collection",
             pa.string(),
@@ -32,7 +30,9 @@ IDENTIFIED = pa.schema(
         pa.field(
             "cluster",
             pa.int32(),
-            metadata={"doc": "which of the clusters that lived on these brokers: 0 the one at the end, -1 the one before it, and so on"},
+            metadata={
+                "doc": "number of the cluster among those that used these brokers: 0 is the one at the end, -1 the one before it, and so on"
+            },
         ),
         pa.field("at", pa.timestamp("us"), metadata={"doc": "UTC after correction of zone and skew; null when the fact has no time"}),
     ]
@@ -105,8 +105,8 @@ class Event:
         return Event, _values(self)
 
     def __repr__(self) -> str:
-        told = {n: getattr(self, n) for n in IDENTIFIED.names if n not in ("text", "batches") and getattr(self, n, None) is not None}
-        return f"Event({told})"
+        columns = {n: getattr(self, n) for n in IDENTIFIED.names if n not in ("text", "batches") and getattr(self, n, None) is not None}
+        return f"Event({columns})"
 
 
 _COLUMNS = tuple(f.name for f in fields(Event))
@@ -116,8 +116,8 @@ _values = attrgetter(*_COLUMNS)
 def rows(batch: pa.RecordBatch) -> Iterator[Event]:
     """Events from a batch of IDENTIFIED or EVENTS. Missing columns become None. The batch may be folded."""
     names = set(batch.schema.names)
-    told = {n: values(batch.column(n)) for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
-    yield from map(Event, *(told.get(n) or repeat(_DEFAULTS.get(n), batch.num_rows) for n in _COLUMNS))
+    columns = {n: values(batch.column(n)) for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
+    yield from map(Event, *(columns.get(n) or repeat(_DEFAULTS.get(n), batch.num_rows) for n in _COLUMNS))
 
 
 def place_in(event: Event, newest_first: Container[str] = ()) -> tuple[int, int, int]:
@@ -142,13 +142,13 @@ def values(column: pa.Array) -> list[Any]:
         return column.to_pylist()  # type: ignore[no-any-return]
     known = coded.dictionary.to_pylist()
     if of_numbers:
-        known = [[int(number) for number in told.split(",") if number] for told in known]
+        known = [[int(number) for number in text.split(",") if number] for text in known]
     return [None if code is None else known[code] for code in coded.indices.to_pylist()]
 
 
 class _Moments(dict[str, datetime]):
     """Datetimes cached by Arrow's text form. Arrow's own conversion creates one datetime per row and is slow."""
 
-    def __missing__(self, told: str) -> datetime:
-        made = self[told] = datetime.fromisoformat(told)
+    def __missing__(self, text: str) -> datetime:
+        made = self[text] = datetime.fromisoformat(text)
         return made

@@ -60,12 +60,12 @@ def _rendered(event: Event) -> str:
     if event.event == "segment":
         count = len(event.batches or ())
         return f"segment {event.offset}: {count} valid batches, log end offset {event.log_end_offset}"
-    told = {
+    columns = {
         name: getattr(event, name)
         for name in ("topic", "partition", "leader_epoch", "offset", "log_end_offset", "high_watermark", "count", "reason", "value")
         if getattr(event, name) is not None
     }
-    return f"{event.event} " + " ".join(f"{k}={v}" for k, v in told.items())
+    return f"{event.event} " + " ".join(f"{k}={v}" for k, v in columns.items())
 
 
 def quote(*events: Event | Iterable[Event] | None) -> tuple[Evidence, ...]:

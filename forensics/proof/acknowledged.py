@@ -1,6 +1,6 @@
 """Whether lost records had been acknowledged to a producer.
 
-Here: what the producers' batches say about that. Not here: which records are lost (loss), or whether they were committed, which is what
+Here: what the producers' batches say about that. Not here: which records are lost (losses), or whether they were committed, which is what
 producers with acks=all wait for.
 """
 
@@ -45,23 +45,41 @@ def _sent_again(part: Range, exact: bool, s: LeaderTransition) -> str:
     this batch again unchanged (Sender#reenqueueBatch). librdkafka puts its messages back into the queue (rd_kafka_retry_msgq) and makes
     larger batches of them with newer ones, so batches of another size prove nothing. No: fewer records than were cut were created before
     the old leader stopped."""
-    term = s.term
-    placed = _in_their_place(part, s)
-    if not placed or part.end is None or term.at is None:
+    batches = _in_their_place(part, s)
+    if not batches or part.end is None or s.term.at is None:
         return _UNKNOWN
-    ceased = (s.stepped_down.at, s.stepped_down.at) if s.stepped_down is not None else _died(s)
-    alive, dead = map(_millis, ceased) if ceased is not None else (None, None)
-    led = _millis(next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), term.at))
-    first = placed[0]
-    reached = first["last_offset"] + 1
-    early = _dated(first) and first["base_timestamp"] < led and term.start_offset is not None
-    if early and part.end <= reached and not (exact and part.end < reached) and alive is not None and first["max_timestamp"] < alive:
+    alive, dead = _ceased(s)
+    led = _millis(_led_since(s.term, s.term.at))
+    first, reached = batches[0], batches[0]["last_offset"] + 1
+    as_many = part.end == reached if exact else part.end <= reached
+    if as_many and s.term.start_offset is not None and alive is not None and _created_between(first, led, alive):
         return _YES
-    if dead is not None and _created_before(dead, placed) < part.end - part.start:
+    if dead is not None and _created_before(dead, batches) < part.end - part.start:
         return _NO
-    if any(_dated(b) and b["base_timestamp"] < led for b in placed):
+    return _by_creation(batches, led, fewer=reached < part.end)
+
+
+def _by_creation(batches: Sequence[Mapping[str, Any]], led: float, *, fewer: bool) -> str:
+    if any(_dated(b) and b["base_timestamp"] < led for b in batches):
         return _PERHAPS
-    return _NO if reached < part.end and all(map(_dated, placed)) else _UNKNOWN
+    return _NO if fewer and all(map(_dated, batches)) else _UNKNOWN
+
+
+def _led_since(term: Term, elected: datetime) -> datetime:
+    return next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), elected)
+
+
+def _ceased(s: LeaderTransition) -> tuple[float, float] | tuple[None, None]:
+    """The earliest and latest time at which the old leader stopped accepting records."""
+    if s.stepped_down is not None:
+        return _millis(s.stepped_down.at), _millis(s.stepped_down.at)
+    died = _died(s)
+    return (None, None) if died is None else (_millis(died[0]), _millis(died[1]))
+
+
+def _created_between(batch: Mapping[str, Any], led: float, alive: float) -> bool:
+    """The batch was begun before the new leader led, and completed before the old one stopped accepting records."""
+    return bool(_dated(batch) and batch["base_timestamp"] < led and batch["max_timestamp"] < alive)
 
 
 def _in_their_place(part: Range, s: LeaderTransition) -> list[Mapping[str, Any]]:
@@ -104,15 +122,19 @@ def _died(s: LeaderTransition) -> tuple[datetime, datetime] | None:
     followers lost its connection in the middle of a fetch for good, else before the next election. Connections close when the operating
     system has freed the memory of the killed process, which takes longer the more memory it had."""
     before, elected = s.earlier, s.term.at
-    if before is None or elected is None:
+    last = _last_seen_of_crashed(before, before.at or elected, s) if before is not None and elected is not None else None
+    if before is None or elected is None or last is None or last >= elected:
         return None
-    led = before.at or elected
-    lives = s.cluster.availability(before.leader).latest(led)
-    life = next((x for x in reversed(lives) if x.begin_at is not None and x.begin_at < led), None)
-    last = life.last_seen.at if life is not None and life.outcome == "crashed" and life.last_seen is not None else None
-    if last is None or last >= elected:
-        return None
-    told = s.cluster.between("fetch-broken-off", last, elected)
-    broken = ((e.writer, e.at) for e in told if e.broker == before.leader and e.at is not None)
+    lines = s.cluster.between("fetch-broken-off", last, elected)
+    broken = ((e.writer, e.at) for e in lines if e.broker == before.leader and e.at is not None)
     lost = min({writer: at for writer, at in broken if last < at <= elected}.values(), default=None)
     return last, lost if lost is not None else elected
+
+
+def _last_seen_of_crashed(term: Term, led: datetime, s: LeaderTransition) -> datetime | None:
+    """The time of the last line of the process that led in the term, if it crashed."""
+    runs = s.cluster.availability(term.leader).latest(led)
+    run = next((r for r in reversed(runs) if r.begin_at is not None and r.begin_at < led), None)
+    if run is None or run.outcome != "crashed" or run.last_seen is None:
+        return None
+    return run.last_seen.at

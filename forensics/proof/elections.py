@@ -1,7 +1,7 @@
 """Was an election clean? The judgement that several rules share.
 
 Here: for every change of leader, whether the new leader was in the ISR that counted, how sure that is and by which evidence.
-Not here: the records that an unclean election lost (loss), or how it is reported (rules.unclean_election).
+Not here: the records that an unclean election lost (losses), or how it is reported (rules.unclean_election).
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import LEADER_RECOVERY_LEVEL, State
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.thresholds import SAME_UNCLEAN_ELECTION_S
 from parsers.kinds import named
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class KafkaStatement:
     """Kafka's own statement about the election, or the state it left: neither depends on the state before."""
 
     events: tuple[Event, ...]
 
 
-Proof = Contiguous | Said
+Proof = Contiguous | KafkaStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +97,12 @@ def right_before(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> C
     return between(before, state, isr_told=isr_changes_observable(before.leader, timeline, cluster, before.at))
 
 
-def _said(term: Term, timeline: PartitionTimeline) -> list[Event]:
-    """Kafka's own words about this election: the controller's, or the new leader's that it was asked to recover."""
+def _statements(term: Term, timeline: PartitionTimeline) -> list[Event]:
+    """Lines that say that this election was unclean: the controller's, or the new leader's that it was asked to recover."""
     later = [t for t in timeline.terms if t.order > term.order and t.leader == term.leader and not t.restart]
-    said = [e for e in timeline.of("unclean-election-said") if e.leader == term.leader and _belongs(e, term, later)]
+    lines = [e for e in timeline.of("unclean-election-said") if e.leader == term.leader and _belongs(e, term, later)]
     marks = [e for e in timeline.of("recovering-mark") if e.writer == term.leader and _mark_belongs(e, term, timeline)]
-    return said + marks
+    return lines + marks
 
 
 def _belongs(event: Event, term: Term, later: Sequence[Term]) -> bool:
@@ -110,7 +111,7 @@ def _belongs(event: Event, term: Term, later: Sequence[Term]) -> bool:
     if event.at is None or term.at is None:
         return not later
     distance = abs((event.at - term.at).total_seconds())
-    return all(t.at is None or abs((event.at - t.at).total_seconds()) > distance for t in later) and distance < 60
+    return all(t.at is None or abs((event.at - t.at).total_seconds()) > distance for t in later) and distance < SAME_UNCLEAN_ELECTION_S
 
 
 def _mark_belongs(event: Event, term: Term, timeline: PartitionTimeline) -> bool:
@@ -125,8 +126,8 @@ def _mark_belongs(event: Event, term: Term, timeline: PartitionTimeline) -> bool
 
 def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Election:
     state, before = term.state, term.before
-    said = _said(term, timeline)
-    evidence = tuple(e for e in (before.event if before else None, state.event if state else None, *said) if e is not None)
+    statements = _statements(term, timeline)
+    evidence = tuple(e for e in (before.event if before else None, state.event if state else None, *statements) if e is not None)
 
     def judged(unclean: bool | None, ground: Proof | Doubted, why: str) -> Election:
         return Election(term, unclean, why, evidence, ground)
@@ -137,10 +138,10 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     ground = right_before(term, timeline, cluster)
     if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
         return judged(False, ground, f"broker {term.leader} was an eligible leader replica (KIP-966)")
-    if (stated := _stated(term, said, timeline)) is not None:
+    if (stated := _stated(term, statements, timeline)) is not None:
         return judged(True, *stated)
     if ground is None or not ground.before.isr:
-        return judged(None, Doubted("possible", ground), "the ISR before it is not in evidence")
+        return judged(None, Doubted("possible", ground), "the evidence does not show the ISR before the election")
     outside = term.leader not in ground.before.isr
     if isinstance(ground, Gap):
         return _across(ground, outside, judged)
@@ -151,18 +152,18 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     return judged(True, ground, f"broker {term.leader} was not in the ISR {list(ground.before.isr)} and became its only member")
 
 
-def _stated(term: Term, said: list[Event], timeline: PartitionTimeline) -> tuple[Said, str] | None:
+def _stated(term: Term, statements: list[Event], timeline: PartitionTimeline) -> tuple[KafkaStatement, str] | None:
     """Kafka's own statement that the election was unclean, and its words."""
     state, before = term.state, term.before
     recovering = state is not None and bool(state.recovering)
-    if not _leads_on(term, before, said) and _unexplained(term):
-        if said:
-            return Said(tuple(said)), "Kafka says so itself"
+    if not _leads_on(term, before, statements) and _unexplained(term):
+        if statements:
+            return KafkaStatement(tuple(statements)), "a line of Kafka says so"
         if state is not None and recovering:
-            return Said((state.event,)), "its record carries leaderRecoveryState RECOVERING"
+            return KafkaStatement((state.event,)), "the record of the election has leaderRecoveryState RECOVERING"
     if state is not None and recovering and _given_up(term, before, timeline):
-        why = f"broker {term.leader} was elected out of an empty ISR, neither eligible (KIP-966) nor in sync with the leader before"
-        return Said((state.event,)), why
+        why = f"broker {term.leader} was elected out of an empty ISR, without being eligible (KIP-966) or in sync with the leader before"
+        return KafkaStatement((state.event,)), why
     return None
 
 
@@ -177,10 +178,12 @@ def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Ele
     """Others may have been elected in epochs that are unknown, whatever this term began with."""
     before, state = missing.before, missing.after
     if len(state.isr) > 1 and _began_with(state):
-        why = f"the ISR it began with, {list(state.isr)}, has others in it: an unclean election leaves the new leader alone"
-        return judged(False, Doubted("probable", missing if missing.epochs else Said((state.event,))), why)
+        why = (
+            f"the first ISR of the leader epoch, {list(state.isr)}, has other members: after an unclean election the leader is alone in it"
+        )
+        return judged(False, Doubted("probable", missing if missing.epochs else KafkaStatement((state.event,))), why)
     if not outside or len(state.isr) > 1:
-        return judged(None, Doubted("possible", missing), f"the ISR right before it is not in evidence: {missing}")
+        return judged(None, Doubted("possible", missing), f"the evidence does not show the ISR right before the election: {missing}")
     why = f"broker {state.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}"
     return judged(True, Doubted("possible", missing), why)
 
@@ -195,13 +198,13 @@ def _began_with(state: State) -> bool:
     return elected or e.event in _DECISIONS or e.reason in ("decided", "sent")
 
 
-def _leads_on(term: Term, before: State | None, said: Sequence[Event]) -> bool:
+def _leads_on(term: Term, before: State | None, statements: Sequence[Event]) -> bool:
     """The last known leader was elected again out of an empty ISR, and no election of another leader fits between its epoch, the leaderless
     one after it, and this one. Kafka calls it unclean, too, but its log goes on (KIP-966)."""
-    own = (*said, *([term.state.event] if term.state is not None else []))
-    if any(e.previous_leader == -1 and e.brokers == [term.leader] for e in own):
+    lines = (*statements, *([term.state.event] if term.state is not None else []))
+    if any(e.previous_leader == -1 and e.brokers == [term.leader] for e in lines):
         return True  # lastKnownElr
-    leaderless = any(e.previous_leader == -1 for e in own)
+    leaderless = any(e.previous_leader == -1 for e in lines)
     return before is not None and before.leader == term.leader and leaderless and term.epoch - before.leader_epoch <= 2
 
 
@@ -222,7 +225,7 @@ def _eligible(term: Term, state: State | None, before: State | None) -> bool:
 def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
     """Why a leader from outside the last ISR may still be clean."""
     if set(state.isr) != {term.leader}:
-        return "the ISR after it has other members, so it is a reassignment's last step"
+        return "the ISR after the election has other members: it is the last step of a reassignment"
     if before.adding or before.removing or (state.replicas and before.replicas and set(state.replicas) != set(before.replicas)):
         return "a reassignment was completing"
     level = metadata_level(cluster)

@@ -1,7 +1,7 @@
 """Logs that brokers brought from an earlier cluster: they were on the disks when the brokers joined this one.
 
-Here: which loads of a log are such. Not here: which cluster a line belongs to (forensics.model.cluster.cluster_history), or what happened to these
-records (loss).
+Here: the loads of such logs. Not here: which cluster a line belongs to (forensics.model.cluster.cluster_history), or what happened to these
+records (losses).
 
 Kafka opens every log of its log directories before it knows the cluster's partitions. If a partition of the same name is then assigned to
 the broker, the log is used for that partition, whatever it contains (LogManager#getOrCreateLog; since 2.8 topic ids keep the two apart).
@@ -17,24 +17,30 @@ import pyarrow as pa
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import EVIDENCE, Evidence, Fact
+from forensics.model.partition.replicas import Load, Replica
 from forensics.model.partition.timeline import PartitionTimeline
 
 
 def inherited(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Event]:
     """For each broker that came from another cluster, the load of a log with records before the broker had led or followed here."""
-    came = {b.node: b.at for b in cluster.begun if b.how == "restarted"}
+    joined = {b.node: b.at for b in cluster.begun if b.how == "restarted"}
     created = min((s.at for s in timeline.states if s.at is not None), default=None)
-    found: dict[int, Event] = {}
+    loads: dict[int, Event] = {}
     for broker, replica in timeline.replicas.items():
-        since = came.get(broker)
+        since = joined.get(broker)
         if since is None or (created is not None and created < since):
             continue  # the contents of the log when the partition was created are unknown
         load = next((x for x in replica.loads if x.at is not None and x.at >= since), None)
-        starts = [*(s.at for s in replica.leader_starts), *(s.at for s in replica.follower_starts)]
-        begun = min((at for at in starts if at is not None), default=None)
-        if load is not None and load.at is not None and load.offset and (begun is None or load.at < begun):
-            found[broker] = load.event
-    return found
+        if load is not None and load.offset and _before_first_role(load, replica):
+            loads[broker] = load.event
+    return loads
+
+
+def _before_first_role(load: Load, replica: Replica) -> bool:
+    """The log was loaded before the broker led or followed here."""
+    starts = [*(s.at for s in replica.leader_starts), *(s.at for s in replica.follower_starts)]
+    first = min((at for at in starts if at is not None), default=None)
+    return load.at is not None and (first is None or load.at < first)
 
 
 def _rows(timeline: PartitionTimeline, cluster: Cluster) -> list[dict[str, Any]]:

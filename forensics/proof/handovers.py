@@ -1,6 +1,6 @@
 """The table of hand-overs of a partition: every row begins wide, and each step narrows cells with the evidence.
 
-Here: the rows, and the order of the steps. A step uses lines and files only if its premises hold (coverage).
+Here: the rows, and the order of the steps. A step uses lines and files only if its premises hold (forensics.model.partition.log_coverage).
 Not here: the conclusions from the rows (verdict, losses), or the facts about one hand-over (transition).
 """
 
@@ -31,7 +31,7 @@ from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.log_ends import exact_end
 from forensics.proof.old_log import end_of_old_log, log_kept, truncation_unobserved, untraced_removals
-from forensics.proof.pre_kip101 import reached_by_isr, told_high_watermark
+from forensics.proof.pre_kip101 import high_watermark_of_cut, reached_by_isr
 from forensics.proof.removed import Piece, likely_start, nothing_written_since, seen_high_watermark, written_earlier
 from forensics.proof.transition import LeaderTransition, ended_cleanly, knew_epoch
 from forensics.proof.verdict import (
@@ -100,9 +100,7 @@ class _Draft(Handover):
         return self
 
     def noted(self, cell: str, note: str) -> _Draft:
-        if cell not in self.notes:
-            self.put("notes", {**self.notes, cell: note})
-        return self
+        return self.put("notes", {**self.notes, cell: note})
 
 
 _only = cache(Possible.of)
@@ -192,8 +190,7 @@ def _places(timeline: PartitionTimeline, _: Cluster) -> Mapping[int, int]:
 def _order_of(state: State, timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, int] | None:
     """The first term whose state is this one or a later one."""
     places = _places(timeline, cluster)
-    own = places[id(state)]
-    return next((t.order for t in timeline.terms if t.state is not None and places.get(id(t.state), -1) >= own), None)
+    return next((t.order for t in timeline.terms if t.state is not None and places[id(t.state)] >= places[id(state)]), None)
 
 
 def _left_out(one: State, other: State, timeline: PartitionTimeline) -> bool:
@@ -211,12 +208,12 @@ def begin_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
         yield "no leader epoch is in the evidence"
         return
     if known.leader_epoch < first.epoch:
-        yield f"how the leader before leader epoch {first.epoch} ended is not in the evidence"
+        yield f"the evidence does not show how the leader before leader epoch {first.epoch} ended"
     elif first.epoch > 0 and first.leader in timeline.replicas:
         yield from _begun_before(first, timeline)
     for epoch in epochs_without_state(timeline.states, (t.epoch for t in timeline.terms)):
         if epoch < known.leader_epoch:
-            yield f"of leader epoch {epoch} nothing but the number is known"
+            yield f"only the number of leader epoch {epoch} is known"
     yield from _brought(timeline, cluster)
 
 
@@ -226,7 +223,7 @@ def _brought(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
         return
     own = {b for b, replica in timeline.replicas.items() if any(e.event in MADE for e in replica.events)}
     if missing := sorted({*timeline.assigned} - own):
-        yield f"whether {brokers_named(missing)} brought a log of this name from the cluster before is not in the evidence"
+        yield f"the evidence does not show whether {brokers_named(missing)} brought a log of this name from the cluster before"
 
 
 def _begun_before(first: Term, timeline: PartitionTimeline) -> Iterator[str]:
@@ -241,7 +238,7 @@ def _begun_before(first: Term, timeline: PartitionTimeline) -> Iterator[str]:
     loaded = any(e.event in MADE for e in replica.events[: replica.events.index(start)])
     alone = timeline.assigned == (first.leader,) and loaded and start.previous_leader_epoch == -1
     if not alone and start.previous_leader_epoch != first.epoch:
-        yield f"leader epoch {first.epoch} began in the evidence, and which leader was before it, with which log, is not"
+        yield f"the evidence shows the start of leader epoch {first.epoch}, but not the leader before it or the log of that leader"
 
 
 # the new leader
@@ -452,7 +449,7 @@ def _lone_states(timeline: PartitionTimeline, _: Cluster) -> Mapping[tuple[int, 
 def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline, cluster: Cluster) -> _Draft:
     """The possible restarts of the only in-sync replica during these states."""
     for state in states:
-        broker = state.isr[0]
+        (broker,) = state.isr
         if broker == state.leader and not _restart_observable(state, timeline, cluster):
             return row.noted("sole_restart", f"broker {broker} led alone in leader epoch {state.leader_epoch}; {_wanted(broker, cluster)}")
         if _recovers(state, timeline):
@@ -472,15 +469,16 @@ def _restart_observable(state: State, timeline: PartitionTimeline, cluster: Clus
 def _recovers(state: State, timeline: PartitionTimeline) -> bool:
     """The only in-sync replica recovers its log, or loads it in a new process, before another one joins: records that were not flushed may
     be gone."""
-    own = timeline.replicas[state.isr[0]].events if state.isr[0] in timeline.replicas else []
-    joined = _joined_at(state, timeline)
+    (broker,), joined = state.isr, _joined_at(state, timeline)
+    own = timeline.replicas[broker].events if broker in timeline.replicas else []
     began = (e.at for e in own if e.event == "log-recovery" and e.at is not None and state.at is not None and e.at > state.at)
     return any(joined is None or at < joined for at in began)
 
 
 def _restarted_unclean(state: State, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """The only in-sync replica is started again before another one joins, and no line shows that it had been stopped cleanly."""
-    availability, joined = cluster.availability(state.isr[0]), _joined_at(state, timeline)
+    (broker,), joined = state.isr, _joined_at(state, timeline)
+    availability = cluster.availability(broker)
     starts = availability.begun(state.at, joined or datetime.max) if state.at is not None else ()
     unclean = any(len(pair := availability.latest(at)) < 2 or not ended_cleanly(*pair) for at in starts)
     return unclean or (not starts and (_new_process(state, joined, timeline) or _back_unseen(state, joined, timeline, cluster)))
@@ -488,7 +486,8 @@ def _restarted_unclean(state: State, timeline: PartitionTimeline, cluster: Clust
 
 def _new_process(state: State, joined: datetime | None, timeline: PartitionTimeline) -> bool:
     """A line about the partition is from a process that knew no leader epoch, and no start of that process is in the evidence."""
-    replica = timeline.replicas.get(state.isr[0])
+    (broker,) = state.isr
+    replica = timeline.replicas.get(broker)
     again = [s.at for s in replica.leader_starts if s.restart] if replica is not None else []
     return any(at is not None and state.at is not None and at > state.at and (joined is None or at < joined) for at in again)
 
@@ -496,8 +495,9 @@ def _new_process(state: State, joined: datetime | None, timeline: PartitionTimel
 def _back_unseen(state: State, joined: datetime | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """A replica could not follow the only in-sync replica because the controller did not count its broker as alive, and that broker printed
     lines later: it came back, and its start is not in the evidence."""
-    last, availability = cluster.last_line(state.isr[0]), cluster.availability(state.isr[0])
-    refused = (e.at for e in timeline.of("become-refused") if e.reason == "leader-unavailable" and e.leader == state.isr[0])
+    (broker,) = state.isr
+    last, availability = cluster.last_line(broker), cluster.availability(broker)
+    refused = (e.at for e in timeline.of("become-refused") if e.reason == "leader-unavailable" and e.leader == broker)
     after = [at for at in refused if at is not None and state.at is not None and at > state.at and (joined is None or at < joined)]
     return last is not None and any(at < last and not availability.begun(at, last) for at in after)
 
@@ -523,7 +523,7 @@ def _high_watermark(row: _Draft, t: LeaderTransition) -> _Draft:
 def _observed_marks(row: _Draft, t: LeaderTransition, end: int) -> _Draft:
     """High watermarks that were observed before the hand-over; a lone in-sync replica commits all that it appends."""
     assert t.longest is not None
-    seen = [seen_high_watermark(t.longest, t.timeline), *(told_high_watermark(r, t.timeline) for r in t.removals)]
+    seen = [seen_high_watermark(t.longest, t.timeline), *(high_watermark_of_cut(r, t.timeline) for r in t.removals)]
     for offset, event in filter(None, seen):
         row = row.narrowed(high_watermark=Interval(offset, None, (event,)))
     before = t.term.before
@@ -640,7 +640,7 @@ def end_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     disks = () if inherited(timeline, cluster) else timeline.collected_logs.values()  # a foreign log has its own epochs
     heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in disks], default=0)
     if heard > known[-1].leader_epoch:
-        yield f"leader epoch {heard} is mentioned, and nothing else is known of it"
+        yield f"leader epoch {heard} is mentioned, but nothing else about it is known"
     if (now := timeline.standing).leader != known[-1].leader and timeline.later:
         leads = "no leader" if now.leader == -1 else f"broker {now.leader} as leader"
         yield f"kafka-topics showed {leads} later, and no log shows that election"

@@ -124,7 +124,7 @@ def _unknown_words(rows: Sequence[Handover], found: Verdict) -> str:
 
 def _place(row: Handover) -> str:
     if row.kind == BEGIN:
-        return "begin of the evidence"
+        return "start of the evidence"
     if row.kind == END:
         return f"after leader epoch {row.leader_epoch}"
     return f"leader epoch {row.leader_epoch}, broker {row.old_leader} to {row.new_leader}"
@@ -136,7 +136,7 @@ _MEANINGS = {
     "high_watermark": "records beyond the end of the new leader's log may have been committed",
     "log": "the new leader may have lost records before it took over",
     "process": "how the process of the new leader ended before is unknown",
-    "removed": "which records left a log is not known exactly",
+    "removed": "the exact range of removed records is unknown",
     "election": "whether the new leader was in the ISR when it was elected is unknown",
     "old_log_end": "where the log of the old leader ended is unknown",
 }

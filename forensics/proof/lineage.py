@@ -1,13 +1,13 @@
 """The epoch lineages of replicas compared: where two of them diverge, which was right, which was cut and for what reason.
 
 Here: the offset at which two lineages diverge; the lineage of the partition itself, which decides which was right. Not here: the lineage of
-one log from its files (forensics.model.partition.lineage), its own contradictions (rules.epoch_history_damaged), what was lost by it (loss).
+one log from its files (forensics.model.partition.lineage), its own contradictions (rules.epoch_history_damaged), what was lost by it (losses).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -42,7 +42,7 @@ class Cut:
     end: int
     reason: str
     leader: int | None
-    told_epoch: int | None
+    answered_epoch: int | None
     """Epoch in the leader's answer."""
     right: bool | None
     """Where the two logs diverge, the leader's is the partition's; None if the evidence does not show it."""
@@ -52,14 +52,7 @@ class Cut:
 def of_lines(replica: Replica) -> Lineage | None:
     """The lineage from the broker's own lines: the epochs it led, from the log end offset it began with, and those it noted."""
     entries: list[Entry] = []
-
-    told = [(s.epoch, s.offset, s.event) for s in replica.leader_starts if s.exact and s.offset is not None and not s.restart]
-    told += [
-        (e.leader_epoch, e.offset, e)
-        for e in replica.events
-        if e.event == "epoch-assigned" and e.leader_epoch is not None and e.offset is not None
-    ]
-    for epoch, offset, event in sorted(told, key=lambda t: t[:2]):
+    for epoch, offset, event in sorted(_epoch_starts(replica), key=lambda start: start[:2]):
         if not entries or (epoch > entries[-1].epoch and offset >= entries[-1].start):
             entries.append(Entry(epoch, offset, offset, event))
     end = replica.log_end_offset
@@ -67,6 +60,14 @@ def of_lines(replica: Replica) -> Lineage | None:
         return None
     evidence = tuple(e.event for e in entries if e.event is not None)
     return Lineage(replica.broker, tuple(entries), entries[0].start, max(end, entries[-1].start), "lines", evidence)
+
+
+def _epoch_starts(replica: Replica) -> Iterator[tuple[int, int, Event]]:
+    """Leader epochs with their start offsets and the lines that show them."""
+    yield from ((s.epoch, s.offset, s.event) for s in replica.leader_starts if s.exact and s.offset is not None and not s.restart)
+    for e in replica.events:
+        if e.event == "epoch-assigned" and e.leader_epoch is not None and e.offset is not None:
+            yield e.leader_epoch, e.offset, e
 
 
 @cached_on_timeline
@@ -228,7 +229,7 @@ def _cut(removal: Removal, timeline: PartitionTimeline) -> Cut:
         end=removal.end,
         reason=removal.cause,
         leader=leader,
-        told_epoch=plan.leader_epoch if plan is not None else None,
+        answered_epoch=plan.leader_epoch if plan is not None else None,
         right=_agrees(removal, timeline),
         evidence=removal.evidence,
     )

@@ -104,9 +104,9 @@ def truncation_unobserved(before: Term, term: Term, timeline: PartitionTimeline)
     if follows is None or cut_after(before.leader, follows, timeline) is not None:
         return False
     after = replica.events[replica.events.index(follows) + 1 :]
-    said = next((e for e in after if e.event in _AFTER_FOLLOWING), None)
+    line = next((e for e in after if e.event in _AFTER_FOLLOWING), None)
     return (
-        said is None or said.event != "become-refused" or said.reason != "leader-unavailable"
+        line is None or line.event != "become-refused" or line.reason != "leader-unavailable"
     )  # it does not cut for a leader that is not there
 
 

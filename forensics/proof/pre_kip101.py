@@ -1,7 +1,7 @@
 """Evidence from followers without leader epochs: such a follower cuts its log to its high watermark before it fetches (KIP-101).
 
 Here: the high watermark that such a cut shows, how far a whole ISR had come when its next leader had cut its own log, and between which
-offsets a leader's log ended at its start, which no line prints. Not here: what was lost (loss). Source:
+offsets a leader's log ended at its start, which no line prints. Not here: what was lost (losses). Source:
 kafka.server.ReplicaManager.makeFollowers and ReplicaFetcherThread.handleOffsetOutOfRange to 0.10.2.
 """
 
@@ -12,23 +12,23 @@ from dataclasses import dataclass
 
 from forensics.model.events import Event
 from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.replicas import Removal, Replica, says_cut_before
+from forensics.model.partition.replicas import Disk, Removal, Replica, says_cut_before
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from parsers.kinds import named
 
 
-def told_high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int, Event] | None:
+def high_watermark_of_cut(removal: Removal, timeline: PartitionTimeline) -> tuple[int, Event] | None:
     """The high watermark to which a follower last cut its log, with this removal or before it, and the line that says so; at most the end
     of the removed records. None with leader epochs.
 
     A cut to the leader's log end comes with a reset of the fetch offset; all others are to the high watermark.
     """
-    told = _told(timeline).get(removal.evidence[-1]) if removal.evidence and not timeline.has_epochs else None
-    return (min(told[0], removal.end), told[1]) if told is not None else None
+    mark = _marks_by_cut(timeline).get(removal.evidence[-1]) if removal.evidence and not timeline.has_epochs else None
+    return (min(mark[0], removal.end), mark[1]) if mark is not None else None
 
 
 @cached_on_timeline
-def _told(timeline: PartitionTimeline) -> dict[Event, tuple[int, Event]]:
+def _marks_by_cut(timeline: PartitionTimeline) -> dict[Event, tuple[int, Event]]:
     """Every cut of a replica's log, each with the last cut up to it that was to the high watermark."""
     found: dict[Event, tuple[int, Event]] = {}
     for replica in timeline.replicas.values():
@@ -43,11 +43,14 @@ def _told(timeline: PartitionTimeline) -> dict[Event, tuple[int, Event]]:
 
 def _cuts(events: Sequence[Event]) -> Iterator[tuple[Event, bool]]:
     """Cuts of a replica's log, and whether each was to its leader's log end."""
-    told = [e for e in events if e.event == "fetch-offset-reset" or (e.event == "truncation" and e.offset is not None)]
-    for before, cut, after in zip([None, *told], told, [*told[1:], None], strict=False):
+    lines = [e for e in events if e.event == "fetch-offset-reset" or (e.event == "truncation" and e.offset is not None)]
+    for before, cut, after in zip([None, *lines], lines, [*lines[1:], None], strict=False):
         if cut.event == "truncation":
-            reset = before is not None and before.event == "fetch-offset-reset" and not says_cut_before(before)
-            yield cut, reset or (after is not None and says_cut_before(after) and after.offset == cut.offset)
+            yield cut, _reset_before(before) or (after is not None and says_cut_before(after) and after.offset == cut.offset)
+
+
+def _reset_before(line: Event | None) -> bool:
+    return line is not None and line.event == "fetch-offset-reset" and not says_cut_before(line)
 
 
 def cut_further(removal: Removal, timeline: PartitionTimeline) -> bool:
@@ -93,18 +96,24 @@ def ends_today(term: Term, timeline: PartitionTimeline) -> EndsToday | None:
     followers.
     """
     disk = timeline.collected_logs.get(term.leader)
-    if disk is None or disk.reach is None or disk.end_unknown or term.at is None or term != timeline.terms[-1]:
+    if disk is None or term != timeline.terms[-1] or not _collected_since(term, disk) or disk.reach is None or disk.end_unknown:
         return None
-    if disk.as_of is None or disk.as_of < term.at:
-        return None
-    followers = [timeline.collected_logs[b] for b in timeline.standing.isr if b in timeline.collected_logs]
-    end, checkpointed = disk.end_event(), disk.high_watermark
-    told = [e.offset for d in (disk, *followers) for e in (d.high_watermark, d.recovery_point) if e is not None and e.offset is not None]
-    ends = [disk.reach, *told, *(d.reach for d in followers if d.reach is not None)]
-    return EndsToday(max(ends), tuple(e for e in (end, checkpointed) if e is not None))
+    disks = [disk, *(timeline.collected_logs[b] for b in timeline.standing.isr if b in timeline.collected_logs)]
+    evidence = tuple(e for e in (disk.end_event(), disk.high_watermark) if e is not None)
+    return EndsToday(max(offset for d in disks for offset in _offsets(d)), evidence)
 
 
-def told_at_election(term: Term, timeline: PartitionTimeline) -> list[tuple[int, Event]]:
+def _collected_since(term: Term, disk: Disk) -> bool:
+    return term.at is not None and disk.as_of is not None and disk.as_of >= term.at
+
+
+def _offsets(disk: Disk) -> Iterator[int]:
+    """The end of a log and its checkpoints."""
+    checkpoints = (e.offset for e in (disk.high_watermark, disk.recovery_point) if e is not None)
+    yield from (offset for offset in (disk.reach, *checkpoints) if offset is not None)
+
+
+def marks_at_election(term: Term, timeline: PartitionTimeline) -> list[tuple[int, Event]]:
     """High watermarks to which running followers cut their logs when a term began, and the lines that say so.
 
     A running follower has its high watermark from the last answer of its leader (ReplicaFetcherThread.processPartitionData). A restarted
@@ -112,7 +121,7 @@ def told_at_election(term: Term, timeline: PartitionTimeline) -> list[tuple[int,
     """
     if timeline.has_epochs:
         return []
-    found = (_cut_when_told(replica, term) for broker, replica in timeline.replicas.items() if broker != term.leader)
+    found = (_cut_on_request(replica, term) for broker, replica in timeline.replicas.items() if broker != term.leader)
     return [(cut.offset, cut) for cut in found if cut is not None and cut.offset is not None]
 
 
@@ -120,31 +129,33 @@ _FETCHES = named("fetcher-added", "fetch-offset-reset")
 _NEXT = _FETCHES | named("truncation", "log-load")
 
 
-def _cut_when_told(replica: Replica, term: Term) -> Event | None:
+def _cut_on_request(replica: Replica, term: Term) -> Event | None:
     """The cut that a follower made on the request that announced a term, if its process had been running in an earlier term."""
     known: int | None = None
-    told = False
+    """Latest leader epoch that the process has received."""
+    announced = False
+    """The last request announced the term, and the process has not fetched since."""
     restarts = {load.event for load in replica.loads}
     for event in replica.events:
         if event in restarts:
-            known, told = None, False
+            known, announced = None, False
         elif event.event == "partition-state" and event.reason == "received" and event.leader_epoch is not None:
             if known is None or event.leader_epoch > known:
-                told = event.leader_epoch == term.epoch and event.leader == term.leader and known is not None
+                announced = event.leader_epoch == term.epoch and event.leader == term.leader and known is not None
                 known = event.leader_epoch
         elif event.event in _FETCHES:
-            told = False
-        elif event.event == "truncation" and told:
+            announced = False
+        elif event.event == "truncation" and announced:
             return event
     return None
 
 
-def cut_after(broker: int, obeyed: Event, timeline: PartitionTimeline) -> Event | None:
+def cut_after(broker: int, followed: Event, timeline: PartitionTimeline) -> Event | None:
     """The line about the high watermark to which a leader cut its log when it became a follower."""
     events = timeline.replicas[broker].events
-    after = events[events.index(obeyed) :] if obeyed in events else []
-    said = next((e for e in after if e.event in _NEXT), None)
-    return said if said is not None and said.event == "truncation" and said.offset is not None else None
+    after = events[events.index(followed) :] if followed in events else []
+    line = next((e for e in after if e.event in _NEXT), None)
+    return line if line is not None and line.event == "truncation" and line.offset is not None else None
 
 
 def _by_high_watermark(timeline: PartitionTimeline) -> tuple[str, ...]:

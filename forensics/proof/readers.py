@@ -2,7 +2,7 @@
 place.
 
 Here: the position of each group when the records were lost, by its commits, what happens when it goes on from there, and its members. Not
-here: the loss (loss), or how a commit is read (parsers.formats.group_offsets, parsers.formats.share_states). A commit at offset O says that all offsets
+here: the loss (losses), or how a commit is read (parsers.formats.group_offsets, parsers.formats.share_states). A commit at offset O says that all offsets
 below O were read (OffsetCommitRequest).
 
 A consumer goes on at its commit, whatever record is there now. If the commit is beyond the log's end, the broker refuses, and
@@ -71,8 +71,8 @@ def _with(members: Sequence[Event], client: Client) -> Client:
     """The result, with the members of the group."""
     latest = sorted(members, key=lambda m: m.at or datetime.min, reverse=True)
     protocol = client.protocol or next((m.reason for m in latest if m.reason), None)
-    told = dict.fromkeys(ClientOfGroup(m.key or "", m.host) for m in latest)
-    return replace(client, protocol=protocol, members=tuple(told)[:MOST_MEMBERS])
+    clients = dict.fromkeys(ClientOfGroup(m.key or "", m.host) for m in latest)
+    return replace(client, protocol=protocol, members=tuple(clients)[:MOST_MEMBERS])
 
 
 def _unknown(group: str, members: Sequence[Event], loss: Loss) -> Reader | None:
@@ -87,9 +87,9 @@ def _in_order(commits: Sequence[Event]) -> list[Event]:
     """Each commit once, because every replica of the internal topic has it; commits that are only in the tool's output count if they are
     new."""
     once = {(c.at, c.offset, c.leader_epoch): c for c in commits if c.pattern != NAMES_GROUPS}
-    told = sorted(once.values(), key=lambda c: (c.at or datetime.min, c.offset if c.offset is not None else -1))
-    shown = [c for c in commits if c.pattern == NAMES_GROUPS and not (told and told[-1].offset == c.offset)]
-    return sorted([*told, *shown], key=lambda c: c.at or datetime.min)
+    dated = sorted(once.values(), key=lambda c: (c.at or datetime.min, c.offset if c.offset is not None else -1))
+    shown = [c for c in commits if c.pattern == NAMES_GROUPS and not (dated and dated[-1].offset == c.offset)]
+    return sorted([*dated, *shown], key=lambda c: c.at or datetime.min)
 
 
 def _reader(group: str, commits: Sequence[Event], loss: Loss, timeline: PartitionTimeline) -> Reader | None:
@@ -97,16 +97,19 @@ def _reader(group: str, commits: Sequence[Event], loss: Loss, timeline: Partitio
     after = [c for c in commits if c not in before]
     if not before or before[-1].offset is None:
         return None
-    stood = before[-1]
-    position, start = stood.offset or 0, loss.range.start
-    top = max(c.offset or 0 for c in before)
-    ends = [e for e in (top, loss.range.end) if e is not None]
-    had_read = Range(start, min(ends)) if top > start else None
-    share = stood.pattern == SHARES or stood.reason == SHARE
-    outcome = _outcome_of_share(position, after, loss) if share else _outcome(stood, position, after, loss, timeline)
-    skipped = Range(start, position) if outcome in (SKIPS, SKIPPED) else None
-    client = Client(group, outcome, position, stood.leader_epoch, stood.at, had_read, skipped, SHARE if share else None, stood.count)
-    return Reader(client, (stood, *after[:1]))
+    last, position = before[-1], before[-1].offset
+    share = last.pattern == SHARES or last.reason == SHARE
+    outcome = _outcome_of_share(position, after, loss) if share else _outcome(last, position, after, loss, timeline)
+    skipped = Range(loss.range.start, position) if outcome in (SKIPS, SKIPPED) else None
+    had_read = _had_read(max(c.offset or 0 for c in before), loss)
+    client = Client(group, outcome, position, last.leader_epoch, last.at, had_read, skipped, SHARE if share else None, last.count)
+    return Reader(client, (last, *after[:1]))
+
+
+def _had_read(position: int, loss: Loss) -> Range | None:
+    """The lost offsets below a position."""
+    start, end = loss.range.start, loss.range.end
+    return Range(start, position if end is None else min(position, end)) if position > start else None
 
 
 def _earlier(commit: Event, loss: Loss, timeline: PartitionTimeline) -> bool:
@@ -114,7 +117,7 @@ def _earlier(commit: Event, loss: Loss, timeline: PartitionTimeline) -> bool:
     since."""
     if commit.leader_epoch is not None:
         return commit.leader_epoch < loss.term.epoch
-    if commit.offset is not None and commit.offset > loss.reached and not loss.at_least and loss.range.end is not None:
+    if (commit.offset or 0) > loss.reached and not loss.at_least and loss.range.end is not None:
         return False  # the log had not reached it
     if commit.at is None or loss.term.at is None or commit.at <= loss.term.at:
         return True
@@ -122,13 +125,13 @@ def _earlier(commit: Event, loss: Loss, timeline: PartitionTimeline) -> bool:
     return end is not None and (commit.offset or 0) > end
 
 
-def _outcome(stood: Event, position: int, after: Sequence[Event], loss: Loss, timeline: PartitionTimeline) -> str:
+def _outcome(last: Event, position: int, after: Sequence[Event], loss: Loss, timeline: PartitionTimeline) -> str:
     if position <= loss.range.start:
         return UNTOUCHED
     later = [c.offset for c in after if c.offset is not None]
     if later:
         return SKIPPED if min(later) >= position else WENT_BACK
-    if stood.leader_epoch is not None:
+    if last.leader_epoch is not None:
         return RETURNS
     end = log_end(timeline)
     return RESET if end is not None and position > end else SKIPS

@@ -58,7 +58,7 @@ HANDOVER = pa.struct(
 """One row of the table: forensics.proof.verdict.Handover. `decides`: its cells that leave the verdict open, as `cell: what is missing`."""
 _PLAIN = ("kind", "at", "leader_epoch", "restart", "old_leader", "new_leader", "resent_because")
 _plain, _cells = attrgetter(*_PLAIN), attrgetter(*CELLS)
-LISTED = 3
+MAX_QUOTED = 3
 """Maximum number of pieces of evidence for a bound."""
 
 
@@ -102,5 +102,5 @@ def _words(values: frozenset[str]) -> Sequence[str]:
 
 
 def _quoted(events: Iterable[Event], *, texts: bool) -> Sequence[dict[str, Any]]:
-    found = [Evidence.of(e) for e in dict.fromkeys(events)][:LISTED]
+    found = [Evidence.of(e) for e in dict.fromkeys(events)][:MAX_QUOTED]
     return [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text if texts else None} for e in found]

@@ -1,7 +1,7 @@
 """Records in logs that no later leader began with, in pieces: one for each removal and each term that lacked a part of it.
 
 Here: the removals that replicas show, those that no replica shows, and the later term whose beginning each is compared with. Not here: how
-a removal is read from a log (forensics.model.partition.replicas), or what the pieces result in (loss).
+a removal is read from a log (forensics.model.partition.replicas), or what the pieces result in (losses).
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timezone
+from datetime import datetime, timezone
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.replicas import AT_LEAST, AT_MOST, Disk, Removal, Replica
+from forensics.model.partition.replicas import AT_LEAST, AT_MOST, Disk, Observation, Removal, Replica
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.lineage import lineages
 from forensics.proof.log_ends import exact_end
-from forensics.proof.pre_kip101 import cut_further, ends_today, told_at_election, told_high_watermark
+from forensics.proof.pre_kip101 import cut_further, ends_today, high_watermark_of_cut, marks_at_election
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class Piece:
 def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int, int], Sequence[Piece]]:
     """The pieces, by the order of their terms."""
     replicas = timeline.replicas.values()
-    told = [replace(r, epoch=_written_up_to(r, timeline)) for replica in replicas for r in replica.removals]
+    shown = [replace(r, epoch=_written_up_to(r, timeline)) for replica in replicas for r in replica.removals]
     # If a reassignment removes a replica before it follows a later leader, its log is deleted with a tail that no other log has
     discarded = [r for replica in replicas for r in replica.deleted_logs if r.epoch is not None]
     overwritten = () if timeline.has_epochs else _overwritten(timeline)
     found: dict[tuple[int, int], list[Piece]] = defaultdict(list)
-    for removal in (*told, *_left_behind(timeline, cluster), *discarded, *overwritten):
+    for removal in (*shown, *_left_behind(timeline, cluster), *discarded, *overwritten):
         for piece in _pieces(removal, timeline):
             found[piece.term.order].append(piece)
     return found
@@ -60,13 +60,19 @@ def _written_up_to(removal: Removal, timeline: PartitionTimeline) -> int | None:
     if removal.epoch is None:
         return None
     epoch, under, at = removal.epoch, removal.under_epoch, removal.at
-    led = [(t.epoch, t.at) for t in timeline.terms if t.leader == removal.broker]
-    joined = [
-        (s.leader_epoch, s.at) for before, s in pairwise(timeline.states) if removal.broker in s.isr and removal.broker not in before.isr
-    ]
-    kept = timeline.lineages[removal.broker].epoch_at(removal.start - 1) if removal.broker in timeline.lineages else None
-    known = [e for e, begun in (*led, *joined) if (e < under if under is not None else not_after(begun, at))]
-    return max((e for e in (*known, kept) if e is not None and epoch < e and (under is None or e < under)), default=epoch)
+    known = [e for e, begun in _epochs_with_leader(removal.broker, timeline) if (e < under if under is not None else not_after(begun, at))]
+    lineage = timeline.lineages.get(removal.broker)
+    kept = lineage.epoch_at(removal.start - 1) if lineage is not None else None
+    later = (e for e in (*known, kept) if e is not None and epoch < e)
+    return max((e for e in later if under is None or e < under), default=epoch)
+
+
+def _epochs_with_leader(broker: int, timeline: PartitionTimeline) -> Iterator[tuple[int, datetime | None]]:
+    """Leader epochs in which the broker led or joined the ISR, with the times."""
+    yield from ((t.epoch, t.at) for t in timeline.terms if t.leader == broker)
+    for before, state in pairwise(timeline.states):
+        if broker in state.isr and broker not in before.isr:
+            yield state.leader_epoch, state.at
 
 
 def _overwritten(timeline: PartitionTimeline) -> list[Removal]:
@@ -82,25 +88,27 @@ def _overwritten(timeline: PartitionTimeline) -> list[Removal]:
 
 def _left_behind(timeline: PartitionTimeline, cluster: Cluster) -> list[Removal]:
     """Tails on replicas that never followed a later leader: gone from the partition, but still on the disk."""
-    found = []
-    for broker in sorted({*timeline.replicas, *timeline.collected_logs}):
-        replica, disk = timeline.replicas.get(broker), timeline.collected_logs.get(broker)
-        # the epochs of unreadable batches are not in the log's other batches, but in its epoch file
-        told = disk.last_epoch if disk is not None and (disk.epochs or not disk.end_unknown) else None
-        known = [e for e in (replica.epoch if replica else None, told) if e is not None]
-        if not known or not timeline.terms:
-            continue
-        epoch = max(known)
-        last = timeline.terms[-1]
-        if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline) or _copied(disk, timeline):
-            continue
-        end, event, exact = _extent(replica, disk, timeline)
-        if end is None or event is None or _follows(broker, event, timeline, cluster):
-            continue
-        found.append(
-            Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,))
-        )
-    return found
+    brokers = sorted({*timeline.replicas, *timeline.collected_logs}) if timeline.terms else ()
+    tails = (_tail(broker, timeline, cluster) for broker in brokers)
+    return [tail for tail in tails if tail is not None]
+
+
+def _tail(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> Removal | None:
+    """The log of a broker that never followed the last leader; None if it did, or if its end is unknown."""
+    replica, disk, last = timeline.replicas.get(broker), timeline.collected_logs.get(broker), timeline.terms[-1]
+    epoch = _last_epoch(replica, disk)
+    if epoch is None or last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline) or _copied(disk, timeline):
+        return None
+    end, event, exact = _extent(replica, disk, timeline)
+    if end is None or event is None or _follows(broker, event, timeline, cluster):
+        return None
+    return Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,))
+
+
+def _last_epoch(replica: Replica | None, disk: Disk | None) -> int | None:
+    """The last leader epoch of a log. The epochs of unreadable batches are not in its other batches, but in its epoch file."""
+    on_disk = disk.last_epoch if disk is not None and (disk.epochs or not disk.end_unknown) else None
+    return max((e for e in (replica.epoch if replica else None, on_disk) if e is not None), default=None)
 
 
 def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
@@ -108,13 +116,13 @@ def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
     return any(s.leader_epoch > epoch and broker in s.isr and broker not in before.isr for before, s in pairwise(timeline.states))
 
 
-def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+def _follows(broker: int, shown: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """It was in sync when it printed the state of its log, long after the last election: a replica that does not follow the new leader
     leaves the ISR earlier."""
     last = timeline.terms[-1]
-    if told.line is None or told.at is None or last.at is None or broker not in timeline.standing.isr:
+    if shown.line is None or shown.at is None or last.at is None or broker not in timeline.standing.isr:
         return False
-    return told.at > last.at + DETECTION and isr_changes_observable(last.leader, timeline, cluster, last.at)
+    return shown.at > last.at + DETECTION and isr_changes_observable(last.leader, timeline, cluster, last.at)
 
 
 def _copied(disk: Disk | None, timeline: PartitionTimeline) -> bool:
@@ -141,10 +149,10 @@ def _extent(replica: Replica | None, disk: Disk | None, timeline: PartitionTimel
     """How far a log reached, the event that says so, and whether it ended exactly there."""
     candidates: list[tuple[int, Event]] = []
     reached = disk.reached(timeline.cleaned) if disk is not None else None
-    if disk is not None and reached is not None and (told := disk.end_event()) is not None:
+    if disk is not None and reached is not None and (segment := disk.end_event()) is not None:
         if exact_end(disk, timeline) is not None:
-            return reached, told, True
-        candidates.append((reached, told))
+            return reached, segment, True
+        candidates.append((reached, segment))
     if disk is not None and disk.high_watermark is not None and disk.high_watermark.offset is not None:
         candidates.append((disk.high_watermark.offset, disk.high_watermark))
     if replica is not None and replica.reach is not None:
@@ -157,33 +165,39 @@ def _extent(replica: Replica | None, disk: Disk | None, timeline: PartitionTimel
 
 def later_terms(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
     """Terms that began after the removed records were written, by time."""
-    terms = timeline.terms
-    if removal.epoch is None:
-        under = removal.under_epoch
-        own = removal.cause in ("restart", "empty")  # records missing only on this disk are gone only if its broker led without them
-        candidates = [t for t in terms if (under is None or t.epoch <= under) and (t.leader == removal.broker or not own)]
-        exact = [t for t in candidates if t.start_offset == removal.start]
-        return exact[-1:] or [t for t in candidates if t.epoch == under][:1]
-    later = []
-    for t in terms:
-        if t.epoch > removal.epoch:
-            later.append(t)
-        elif t.epoch == removal.epoch and t.restart:
-            own = removal.broker == t.leader and removal.cause in ("restart", "empty")
-            if (t.start_offset == removal.start and (own or removal.broker != t.leader)) or (
-                not timeline.has_epochs and removal.broker != t.leader and _silent(removal, t, timeline)
-            ):
-                later.append(t)
-    return later
+    epoch = removal.epoch
+    if epoch is None:
+        return _terms_of_unknown_epoch(removal, timeline)
+    return [t for t in timeline.terms if t.epoch > epoch or (t.epoch == epoch and t.restart and _restarted_without(removal, t, timeline))]
+
+
+_OWN_LOSS = ("restart", "empty")
+"""Causes of records that are missing on one disk: they are gone only if its broker led without them."""
+
+
+def _terms_of_unknown_epoch(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
+    under = removal.under_epoch
+    own = removal.cause in _OWN_LOSS
+    candidates = [t for t in timeline.terms if (under is None or t.epoch <= under) and (t.leader == removal.broker or not own)]
+    exact = [t for t in candidates if t.start_offset == removal.start]
+    return exact[-1:] or [t for t in candidates if t.epoch == under][:1]
+
+
+def _restarted_without(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
+    """The leader was restarted within the leader epoch of the removed records, and went on without them."""
+    other = removal.broker != term.leader
+    if term.start_offset == removal.start and (other or removal.cause in _OWN_LOSS):
+        return True
+    return other and not timeline.has_epochs and _silent(removal, term, timeline)
 
 
 def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
     """The replica was down from the beginning of the term until it loaded its log: its records are older than the term."""
-    told = next((load.at for load in timeline.replicas[removal.broker].loads if load.event in removal.evidence), None)
-    if told is None or term.at is None:
+    loaded = next((load.at for load in timeline.replicas[removal.broker].loads if load.event in removal.evidence), None)
+    if loaded is None or term.at is None:
         return False
     return not any(
-        e.at is not None and term.at <= e.at < told and e.line is not None
+        e.at is not None and term.at <= e.at < loaded and e.line is not None
         for e in timeline.replicas[removal.broker].events
         if e.event != "log-recovery"
     )
@@ -192,39 +206,56 @@ def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
 def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[Piece]:
     """The parts of a removal that later leaders did not have. With leader epochs a truncation starts where the lineages diverge;
     before them it starts at a high watermark, and the whole log above the new leader's end differs from the new leader's."""
-    found = []
-    end = removal.end
     later = later_terms(removal, timeline)
+    pieces = _exact_pieces(removal, later, timeline)
+    if timeline.has_epochs:
+        end = pieces[-1].start if pieces else removal.end
+        unsure = next((t for t in later if not t.exact), None)
+        if removal.cause == "leader-epoch" and removal.start < end and unsure is not None:
+            pieces.append(Piece(removal.start, end, unsure, removal, several=len(later) > 1))
+        return pieces
+    if pieces or not later:
+        return pieces
+    if removal.cause == "latest" or cut_further(removal, timeline):
+        return [Piece(removal.start, removal.end, later[-1], removal, proven=not later[-1].exact)]
+    return list(_past_the_end(removal, later, timeline)) if removal.epoch is not None else []
+
+
+def _exact_pieces(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> list[Piece]:
+    """For each later term, the offsets that no term before it lacked."""
+    pieces: list[Piece] = []
+    end = removal.end
     for known in later:
         term = _begun(known, removal, timeline)
-        sure = term.exact or timeline.has_epochs or term is not known
-        if term.start_offset is None or not sure:
-            continue
-        if timeline.has_epochs and term.bound == AT_LEAST and removal.cause == "latest":
-            continue  # its leader may have had all of it: this does not show in which term it was lost
-        start = max(removal.start, term.start_offset) if timeline.has_epochs else term.start_offset
-        if start > removal.start and (older := _older_from(term, removal, timeline)) is not None:
-            start = min(start, older)
-        if start < end:
-            found.append(Piece(start, end, term, removal, proven=term.bound == AT_MOST))
+        start = _first_missing(term, known, removal, timeline)
+        if start is not None and start < end:
+            pieces.append(Piece(start, end, term, removal, proven=term.bound == AT_MOST))
             end = start
-    unsure = [t for t in later if not t.exact]
-    if removal.cause == "leader-epoch" and removal.start < end and unsure and timeline.has_epochs:
-        found.append(Piece(removal.start, end, unsure[0], removal, several=len(later) > 1))
-    if not found and later and not timeline.has_epochs and (removal.cause == "latest" or cut_further(removal, timeline)):
-        found.append(Piece(removal.start, removal.end, later[-1], removal, proven=not later[-1].exact))
-    if not found and later and not timeline.has_epochs and removal.epoch is not None:
-        found.extend(_past_the_end(removal, later, timeline))
-    return found
+    return pieces
+
+
+def _first_missing(term: Term, known: Term, removal: Removal, timeline: PartitionTimeline) -> int | None:
+    """The first offset that the leader of the term did not have; None if unknown. `known`: the term without the start that records show."""
+    if term.start_offset is None:
+        return None
+    if not timeline.has_epochs:
+        return term.start_offset if term.exact or term is not known else None
+    if term.bound == AT_LEAST and removal.cause == "latest":
+        return None  # its leader may have had all of it: this does not show in which term it was lost
+    start = max(removal.start, term.start_offset)
+    older = _older_from(term, removal, timeline) if start > removal.start else None
+    return start if older is None else min(start, older)
 
 
 def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> int | None:
     """Start of the removed records at whose offsets the leader had others of an older epoch: a replica that had left the ISR before they
     were written, and had more of the older records, was elected uncleanly. The start of its term in its lineage shows where its log ended
     then."""
-    lineage = lineages(timeline).get(term.leader) if timeline.has_epochs and removal.epoch is not None else None
+    if removal.epoch is None or removal.epoch >= term.epoch:
+        return None
+    lineage = lineages(timeline).get(term.leader)
     own = lineage.entry(term.epoch) if lineage is not None else None
-    if lineage is None or own is None or own.start != term.start_offset or removal.epoch is None or removal.epoch >= term.epoch:
+    if lineage is None or own is None or own.start != term.start_offset:
         return None
     older = lineage.epoch_at(removal.start)
     if older is None or older != lineage.epoch_at(min(removal.end, own.start) - 1) or older >= removal.epoch:
@@ -234,7 +265,7 @@ def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> in
 
 
 def likely_start(
-    piece: Piece, told: Sequence[tuple[int, Event]], *, unclean: bool, timeline: PartitionTimeline
+    piece: Piece, seen: Sequence[tuple[int, Event]], *, unclean: bool, timeline: PartitionTimeline
 ) -> tuple[int | None, int, tuple[Event, ...]]:
     """If a piece is only proven from its start on, records right below it may be gone as well. Returns the offset from which they are
     probably gone, the lowest offset from which they may be, and the events for it.
@@ -244,8 +275,8 @@ def likely_start(
     watermark when the leader was elected, the records from that offset on are probably gone.
     """
     removal, term = piece.removal, piece.term
-    own = told_high_watermark(removal, timeline)
-    marks = [] if unclean else [*told_at_election(term, timeline), *told, *([own] if own is not None else [])]
+    own = high_watermark_of_cut(removal, timeline)
+    marks = [] if unclean else [*marks_at_election(term, timeline), *seen, *([own] if own is not None else [])]
     start = max(term.at_least, removal.start if timeline.has_epochs else 0, *(offset for offset, _ in marks), 0)
     there = tuple(dict.fromkeys(event for offset, event in marks if offset == start))
     agreed = not unclean and own is not None and own[0] == start and len({event.writer for event in there}) > 1
@@ -255,20 +286,18 @@ def likely_start(
 def seen_high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int, Event] | None:
     """The highest high watermark in the evidence while the removed records' epoch was the latest known, and the line or file."""
     last = removal.epoch if removal.epoch is not None or removal.under_epoch is None else removal.under_epoch - 1
-    seen = [
-        (o.offset, o.event)
-        for replica in timeline.replicas.values()
-        for o in replica.observations
-        if o.quantity == "high-watermark"
-        and (last is None or o.epoch is None or o.epoch <= last)
-        and (o.event not in removal.evidence[-1:] or removal.cause == "left-behind")
-        and o.offset <= removal.end
-    ]
+    observations = (o for replica in timeline.replicas.values() for o in replica.observations if o.quantity == "high-watermark")
+    seen = [(o.offset, o.event) for o in observations if (last is None or o.epoch is None or o.epoch <= last) and _precedes(o, removal)]
     disk = timeline.collected_logs.get(removal.broker)
     mark = disk.high_watermark if disk is not None and removal.cause == "left-behind" else None
     if mark is not None and mark.offset is not None:
         seen.append((mark.offset, mark))
     return max(seen, key=lambda s: s[0], default=None)
+
+
+def _precedes(observed: Observation, removal: Removal) -> bool:
+    """The high watermark is not that of the cut itself, and not above the removed records."""
+    return observed.offset <= removal.end and (removal.cause == "left-behind" or observed.event not in removal.evidence[-1:])
 
 
 def written_earlier(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
@@ -308,12 +337,24 @@ def _begun(term: Term, removal: Removal, timeline: PartitionTimeline) -> Term:
     began = term.at.replace(tzinfo=timezone.utc).timestamp() * 1000
     leader = timeline.standing.leader
     for disk in sorted(timeline.collected_logs.values(), key=lambda d: (d.broker != leader, d.broker)):
-        held = ((b, segment) for segment in disk.segments for b in segment.batches or ())
-        near = [(a, b, s) for (a, _), (b, s) in pairwise(held) if removal.start <= b["base_offset"] <= removal.end]
-        near = [x for x in near if not disk.damaged_within(x[0]["last_offset"] + 1, x[1]["base_offset"])]
-        longest = max((b["base_timestamp"] - a["max_timestamp"] for a, b, _ in near), default=0)
-        for before, batch, segment in near:
-            if batch["base_offset"] < removal.end and 0 < before["max_timestamp"] < began <= batch["base_timestamp"]:
-                pause = batch["base_timestamp"] - before["max_timestamp"]
-                return replace(term, start_offset=batch["base_offset"], evidence=(*term.evidence, segment)) if pause == longest else term
+        if (first := _first_batch(began, removal, disk)) is not None:
+            return replace(term, start_offset=first.offset, evidence=(*term.evidence, first.segment)) if first.after_longest_gap else term
     return term
+
+
+class _FirstBatch(NamedTuple):
+    offset: int
+    segment: Event
+    after_longest_gap: bool
+
+
+def _first_batch(began: float, removal: Removal, disk: Disk) -> _FirstBatch | None:
+    """The first batch at the removed offsets that was created after this time, if the batch before it was created earlier."""
+    batches = ((b, segment) for segment in disk.segments for b in segment.batches or ())
+    near = [(a, b, s) for (a, _), (b, s) in pairwise(batches) if removal.start <= b["base_offset"] <= removal.end]
+    near = [x for x in near if not disk.damaged_within(x[0]["last_offset"] + 1, x[1]["base_offset"])]
+    gaps = [b["base_timestamp"] - a["max_timestamp"] for a, b, _ in near]
+    for (before, batch, segment), gap in zip(near, gaps, strict=True):
+        if batch["base_offset"] < removal.end and 0 < before["max_timestamp"] < began <= batch["base_timestamp"]:
+            return _FirstBatch(batch["base_offset"], segment, gap == max(gaps))
+    return None

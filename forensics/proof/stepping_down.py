@@ -14,9 +14,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.partition.log_coverage import LOG, PROCESS, observable
 from forensics.model.partition.replicas import FollowerStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline, Term
-
-GRACE = timedelta(seconds=1)
-"""A LeaderAndIsr request, or a metadata record, takes a moment; a hand-over within this time is ordinary."""
+from forensics.thresholds import ORDINARY_HANDOVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ def _in_effect(follows: FollowerStart, received: datetime, timeline: PartitionTi
     if follows.event.event != "partition-state":
         return received
     removed = (e.at for e in timeline.of("fetcher-removed") if e.writer == follows.broker and e.at is not None)
-    return min((at for at in removed if received <= at <= received + GRACE), default=received)
+    return min((at for at in removed if received <= at <= received + ORDINARY_HANDOVER), default=received)
 
 
 def became_follower(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> FollowerStart | None:
@@ -68,17 +66,17 @@ def _restarted(replica: Replica, before: Term, follows: FollowerStart, timeline:
         return known < 0
     if not observable(replica.broker, timeline, cluster, LOG, PROCESS) or cluster.availability(replica.broker).unbegun:
         return True  # its start may be among the lines that are missing
-    return any(
-        at is None or (before.at or at) < at <= (follows.at or datetime.max) for at in _signs_of_a_start(replica, before, follows, cluster)
-    )
+    assert follows.at is not None
+    signs = _signs_of_a_start(replica, before, follows.at, cluster)
+    return any(at is None or (before.at or at) < at <= follows.at for at in signs)
 
 
-def _signs_of_a_start(replica: Replica, before: Term, follows: FollowerStart, cluster: Cluster) -> Iterator[datetime | None]:
-    """When its process began, loaded its log or registered."""
+def _signs_of_a_start(replica: Replica, before: Term, until: datetime, cluster: Cluster) -> Iterator[datetime | None]:
+    """When its process began or registered before `until`, and when it loaded its log."""
     yield from (load.at for load in replica.loads if load.offset or (load.epoch is not None and load.epoch >= before.epoch))
     if before.at is None:
         return
-    availability, until = cluster.availability(replica.broker), follows.at or datetime.max
+    availability = cluster.availability(replica.broker)
     yield from availability.begun(before.at, until)
     registered = availability.between("registered", before.at, until)
     yield from (e.at for e in registered if e.event == "metadata-broker" and e.at != before.at)

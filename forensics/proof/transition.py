@@ -358,7 +358,7 @@ class LeaderTransition:
         assert self.start is not None
         assert self.replica is not None
         own = self.replica.events[: self.replica.events.index(self.start.event)]
-        return next((e for e in reversed(own) if e.writer == self.leader and self._takes_part(e)), None)
+        return next((e for e in reversed(own) if self._takes_part(e)), None)
 
     def _observable(self) -> bool:
         """A restart would be in the evidence, and so would an unclean stop before the leader's log begins."""

@@ -262,11 +262,16 @@ def verdict(rows: Sequence[Handover]) -> Verdict:
         return Verdict(UNKNOWN, (), (Open(0, "leader_epoch"),))
     lost = tuple(x for number, row in enumerate(rows) for x in losses(number, row))
     left = tuple(Open(number, cell) for number, row in enumerate(rows) for cell in open_cells(row))
-    if any(x.committed and x.start < x.reached for x in lost if x.confidence != POSSIBLE or x.end is None):
+    if any(map(_proves_loss, lost)):
         return Verdict(LOST, lost, left)
-    if left or any(x.committed is not False for x in lost):
-        return Verdict(UNKNOWN, lost, left or tuple(Open(x.row, "high_watermark") for x in lost if x.committed is not False))
+    maybe_committed = tuple(Open(x.row, "high_watermark") for x in lost if x.committed is not False)
+    if left or maybe_committed:
+        return Verdict(UNKNOWN, lost, left or maybe_committed)
     return Verdict(TAIL_CUT if lost else INTACT, lost)
+
+
+def _proves_loss(lost: Lost) -> bool:
+    return bool(lost.committed) and lost.start < lost.reached and (lost.confidence != POSSIBLE or lost.end is None)
 
 
 def losses(number: int, row: Handover) -> Iterator[Lost]:
@@ -297,9 +302,7 @@ def _parts(number: int, row: Handover, known: Sequence[Removed]) -> list[Lost]:
     bounds = {b for r in known for b in (r.start.at_most, r.end.at_least)} | {mark.at_least, mark.at_most}
     found: list[Lost] = []
     for begin, stop in pairwise(sorted(b for b in bounds if b is not None)):
-        claims = [
-            _claim(row, r, begin) for r in known if r.start.at_most is not None and r.start.at_most <= begin and stop <= r.end.at_least
-        ]
+        claims = [_claim(row, r, begin) for r in known if _covers(r, begin, stop)]
         if not claims:
             continue
         part = Lost(number, begin, stop, end, _committed(claims), max((sure for _, sure in claims), key=STRENGTH.index))
@@ -307,6 +310,10 @@ def _parts(number: int, row: Handover, known: Sequence[Removed]) -> list[Lost]:
             part = replace(part, start=found.pop().start)
         found.append(part)
     return found
+
+
+def _covers(removed: Removed, begin: int, stop: int) -> bool:
+    return removed.start.at_most is not None and removed.start.at_most <= begin and stop <= removed.end.at_least
 
 
 def _committed(claims: Iterable[tuple[bool | None, str]]) -> bool | None:
@@ -333,13 +340,19 @@ def _with_open_end(row: Handover, parts: Sequence[Lost]) -> Iterator[Lost]:
     parts = [_weakened(row, part) for part in parts]
     sure = [part for part in parts if part.confidence != POSSIBLE]
     first = next((part for part in (*(p for p in sure if p.committed), *sure)), parts[0])
+    reached = _reached(first, sure)
+    yield from (part for part in parts if part.start < first.start)
+    yield Lost(first.row, first.start, None, reached, first.committed, POSSIBLE)
+    yield from (part for part in parts if part.start >= reached and part is not first)
+
+
+def _reached(first: Lost, sure: Sequence[Lost]) -> int:
+    """The end of the adjacent parts that begin with the first one and are committed as it is."""
     reached = first.start
     for part in sure:
         if part.start == reached and part.committed is first.committed and part.end is not None:
             reached = part.end
-    yield from (part for part in parts if part.start < first.start)
-    yield Lost(first.row, first.start, None, reached, first.committed, POSSIBLE)
-    yield from (part for part in parts if part.start >= reached and part is not first)
+    return reached
 
 
 def _weakened(row: Handover, part: Lost) -> Lost:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from operator import itemgetter
@@ -21,38 +22,61 @@ from parsers.cached import cached_property
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class _Crash:
+    """`noticed`: a clause that says how other nodes noticed a crash that no later start shows."""
+
+    node: int
+    run: BrokerRun
+    confidence: str
+    evidence: Sequence[Evidence]
+    noticed: str | None = None
+
+    @property
+    def last(self) -> datetime | None:
+        return self.run.last_seen.at if self.run.last_seen is not None else self.run.begin_at
+
+    @property
+    def end(self) -> datetime | None:
+        """When the broker was restarted, if its own log shows that."""
+        return self.run.end_at if self.noticed is None and self.run.end is not self.run.halted else None
+
+
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    told = _Told(partitions)
+    effects = _Effects(partitions)
     for node in cluster.nodes.values():
         for outage in cluster.availability(node.id).outages:
             if outage.life is not None and (node.broker or not _left(outage, cluster)) and outage.how in (KILLED, MISSED):
-                sure = (
-                    _sure(node, outage, cluster)
-                    if outage.how == MISSED
-                    else "probable"
-                    if _begun(outage.life) and not _unclean(outage.life)
-                    else "certain"
-                )
-                yield _finding(node, outage.life, cluster, told, sure, _seen(outage) if outage.how == MISSED else None, quote(outage.event))
+                yield _finding(_crash(node, outage, outage.life, cluster), effects, cluster)
+
+
+def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster) -> _Crash:
+    if outage.how == MISSED:
+        return _Crash(node.id, run, _confidence_if_missed(node, outage, cluster), quote(outage.event), _noticed_words(outage))
+    certain = _unclean(run) or not _begun(run)
+    return _Crash(node.id, run, "certain" if certain else "probable", quote(outage.event))
 
 
 def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
     """Crashes of the last brokers: no controller was left to notice them."""
-    told = _Told(partitions)
+    effects = _Effects(partitions)
     headless = [(f.start, f) for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
     for node in cluster.nodes.values():
         availability = cluster.availability(node.id)
         left = dict(reversed([(at, f) for at, f in headless if node.id in f.brokers]))
         if node.broker and availability.running is not None and (since := availability.unmissed(left)) is not None:
-            words = f"{left[since].name}, whose last in-sync replica was on it, had no leader from {moment(since)} on"
-            yield _finding(node, availability.running, cluster, told, "possible", words, left[since].evidence[:2])
+            noticed = f"{left[since].name}, whose last in-sync replica was on it, had no leader from {moment(since)} on"
+            yield _finding(_Crash(node.id, availability.running, "possible", left[since].evidence[:2], noticed), effects, cluster)
 
 
-def _sure(node: Node, outage: Outage, cluster: Cluster) -> str:
+def _confidence_if_missed(node: Node, outage: Outage, cluster: Cluster) -> str:
     """How sure the crash is. A controller that loses a broker it knew proves more than a later controller that does not find it, unless the
     files of the broker's log directories were collected: they would include the marker of a clean shutdown."""
-    files = any(s.kind in _BESIDE_THE_MARKER for s in cluster.sources_of(node.id))
+    files = any(s.kind in _NEXT_TO_THE_MARKER for s in cluster.sources_of(node.id))
     return "probable" if outage.event.reason != "live" or files else "possible"
+
+
+_NEXT_TO_THE_MARKER = frozenset({"hw-checkpoint", "recovery-point-checkpoint"})
 
 
 def _begun(life: BrokerRun) -> Event | None:
@@ -69,7 +93,7 @@ def _left(outage: Outage, cluster: Cluster) -> bool:
     return outage.event.cluster != cluster.number
 
 
-class _Told:
+class _Effects:
     """Absences and lost leaderships from the partitions, grouped by broker once for all crashes."""
 
     def __init__(self, partitions: Sequence[Mapping[str, Any]]) -> None:
@@ -83,8 +107,8 @@ class _Told:
             for a in p["absences"] or ():
                 if a["start"] is not None:
                     found[a["broker"]].append((f"{p['topic']}-{p['partition']}", a))
-        for told in found.values():
-            told.sort(key=_start)
+        for absences in found.values():
+            absences.sort(key=_start)
         return found
 
     @cached_property
@@ -95,8 +119,8 @@ class _Told:
             for was, now in pairwise(p["steps"] or ()):
                 if now["leader"] == -1 and now["at"] is not None:
                     found[was["leader"]].append((f"{p['topic']}-{p['partition']}", now["at"]))
-        for told in found.values():
-            told.sort(key=_LOST)
+        for losses in found.values():
+            losses.sort(key=_LOST)
         return found
 
     def touched(self, broker: int, begin: datetime | None, end: datetime | None) -> tuple[list[str], datetime | None]:
@@ -111,18 +135,18 @@ class _Told:
         return sorted({name for name, _ in _within(self._losses.get(broker, ()), _LOST, begin, end)})
 
 
-def _start(told: tuple[str, Mapping[str, Any]]) -> datetime:
-    began: datetime = told[1]["start"]
-    return began
+def _start(absence: tuple[str, Mapping[str, Any]]) -> datetime:
+    start: datetime = absence[1]["start"]
+    return start
 
 
 _LOST: Callable[[tuple[str, datetime]], datetime] = itemgetter(1)
 
 
-def _within(told: Sequence[T], when: Callable[[T], datetime], begin: datetime | None, end: datetime | None) -> Sequence[T]:
+def _within(items: Sequence[T], when: Callable[[T], datetime], begin: datetime | None, end: datetime | None) -> Sequence[T]:
     """The part of a list sorted by time between begin and end, with tolerances."""
-    first = 0 if begin is None else bisect_left(told, begin - SLACK, key=when)
-    return told[first : len(told) if end is None else bisect_right(told, end + DETECTION, key=when)]
+    first = 0 if begin is None else bisect_left(items, begin - SLACK, key=when)
+    return items[first : len(items) if end is None else bisect_right(items, end + DETECTION, key=when)]
 
 
 def _lasted(absence: Mapping[str, Any], returned: datetime | None) -> bool:
@@ -130,73 +154,73 @@ def _lasted(absence: Mapping[str, Any], returned: datetime | None) -> bool:
     return over is None or (returned is not None and absence["start"] <= returned <= over)
 
 
-def _missed(broker: int, last: datetime | None, end: datetime | None, cluster: Cluster) -> str:
-    """A sentence with the time at which the controller noticed the crash, which is closer to it than the restart."""
-    if last is None or end is None:
-        return ""
-    lost = next((e for e in cluster.availability(broker).between("lost", last, end) if e.writer != broker), None)
-    return f" The controller noticed its absence at {moment(lost.at)}." if lost is not None else ""
-
-
-def _seen(outage: Outage) -> str:
-    found = (
-        "did not find it among the live brokers when the controller was elected" if outage.event.reason == "live" else "noticed its absence"
-    )
-    return f"the controller {found} at {moment(outage.event.at)}"
-
-
-def _finding(
-    node: Node,
-    life: BrokerRun,
-    cluster: Cluster,
-    partitions: _Told,
-    confidence: str,
-    missed: str | None,
-    told: Sequence[Evidence],
-) -> Finding:
-    """`missed`: how other nodes noticed a crash that no later start shows."""
-    last = life.last_seen.at if life.last_seen is not None else life.begin_at
-    end = life.end_at if missed is None and life.end is not life.halted else None
-    touched, gone = partitions.touched(node.id, last, end)
-    headless = partitions.headless(node.id, last, end)
-    unclean, begun = _unclean(life), _begun(life)
-    count = len({*touched, *headless})
-    began = f" Its shutdown had begun at {moment(begun.at)}." if begun is not None else ""
-    back = (
-        f"It restarted at {moment(end)}, and its log has no {'end of that shutdown' if begun is not None else 'shutdown'} before that."
-        if end is not None
-        else f"Its log ends there, and {missed or 'it did not restart'}."
-    )
-    why = (
-        "It halted because its log directories failed, which skips the shutdown."
-        if life.halted is not None
-        else "Possible causes: it was killed during the shutdown, or its last lines are lost."
-        if begun is not None
-        else "Possible causes: a kill, the OOM killer, or a failed machine; Kafka prints nothing in these cases."
-    )
-    marker = " Its log directories had no marker of a clean shutdown." if unclean else ""
+def _finding(crash: _Crash, effects: _Effects, cluster: Cluster) -> Finding:
+    run, last, end = crash.run, crash.last, crash.end
+    dropped, gone = effects.touched(crash.node, last, end)
+    headless = effects.headless(crash.node, last, end)
+    count = len({*dropped, *headless})
+    back = f", back at {moment(end)}" if end else ""
+    affected = f"; {counted(count)} affected" if count else ""
     return Finding(
         kind="broker-crash",
         severity="medium",
-        confidence=confidence,
-        brokers=(node.id,),
+        confidence=crash.confidence,
+        brokers=(crash.node,),
         start=last if gone is None or last is None else max(last, gone - DETECTION),  # a crash is noticed within this time
         end=end,
-        summary=f"broker {node.id} {_ended(life)}"
-        + (f", back at {moment(end)}" if end else "")
-        + (f"; {counted(count)} affected" if count else ""),
-        explanation=(
-            f"Broker {node.id} was running at {moment(last)} (last line about its process).{began} {back}{_missed(node.id, last, end, cluster)}{marker} {why}"
-            + (f" It dropped out of the ISR of {some(touched, 6)}." if touched else "")
-            + (f" It left {some(headless, 6)} without a leader." if headless else "")
-        ),
-        next_steps=(f"See the log-dir-failure finding of broker {node.id} for the failed log directories.",)
-        if life.halted is not None
-        else (
-            f"Search the system journal of broker {node.id} for the OOM killer, a kernel panic or a power loss at the time of the crash.",
-            f"Look for hs_err_pid*.log in the working directory of broker {node.id}: it shows a JVM crash.",
-        ),
-        evidence=tuple(dict.fromkeys((*quote(life.halted), *told, *quote(begun, unclean, life.last_seen, life.begin)))),
+        summary=f"broker {crash.node} {_ended(run)}{back}{affected}",
+        explanation=" ".join(_sentences(crash, dropped, headless, cluster)),
+        next_steps=_steps(crash),
+        evidence=tuple(dict.fromkeys((*quote(run.halted), *crash.evidence, *quote(_begun(run), _unclean(run), run.last_seen, run.begin)))),
+    )
+
+
+def _sentences(crash: _Crash, dropped: Sequence[str], headless: Sequence[str], cluster: Cluster) -> Iterator[str]:
+    who, begun = f"broker {crash.node}", _begun(crash.run)
+    yield f"Broker {crash.node} was running at {moment(crash.last)} (last line about its process)."
+    if begun is not None:
+        yield f"The shutdown of {who} had begun at {moment(begun.at)}."
+    if crash.end is not None:
+        ended = "end of that shutdown" if begun is not None else "shutdown"
+        yield f"Broker {crash.node} restarted at {moment(crash.end)}, and its log has no {ended} before that."
+    else:
+        yield f"The log of {who} ends there, and {crash.noticed or 'the broker did not restart'}."
+    if crash.last is not None and crash.end is not None and (noticed := _controller_noticed(crash.node, crash.last, crash.end, cluster)):
+        yield f"The controller noticed the absence of {who} at {moment(noticed)}."  # closer to the crash than the restart
+    if _unclean(crash.run):
+        yield f"The log directories of {who} had no marker of a clean shutdown."
+    yield _cause(crash)
+    if dropped:
+        yield f"Broker {crash.node} dropped out of the ISR of {some(dropped, 6)}."
+    if headless:
+        yield f"Broker {crash.node} left {some(headless, 6)} without a leader."
+
+
+def _controller_noticed(broker: int, last: datetime, end: datetime, cluster: Cluster) -> datetime | None:
+    return next((e.at for e in cluster.availability(broker).between("lost", last, end) if e.writer != broker), None)
+
+
+def _noticed_words(outage: Outage) -> str:
+    how = (
+        "did not find it among the live brokers when the controller was elected" if outage.event.reason == "live" else "noticed its absence"
+    )
+    return f"the controller {how} at {moment(outage.event.at)}"
+
+
+def _cause(crash: _Crash) -> str:
+    if crash.run.halted is not None:
+        return f"Broker {crash.node} halted because its log directories failed, which skips the shutdown."
+    if _begun(crash.run) is not None:
+        return f"Possible causes: broker {crash.node} was killed during the shutdown, or its last lines are lost."
+    return "Possible causes: a kill, the OOM killer, or a failed machine; Kafka prints nothing in these cases."
+
+
+def _steps(crash: _Crash) -> tuple[str, ...]:
+    if crash.run.halted is not None:
+        return (f"See the log-dir-failure finding of broker {crash.node} for the failed log directories.",)
+    return (
+        f"Search the system journal of broker {crash.node} for the OOM killer, a kernel panic or a power loss at the time of the crash.",
+        f"Look for hs_err_pid*.log in the working directory of broker {crash.node}: it shows a JVM crash.",
     )
 
 
@@ -205,8 +229,6 @@ def _ended(life: BrokerRun) -> str:
         return "halted because its log directories failed"
     return "crashed" if _begun(life) is None else "began to shut down and did not finish"
 
-
-_BESIDE_THE_MARKER = frozenset({"hw-checkpoint", "recovery-point-checkpoint"})
 
 RULE = Rule(
     kind="broker-crash",

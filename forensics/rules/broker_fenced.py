@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -11,11 +11,7 @@ from forensics.model.cluster.availability import Availability
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
-
-TOGETHER = timedelta(seconds=10)
-"""The metadata record, the controller's line and the broker's own session loss within this time are one fencing."""
-ONE_EXPIRY = timedelta(seconds=1)
-"""A broker prints several lines about one expiry within this time."""
+from forensics.thresholds import SAME_EXPIRY, SAME_FENCING
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -25,7 +21,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
         if broker is None or event.at is None or _down(cluster.availability(broker), event, event.at):
             continue
         own = runs.setdefault(broker, [])
-        if own and own[-1][-1].at is not None and event.at - own[-1][-1].at <= TOGETHER:
+        if own and own[-1][-1].at is not None and event.at - own[-1][-1].at <= SAME_FENCING:
             own[-1].append(event)
         else:
             own.append([event])
@@ -48,7 +44,17 @@ def _down(availability: Availability, event: Event, at: datetime) -> bool:
     """The broker was down, stopping or starting, so the fencing is a consequence; broker-crash or controlled-shutdown report it."""
     if not availability.lives:
         return event.event != "broker-fenced"
-    return availability.outage(at, TOGETHER) is not None or bool(availability.begun(at - TOGETHER, at))
+    return availability.outage(at, SAME_FENCING) is not None or bool(availability.begun(at - SAME_FENCING, at))
+
+
+def _noticed(broker: int, until: datetime, availability: Availability) -> Event | None:
+    """The line with which another node last noticed that the broker was gone, if it was not back by then."""
+    lost = next((e for e in reversed(availability.between("lost", datetime.min, until)) if e.writer != broker), None)
+    return None if lost is None or availability.between("back", lost.at or until, until) else lost
+
+
+def _expiries(group: Sequence[Event]) -> int:
+    return 1 + sum(b.at is not None and a.at is not None and b.at - a.at > SAME_EXPIRY for a, b in pairwise(group))
 
 
 def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
@@ -69,7 +75,7 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
         summary=f"broker {broker} was fenced while it was running" + (f", until {moment(back.at)}" if back else ""),
         explanation=(
             f"At {moment(first.at)} broker {broker} lost its session with the controller although its process was running: it lost its "
-            f"leaderships and left the ISRs. {'It was unfenced at ' + moment(back.at) + '.' if back else 'The evidence does not show its return.'} "
+            f"leaderships and left the ISRs. Broker {broker} {'was unfenced at ' + moment(back.at) if back else 'is not seen to return in the evidence'}. "
             "Possible causes: a long pause, a network failure or an overloaded machine."
         ),
         next_steps=(f"Check the GC log and the machine metrics of broker {broker} just before {moment(first.at)}.",),
@@ -82,13 +88,14 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     first, last = group[0], group[-1]
     learnt = first.at or datetime.min
     availability = cluster.availability(broker)
-    seen_go = [e for e in availability.between("lost", datetime.min, learnt) if e.writer != broker][-1:]
-    gone = seen_go[0] if seen_go and not availability.between("back", seen_go[0].at or learnt, learnt) else None
+    gone = _noticed(broker, learnt, availability)
     back = availability.returned(last.at or learnt)
     begin = gone.at if gone is not None else first.at
-    times = 1 + sum(b.at is not None and a.at is not None and b.at - a.at > ONE_EXPIRY for a, b in pairwise(group))
+    times = _expiries(group)
     often = f", {times} times until {moment(last.at)}" if times > 1 else ""
-    seen = f", and the controller had noticed its absence at {moment(gone.at)}" if gone is not None else ""
+    noticed = f", and the controller had noticed its absence at {moment(gone.at)}" if gone is not None else ""
+    until = f", until {moment(back.at)}" if back is not None else ""
+    registered = f"was registered again at {moment(back.at)}" if back is not None else "is not seen to return in the evidence"
     return Finding(
         kind="broker-fenced",
         severity="medium",
@@ -96,11 +103,11 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
         brokers=(broker,),
         start=begin,
         end=back.at if back is not None else None,
-        summary=f"broker {broker} lost its ZooKeeper session while it was running" + (f", until {moment(back.at)}" if back else ""),
+        summary=f"broker {broker} lost its ZooKeeper session while it was running{until}",
         explanation=(
-            f"At {moment(first.at)} broker {broker} detected that its ZooKeeper session had expired{often}{seen}. Its process was running, but "
-            "when a session expires, the controller removes the broker from its leaderships and from the ISRs. "
-            f"{'It was registered again at ' + moment(back.at) + '.' if back else 'The evidence does not show its return.'} "
+            f"At {moment(first.at)} broker {broker} detected that its ZooKeeper session had expired{often}{noticed}. The process of broker "
+            f"{broker} was running, but when a session expires, the controller removes the broker from its leaderships and from the ISRs. "
+            f"Broker {broker} {registered}. "
             "Possible causes: a long pause, a network failure, an overloaded machine, or a ZooKeeper that stalled."
         ),
         next_steps=(f"Check the GC log and the machine metrics of broker {broker}, and the ZooKeeper log, just before {moment(begin)}.",),

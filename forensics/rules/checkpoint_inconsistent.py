@@ -49,11 +49,11 @@ def _start_above_hw(broker: int, disk: Disk, timeline: PartitionTimeline) -> Ite
 
 
 def _in_one_line(timeline: PartitionTimeline) -> Iterator[Finding]:
-    told: set[int | None] = set()
+    reported: set[int | None] = set()
     for event in timeline.of(*STARTS, "isr-shrink"):  # they contain both offsets of their writer
         hw, end = event.high_watermark, event.log_end_offset
-        if hw is not None and end is not None and hw > end >= 0 and event.writer is not None and event.writer not in told:
-            told.add(event.writer)
+        if hw is not None and end is not None and hw > end >= 0 and event.writer is not None and event.writer not in reported:
+            reported.add(event.writer)
             yield _finding(
                 event.writer, timeline, f"its own line has the high watermark {hw} beyond the log, which ends at {end}", event, None
             )

@@ -13,7 +13,7 @@ from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 
-NAMED = 20
+MAX_GROUPS = 20
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -41,7 +41,7 @@ def _by(event: Event, loss: Loss) -> bool:
 
 def _finding(timeline: PartitionTimeline, events: list[Event], loss: Loss | None) -> Finding:
     groups = sorted({e.value for e in events if e.value})
-    who = f"consumers of {', '.join(groups[:NAMED])}" if groups else "consumers"
+    who = f"consumers of {', '.join(groups[:MAX_GROUPS])}" if groups else "consumers"
     furthest = max(e.previous_offset or 0 for e in events)
     if loss is not None:
         why = f"they had read records that were lost when broker {loss.term.leader} became leader (offsets {loss.range})"

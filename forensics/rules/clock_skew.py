@@ -13,26 +13,13 @@ from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.comparisons import BUSY_MS
 from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.findings import Evidence, Finding, Rule, brokers_named, quote
-
-LEAST_MS = 1_000
-"""Smaller errors cannot be distinguished from the delays with which brokers print lines."""
-MEDIUM_MS = 10_000
-"""About the session and lag timeouts: with such an error, a cause may appear after its effect in uncorrected logs."""
-
-_BASIS = {
-    "given": "it was given on the command line",
-    "start": "its own lines show the UTC time at which its process started",
-    "container": "the timestamps that a container runtime put in front of its lines show its zone",
-    "mtime": "its logs' modification times and their last lines were compared",
-    "metadata": "records of the metadata log were compared with its own lines about them",
-    "events": "events that it and another node printed were compared",
-}
+from forensics.thresholds import HARMFUL_SKEW_MS, MIN_SKEW_MS
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
         clock = node.clock
-        if clock.basis != "given" and abs(clock.skew_ms) >= max(LEAST_MS, _bound(clock)):
+        if clock.basis != "given" and abs(clock.skew_ms) >= max(MIN_SKEW_MS, _bound(clock)):
             yield _finding(node, cluster)
 
 
@@ -43,23 +30,21 @@ def _bound(clock: Clock) -> int:
 
 def _finding(node: Node, cluster: Cluster) -> Finding:
     clock = node.clock
-    seconds = abs(clock.skew_ms) / 1000
-    direction = "ahead" if clock.skew_ms > 0 else "behind"
-    doubt = f"{max(clock.uncertainty_ms, 100) / 1000:.1f} s" if clock.uncertainty_ms is not None and not clock.disputed else None
+    seconds = f"{abs(clock.skew_ms) / 1000:.1f} s"
+    ahead = clock.skew_ms > 0
+    doubt = _uncertainty(clock)
     others = brokers_named(clock.compared).replace("broker", "node") if clock.compared else "the file system's clock"
-    basis = "; ".join(words for key in clock.basis.split("+") if (words := _BASIS.get(key)))
     return Finding(
         kind="clock-skew",
-        severity="medium" if abs(clock.skew_ms) >= MEDIUM_MS else "info",
+        severity="medium" if abs(clock.skew_ms) >= HARMFUL_SKEW_MS else "info",
         confidence="certain" if doubt and (clock.uncertainty_ms or 0) < BUSY_MS else "probable",
         brokers=(node.id,),
-        summary=f"the clock of node {node.id} was {seconds:.1f} s{f' ± {doubt}' if doubt else ''} {direction}",
+        summary=f"the clock of node {node.id} was {seconds}{f' ± {doubt}' if doubt else ''} {'ahead' if ahead else 'behind'}",
         explanation=(
-            f"The clock of node {node.id} was about {seconds:.1f} s {'ahead of' if clock.skew_ms > 0 else 'behind'} that of {others}"
-            f"{f' ({basis})' if basis else ''}. "
+            f"The clock of node {node.id} was about {seconds} {'ahead of' if ahead else 'behind'} that of {others}{_basis(clock)}. "
             f"{_dispute(node.id, clock)}"
-            f"Times in this report are corrected for it; its raw lines show a time that is {seconds:.1f} s too "
-            f"{'late' if clock.skew_ms > 0 else 'early'}. Where no epoch determines the order of its lines and those of other nodes, the order is "
+            f"Times in this report are corrected for this error; the raw lines of node {node.id} show a time that is {seconds} too "
+            f"{'late' if ahead else 'early'}. Where no epoch determines the order of lines of node {node.id} and of other nodes, the order is "
             f"{f'known to within {doubt}' if doubt else 'less certain'}."
         ),
         next_steps=(
@@ -69,6 +54,25 @@ def _finding(node: Node, cluster: Cluster) -> Finding:
         ),
         evidence=quote(clock.evidence) or _files(node.id, cluster),
     )
+
+
+def _uncertainty(clock: Clock) -> str | None:
+    return None if clock.uncertainty_ms is None or clock.disputed else f"{max(clock.uncertainty_ms, 100) / 1000:.1f} s"
+
+
+def _basis(clock: Clock) -> str:
+    words = "; ".join(_BASIS[key] for key in clock.basis.split("+") if key in _BASIS)
+    return f" ({words})" if words else ""
+
+
+_BASIS = {
+    "given": "it was given on the command line",
+    "start": "its own lines show the UTC time at which its process started",
+    "container": "the timestamps that a container runtime put in front of its lines show its zone",
+    "mtime": "its logs' modification times and their last lines were compared",
+    "metadata": "records of the metadata log were compared with its own lines about them",
+    "events": "events that it and another node printed were compared",
+}
 
 
 def _dispute(node: int, clock: Clock) -> str:

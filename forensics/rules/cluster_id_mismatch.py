@@ -19,8 +19,8 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
     named = {node for (_, node), own in refused.items() if any(e.key is None for e in own)}
     for (event, node), own in sorted(refused.items()):
         if any(e.key is None for e in own) or not named:
-            for told in _by_ids(own):
-                yield _finding(event, node, told, cluster)
+            for same_ids in _by_ids(own):
+                yield _finding(event, node, same_ids, cluster)
 
 
 def _by_ids(own: Sequence[Event]) -> Iterator[list[Event]]:
@@ -37,12 +37,11 @@ def _by_ids(own: Sequence[Event]) -> Iterator[list[Event]]:
 
 def _finding(event: str, node: int, own: Sequence[Event], cluster: Cluster) -> Finding:
     first, last = own[0], own[-1]
-    told = next((e for e in own if e.value and e.reason), None)
+    ids = next((f" (expected: {e.value}; on its disk: {e.reason})" for e in own if e.value and e.reason), "")
     what = "another cluster" if event == "cluster-id-mismatch" else "another broker"
     elsewhere = first.key is not None
     who = f"a broker that registered with node {node}" if elsewhere else f"broker {node}"
     back = cluster.next_of(node, last.at, "broker-started") if not elsewhere else None
-    ids = f" (expected: {told.value}; on its disk: {told.reason})" if told is not None else ""
     return Finding(
         kind="cluster-id-mismatch",
         severity="high",
@@ -53,7 +52,7 @@ def _finding(event: str, node: int, own: Sequence[Event], cluster: Cluster) -> F
         summary=f"{who} was refused: its disks belong to {what}"
         + (f"; it started successfully at {moment(back.at)}" if back is not None else ""),
         explanation=(
-            f"At {moment(first.at)} {who} was refused, because meta.properties on its disks names {'another cluster' if event == 'cluster-id-mismatch' else 'another broker'} "
+            f"At {moment(first.at)} {who} was refused, because meta.properties on its disks names {what} "
             f"than its configuration{ids}. Possible causes: the state in ZooKeeper or of the quorum was wiped or replaced, zookeeper.connect or "
             "controller.quorum.voters points to another cluster, or the disks were swapped. "
             + ("A later start was successful." if back is not None else "No later start of the broker is in evidence.")

@@ -14,20 +14,35 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster, ClusterJoin
 from forensics.model.findings import NAMED, Evidence, Finding, Rule, brokers_named, moment, quote, some
 from forensics.proof.foreign_logs import INHERITED
-
-THROUGH_IT = timedelta(minutes=5)
-"""Maximum time between the end of a session and the first election in the empty store."""
+from forensics.thresholds import STATE_LOST
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     came = [b for b in cluster.begun if b.how != "first"]
-    if not cluster.ended or not came:
-        return
+    if cluster.ended and came:
+        yield _finding(came, cluster, partitions)
+
+
+def _before(cluster: Cluster, came: Sequence[ClusterJoin]) -> Cluster:
+    """The cluster in which most of the brokers were before."""
+    numbers = Counter(b.before for b in came)
+    number = max(numbers, key=lambda n: (numbers[n], n or 0))
+    return next((c for c in cluster.whole if c.number == number), cluster.ended[-1])
+
+
+def _expired(before: Cluster, cluster: Cluster, came: Sequence[ClusterJoin]) -> bool:
+    """Sessions that expired right before: their processes were running when the state was lost."""
+    expiries = [(e.writer, e.at) for c in (before, cluster) for e in c.of("session-expired") if e.at is not None]
+    return any(node == b.node and timedelta(0) <= b.at - at <= STATE_LOST for b in came for node, at in expiries)
+
+
+def _finding(came: Sequence[ClusterJoin], cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Finding:
     before = _before(cluster, came)
     cause, how = _how(cluster, before, came)
     kept = [p for p in partitions if p["inherited"]]
     brokers = tuple(sorted({b.node for b in came}))
-    yield Finding(
+    many = len(brokers) > 1
+    return Finding(
         kind="cluster-recreated",
         severity="high" if cause == "state-lost" else "medium",
         confidence="certain",
@@ -38,20 +53,13 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
         summary=f"{brokers_named(brokers)} {'returned to cluster' if came[0].again else 'joined another cluster:'} {_named(cluster)}, after {_named(before)}"
         + (f"; logs of the old cluster were still on {_disks(kept)}" if kept else ""),
         explanation=(
-            f"From {moment(came[0].at)} on {brokers_named(brokers)} {'are' if len(brokers) > 1 else 'is'} in another cluster, {_named(cluster)}; before, "
-            f"{'they were' if len(brokers) > 1 else 'it was'} in {_named(before)}. {how} Topics, leader epochs and controller epochs restart: topics of "
+            f"From {moment(came[0].at)} on {brokers_named(brokers)} {'are' if many else 'is'} in another cluster, {_named(cluster)}; before, "
+            f"{'they were' if many else 'it was'} in {_named(before)}. {how} Topics, leader epochs and controller epochs restart: topics of "
             f"the same name in both clusters are different topics, and were not compared. {_left(kept)}"
         ),
         next_steps=_steps(cause, kept),
         evidence=(*quote(*(e for b in came for e in b.evidence[:1]))[:4], *(_evidence(p) for p in kept[:NAMED])),
     )
-
-
-def _before(cluster: Cluster, came: Sequence[ClusterJoin]) -> Cluster:
-    """The cluster in which most of the brokers were before."""
-    numbers = Counter(b.before for b in came)
-    number = max(numbers, key=lambda n: (numbers[n], n or 0))
-    return next((c for c in cluster.whole if c.number == number), cluster.ended[-1])
 
 
 def _named(cluster: Cluster) -> str:
@@ -80,12 +88,6 @@ def _how(cluster: Cluster, before: Cluster, came: Sequence[ClusterJoin]) -> tupl
         "state-wiped",
         "ZooKeeper had no state of the old cluster when the brokers started: its data was wiped or replaced.",
     )
-
-
-def _expired(before: Cluster, cluster: Cluster, came: Sequence[ClusterJoin]) -> bool:
-    """Sessions that expired right before: their processes were running when the state was lost."""
-    told = [e for c in (before, cluster) for e in c.of("session-expired") if e.at is not None]
-    return any(e.writer == b.node and timedelta(0) <= b.at - e.at <= THROUGH_IT for b in came for e in told if e.at is not None)
 
 
 def _disks(kept: Sequence[Mapping[str, Any]]) -> str:

@@ -10,13 +10,13 @@ from forensics.model.cluster.under_replication import series
 from forensics.model.findings import Finding, Rule, brokers_named, counted, moment
 from forensics.model.partition.absences import ABSENCES, NOT_TOLD, SHORTS, SLOW, STUCK
 from forensics.model.rows import Rows
-from forensics.thresholds import WIDE
+from forensics.thresholds import WIDE_SHARE
 
 
 def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     for found in degradations(partitions):
         leaders = {o.leader for o in found.episode.outs if o.leader >= 0}
-        wide = len(found.episode.names) >= WIDE * len(partitions)
+        wide = len(found.episode.names) >= WIDE_SHARE * len(partitions)
         if found.culprit is None and len(leaders) > 1 and wide and not _changed(found.episode, leaders, cluster):
             yield _finding(found, sorted(leaders), partitions, cluster)
 
@@ -44,7 +44,7 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, clust
             f"From {moment(episode.start)} to {episode.until(cluster)} replicas of {brokers_named(missing)} fell out of the ISR of {episode.shown()}, led by "
             f"{brokers_named(leaders)}, while all of these brokers were running; the cluster had at most {counted(peak)} under-replicated at once, and the count {manner}. "
             f"No single broker leads all of them or is missing from all of them, so a shared cause is likely: the network, the storage, or too much load "
-            f"for the cluster. {_manner(episode)}{episode.told()}."
+            f"for the cluster. {_manner(episode)}{episode.words()}."
         ),
         next_steps=(
             f"Check the resources that all brokers share just before {moment(episode.start)}: network, storage, hypervisor, and the rate of produced bytes.",

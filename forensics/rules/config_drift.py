@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
@@ -20,13 +20,12 @@ from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import elections
 from forensics.proof.losses import losses
+from forensics.thresholds import TOPIC_CREATION
 from parsers.kinds import TOPIC_GONE
 
 GUARDS = (UNCLEAN, MIN_ISR)
 REPLAYED = "kraft-config-record"
 """Printed again, with the time of that moment, whenever a controller reads its metadata log."""
-CREATION = timedelta(seconds=2)
-"""The first settings of a topic are written within this time of its creation."""
 SNAPSHOT = ".checkpoint"
 
 
@@ -82,19 +81,21 @@ def _of_topic(cluster: Cluster, key: str, topic: str) -> Sequence[Drift]:
 def _drifts(key: str, cluster: Cluster, *, topic: str | None = None, broker: int | None = None) -> Iterator[Drift]:
     by_owner: dict[str, list[tuple[Change, Event]]] = defaultdict(list)
     for change in cluster.settings.history(key, topic=topic, broker=broker):
-        if change.event is not None and change.event.pattern != REPLAYED and change.at != datetime.min:
-            owner = _owner(change.event)
-            if owner is not None and (topic is None) == (change.event.topic is None):
-                by_owner[owner].append((change, change.event))
-    for owner, told in by_owner.items():
-        records = [(c, e) for c, e in told if e.event == "metadata-config" or e.event in TOPIC_GONE]
-        for before, (change, event) in zip([None, *(c for c, _ in records or told)], records or told, strict=False):
+        event = change.event
+        if event is not None and change.at != datetime.min and (topic is None) == (event.topic is None) and (owner := _owner(event)):
+            by_owner[owner].append((change, event))
+    for owner, changes in by_owner.items():
+        changes = [(c, e) for c, e in changes if e.event == "metadata-config" or e.event in TOPIC_GONE] or changes
+        for before, (change, event) in zip([None, *(c for c, _ in changes)], changes, strict=False):
             if event.event not in TOPIC_GONE:
                 yield from _less_safe(key, owner, before, change, event, cluster)
 
 
 def _owner(event: Event) -> str | None:
-    """The owner of a dynamic setting; None for a value from a file or from the start of a process, which is not a change."""
+    """The owner of a dynamic setting; None for a value from a file or from the start of a process, which is not a change, and for a
+    replayed one."""
+    if event.pattern == REPLAYED:
+        return None
     if event.topic is not None:
         return f"topic {event.topic}"
     if event.event == "metadata-config":
@@ -121,20 +122,21 @@ def _worse(key: str, old: str | None, new: str) -> bool:
 def _unset_before(key: str, event: Event, cluster: Cluster) -> bool:
     """The evidence covers an earlier time at which the owner did not have the setting: the metadata log reaches back to it, or a line
     lists all settings of the owner."""
-    named = (e for e in cluster.of("config", topic=event.topic) if e.key is None and e.topic == event.topic and e.broker == event.broker)
-    if any(e.at is not None and event.at is not None and e.at < event.at and key not in (e.value or "").split(",") for e in named):
-        return True
-    if event.event != "metadata-config" or event.source.endswith(SNAPSHOT) or event.at is None or event.metadata_offset is None:
+    if event.at is None:
         return False
-    kinds = ("metadata-topic",) if event.topic is not None else ("metadata-broker",)
-    return any(
-        e.metadata_offset is not None
-        and e.metadata_offset < event.metadata_offset
-        and e.at is not None
-        and event.at - e.at > CREATION
-        and not e.source.endswith(SNAPSHOT)
-        for e in cluster.of(*kinds, topic=event.topic)
-    )
+    lists = (e for e in cluster.of("config", topic=event.topic) if e.key is None and e.topic == event.topic and e.broker == event.broker)
+    if any(e.at is not None and e.at < event.at and key not in (e.value or "").split(",") for e in lists):
+        return True
+    of_log = event.event == "metadata-config" and not event.source.endswith(SNAPSHOT)
+    return of_log and event.metadata_offset is not None and _created_before(event, event.at, event.metadata_offset, cluster)
+
+
+def _created_before(event: Event, at: datetime, offset: int, cluster: Cluster) -> bool:
+    """An earlier record of the metadata log creates a topic, or registers a broker, so the log reaches back to a time without the
+    setting."""
+    created = cluster.of("metadata-topic" if event.topic is not None else "metadata-broker", topic=event.topic)
+    earlier = (e for e in created if e.metadata_offset is not None and e.metadata_offset < offset and not e.source.endswith(SNAPSHOT))
+    return any(e.at is not None and at - e.at > TOPIC_CREATION for e in earlier)
 
 
 @dataclass(frozen=True, slots=True)

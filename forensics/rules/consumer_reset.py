@@ -8,7 +8,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Aggregation, Client, Finding, Rule, Statement, lower, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
-from forensics.proof.readers import NAMES_GROUPS, RESET, RETURNS, WENT_BACK, log_end, readers, reset_group
+from forensics.proof.readers import NAMES_GROUPS, RESET, RETURNS, WENT_BACK, Reader, log_end, readers, reset_group
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -16,31 +16,34 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         return
     for loss in losses(timeline, cluster):
         for reader in readers(loss, timeline):
-            client = reader.client
-            if client.outcome not in (RESET, RETURNS, WENT_BACK):
-                continue
-            known = client.outcome == WENT_BACK or reader.evidence[0].pattern != NAMES_GROUPS
-            yield Finding(
-                kind="consumer-reset",
-                severity="medium",
-                confidence=lower("probable" if known else "possible", loss.confidence),
-                brokers=(loss.term.leader,),
-                leader_epoch=loss.term.epoch,
-                start=loss.term.at,
-                end=loss.term.at,
-                cause=client.outcome,
-                summary=f"{timeline.name}: group {client.group}, at offset {client.committed}, was beyond offset {loss.range.start}, where the log was truncated: {_BRIEFLY[client.outcome]}",
-                explanation=(
-                    f"Group {client.group} had read {timeline.name} up to offset {client.committed} by {moment(client.at)}; the log was truncated to offset "
-                    f"{loss.range.start} in leader epoch {loss.term.epoch}. {_explained(client, loss, log_end(timeline))}"
-                ),
-                next_steps=(
-                    f"To make group {client.group} continue where {timeline.name} was truncated, stop its members and reset it: "
-                    f"{reset_group(client, timeline.topic, timeline.partition, loss.range.start, loss.term.at)}",
-                ),
-                clients=(client,),
-                evidence=quote(*reader.evidence, *loss.evidence),
-            )
+            if reader.client.outcome in (RESET, RETURNS, WENT_BACK):
+                yield _finding(reader, loss, timeline)
+
+
+def _finding(reader: Reader, loss: Loss, timeline: PartitionTimeline) -> Finding:
+    client, start = reader.client, loss.range.start
+    known = client.outcome == WENT_BACK or reader.evidence[0].pattern != NAMES_GROUPS
+    return Finding(
+        kind="consumer-reset",
+        severity="medium",
+        confidence=lower("probable" if known else "possible", loss.confidence),
+        brokers=(loss.term.leader,),
+        leader_epoch=loss.term.epoch,
+        start=loss.term.at,
+        end=loss.term.at,
+        cause=client.outcome,
+        summary=f"{timeline.name}: group {client.group}, at offset {client.committed}, was beyond offset {start}, where the log was truncated: {_BRIEFLY[client.outcome]}",
+        explanation=(
+            f"Group {client.group} had read {timeline.name} up to offset {client.committed} by {moment(client.at)}; the log was truncated to offset "
+            f"{start} in leader epoch {loss.term.epoch}. {_explained(client, loss, log_end(timeline))}"
+        ),
+        next_steps=(
+            f"To make group {client.group} continue where {timeline.name} was truncated, stop its members and reset it: "
+            f"{reset_group(client, timeline.topic, timeline.partition, start, loss.term.at)}",
+        ),
+        clients=(client,),
+        evidence=quote(*reader.evidence, *loss.evidence),
+    )
 
 
 _BRIEFLY = {

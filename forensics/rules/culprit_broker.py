@@ -70,7 +70,7 @@ def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> 
         explanation=(
             f"From {moment(episode.start)} {back} broker {broker} was missing from the ISR of {episode.shown()}: {len(hit)} of the {counted(held)} "
             f"that it shared with other brokers{'' if len(hit) == held else '; in the others it was the last in-sync replica, or the evidence shows no change'}. "
-            f"The cluster had at most {counted(peak)} under-replicated at once in that period. {_sum(others, broker)} Cause: {episode.told()}."
+            f"The cluster had at most {counted(peak)} under-replicated at once in that period. {_sum(others, broker)} Cause: {episode.words()}."
         ),
         next_steps=(f"Bring broker {broker} back, or move its replicas to other brokers.",) if episode.open else (),
         evidence=episode.evidence,
@@ -126,7 +126,7 @@ def _why(broker: int, found: Degradation, of_all: str, whole: _Whole, cluster: C
     else:
         missing = sorted({o.broker for o in episode.outs})
         common = f"The partitions are led by broker {broker}, and brokers {missing} were missing from their ISRs; these brokers keep up with other leaders"
-    return f"{begin}, while their brokers were running, in {episode.shown()}. {common}. {manner}: this is a performance problem, not an offline broker. Cause: {episode.told()}."
+    return f"{begin}, while their brokers were running, in {episode.shown()}. {common}. {manner}: this is a performance problem, not an offline broker. Cause: {episode.words()}."
 
 
 RULE = Rule(

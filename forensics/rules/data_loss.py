@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster
@@ -31,31 +31,7 @@ from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.aftermath import of_groups
 from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, unflushed
 from forensics.proof.readers import readers
-
-_BECAUSE = {
-    "unclean-election": "was elected from outside the ISR and did not have the rest",
-    "unflushed-log": "had lost the rest in an unclean stop: it was in memory and not yet on the disk",
-    "uncommitted-tail": "was in sync, but had not fetched the rest from the previous leader yet",
-    "hw-truncation": "had truncated its log to its high watermark and became leader before it fetched again, which can happen before leader epochs "
-    "(0.11): the first case of KIP-101",
-    "empty-replica": "had restarted with an empty log",
-    "inherited-log": "did not have the rest: records of another partition of this name, from an earlier cluster or topic, in a log that was still on "
-    "the disk and was used for this partition",
-    "corruption": "had truncated its log at damaged records",
-    "unknown": "did not have the rest; the evidence does not show why",
-}
-_REMOVED = {
-    "leader-epoch": "truncated them to follow the new leader",
-    "high-watermark": "truncated to its high watermark",
-    "truncation": "truncated them to follow the new leader",
-    "latest": "truncated them to the new leader's log end offset",
-    "overwritten": "kept them on its disk while the partition continued without them",
-    "restart": "restarted without them",
-    "empty": "restarted with an empty log",
-    "deleted": "had them in the log that it deleted when its replica was removed",
-    "stray": "had them in the log that it renamed to -stray when its replica was removed",
-    "left-behind": "still has them on its disk, but never followed the new leader",
-}
+from forensics.thresholds import LONG_DEPOSED, MANY_OFFSETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,59 +46,48 @@ class _Moved:
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for loss in losses(timeline, cluster):
-        beyond = loss.range.end is None or (loss.at_least and loss.range.end == loss.reached)
-        found = salvageable(loss.range, loss.term, loss.removals, timeline, and_beyond=beyond)
-        told = _with(found, _told(loss, timeline, tuple(_moved(loss, timeline, cluster))), timeline)
-        clients = tuple(reader.client for reader in readers(loss, timeline))
-        readers_words = "; ".join(of_groups(clients, told.place))
-        yield replace(told, clients=clients, explanation=told.explanation + (f" Consumers: {readers_words}." if readers_words else ""))
+        yield _lost(loss, timeline, cluster)
         if loss.below is not None:
-            found = salvageable(loss.below.range, loss.term, loss.removals, timeline)
-            yield _with(found, _perhaps(loss, loss.below, timeline), timeline)
+            saved = salvageable(loss.below.range, loss.term, loss.removals, timeline)
+            yield _with(saved, _possibly_below(loss, loss.below, timeline), timeline)
     for alone in deposed(timeline, cluster):
         yield _with(salvageable(Range(alone.start, None), alone.term, (), timeline), _taken_alone(alone, timeline), timeline)
     for doubt in unflushed(timeline, cluster):
         yield _with(salvageable(Range(doubt.start, None), doubt.term, (), timeline), _possible(doubt, timeline), timeline)
 
 
-def _senders(found: Salvageable) -> str:
-    if not any(p.id is not None for p in found.producers):
-        return ""
-    told = []
-    for p in found.producers:
-        who = "producers without an id" if p.id is None else f"producer {p.id}"
-        if p.transactional_id is not None:
-            who = f"transactional id {p.transactional_id} (producer {p.id}; last known transaction state: {p.state})"
-        told.append(f"{p.records} by {who}")
-    return f" Senders: {some(told)}."
-
-
-def _with(found: Salvageable, finding: Finding, timeline: PartitionTimeline) -> Finding:
-    """The finding with the offsets that can be recovered, and how."""
-    if not found.held:
-        return finding if finding.confidence == "possible" else replace(finding, salvageable=found)
-    spans = some([f"{h.offsets} on {brokers_named([h.broker])}" if h.broker is not None else str(h.offsets) for h in found.held])
-    sources = some([h.source.rpartition("/")[0] for h in found.held])
-    which = "some of them: " if found.missing else ""
-    proof = "" if found.certain else ", as far as the evidence can distinguish them from other records at the same offsets"
-    words = f" The collected files contain {which}offsets {spans}{'' if found.missing else ', all of them'} ({sources}){proof}.{_senders(found)}"
-    step = f"Recover the records of {timeline.name} that the collected disks contain: kafka-forensics salvage exports them and shows how to resend them."
-    return replace(finding, salvageable=found, explanation=finding.explanation + words, next_steps=(step, *finding.next_steps))
+def _lost(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    beyond = loss.range.end is None or (loss.at_least and loss.range.end == loss.reached)
+    saved = salvageable(loss.range, loss.term, loss.removals, timeline, and_beyond=beyond)
+    finding = _with(saved, _finding(loss, timeline, tuple(_moved(loss, timeline, cluster))), timeline)
+    clients = tuple(reader.client for reader in readers(loss, timeline))
+    consumers = "; ".join(of_groups(clients, finding.place))
+    explanation = finding.explanation + (f" Consumers: {consumers}." if consumers else "")
+    return replace(finding, clients=clients, explanation=explanation)
 
 
 def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Moved]:
     for removal in loss.removals:
         if removal.cause != "empty" or removal.at is None:
             continue
-        before = (cluster.settings.change(key, broker=removal.broker, at=removal.at) for key in LOG_DIRECTORIES)
-        told = tuple(c.event for c in before if c is not None and c.event is not None and c.value != "null")[:1]
+        old, line = _old_directory(removal, removal.at, timeline, cluster)
         new = cluster.log_dirs(removal.broker, removal.at)
-        held = [
-            e for e in timeline.of("log-load", "log-created") if e.writer == removal.broker and e.directory and e.at and e.at < removal.at
-        ]
-        old = (held[-1].directory or "",) if held else _before_its_start(removal, cluster)
         if new and old and not any(same_directory(d, now) for d in old for now in new):
-            yield _Moved(removal.broker, old, new, (*held[-1:], *told))
+            yield _Moved(removal.broker, old, new, (*line, *_setting_lines(removal.broker, removal.at, cluster)))
+
+
+def _old_directory(
+    removal: Removal, at: datetime, timeline: PartitionTimeline, cluster: Cluster
+) -> tuple[tuple[str, ...], Sequence[Event]]:
+    """The last directory of the log before it was found empty, or all directories of the process before, and the line that names it."""
+    loads = timeline.of("log-load", "log-created")
+    line = [e for e in loads if e.writer == removal.broker and e.directory and e.at and e.at < at][-1:]
+    return ((line[0].directory or "",) if line else _before_its_start(removal, cluster)), line
+
+
+def _setting_lines(broker: int, at: datetime, cluster: Cluster) -> Sequence[Event]:
+    changes = (cluster.settings.change(key, broker=broker, at=at) for key in LOG_DIRECTORIES)
+    return [c.event for c in changes if c is not None and c.event is not None and c.value != "null"][:1]
 
 
 def _before_its_start(removal: Removal, cluster: Cluster) -> tuple[str, ...]:
@@ -134,7 +99,43 @@ def _before_its_start(removal: Removal, cluster: Cluster) -> tuple[str, ...]:
     return cluster.log_dirs(removal.broker, start - SLACK)
 
 
-def _told(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> Finding:
+def _severity(loss: Loss) -> str:
+    gave_way = loss.hop.stepped_down
+    if loss.excuse is not None:
+        return "low"
+    if loss.committed is not False:
+        return "critical" if loss.committed and loss.range.end is not None else "high"
+    if gave_way is not None and gave_way.orderly:
+        return "low"
+    return "high" if gave_way is not None and (gave_way.late >= LONG_DEPOSED or (loss.range.length or 0) >= MANY_OFFSETS) else "medium"
+
+
+def _with(saved: Salvageable, finding: Finding, timeline: PartitionTimeline) -> Finding:
+    """The finding with the offsets that can be recovered, and how."""
+    if not saved.held:
+        return finding if finding.confidence == "possible" else replace(finding, salvageable=saved)
+    spans = some([f"{h.offsets} on {brokers_named([h.broker])}" if h.broker is not None else str(h.offsets) for h in saved.held])
+    sources = some([h.source.rpartition("/")[0] for h in saved.held])
+    which = "some of them: " if saved.missing else ""
+    proof = "" if saved.certain else ", as far as the evidence can distinguish them from other records at the same offsets"
+    words = f" The collected files contain {which}offsets {spans}{'' if saved.missing else ', all of them'} ({sources}){proof}.{_senders(saved)}"
+    step = f"Recover the records of {timeline.name} that the collected disks contain: kafka-forensics salvage exports them and shows how to resend them."
+    return replace(finding, salvageable=saved, explanation=finding.explanation + words, next_steps=(step, *finding.next_steps))
+
+
+def _senders(saved: Salvageable) -> str:
+    if not any(p.id is not None for p in saved.producers):
+        return ""
+    senders = []
+    for p in saved.producers:
+        who = "producers without an id" if p.id is None else f"producer {p.id}"
+        if p.transactional_id is not None:
+            who = f"transactional id {p.transactional_id} (producer {p.id}; last known transaction state: {p.state})"
+        senders.append(f"{p.records} by {who}")
+    return f" Senders: {some(senders)}."
+
+
+def _finding(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> Finding:
     term = loss.term
     before = timeline.before(term)
     count = loss.range.length
@@ -172,22 +173,6 @@ def _copy_words(moved: _Moved, timeline: PartitionTimeline) -> str:
     )
 
 
-LONG = timedelta(seconds=10)
-MANY = 100
-"""From this duration or number of offsets on, a loss of records that a deposed leader accepted alone is severe."""
-
-
-def _severity(loss: Loss) -> str:
-    gave_way = loss.hop.stepped_down
-    if loss.excuse is not None:
-        return "low"
-    if loss.committed is not False:
-        return "critical" if loss.committed and loss.range.end is not None else "high"
-    if gave_way is not None and gave_way.orderly:
-        return "low"
-    return "high" if gave_way is not None and (gave_way.late >= LONG or (loss.range.length or 0) >= MANY) else "medium"
-
-
 def _lost_words(loss: Loss) -> str:
     kind = {True: "committed, lost", False: "truncated, never committed", None: "lost"}[loss.committed]
     if loss.range.end is None:
@@ -212,6 +197,32 @@ def _cause_words(loss: Loss, term: Term) -> str:
     }.get(loss.cause, f"missing on broker {term.leader}, epoch {term.epoch}")
 
 
+_BECAUSE = {
+    "unclean-election": "was elected from outside the ISR and did not have the rest",
+    "unflushed-log": "had lost the rest in an unclean stop: it was in memory and not yet on the disk",
+    "uncommitted-tail": "was in sync, but had not fetched the rest from the previous leader yet",
+    "hw-truncation": "had truncated its log to its high watermark and became leader before it fetched again, which can happen before leader epochs "
+    "(0.11): the first case of KIP-101",
+    "empty-replica": "had restarted with an empty log",
+    "inherited-log": "did not have the rest: records of another partition of this name, from an earlier cluster or topic, in a log that was still on "
+    "the disk and was used for this partition",
+    "corruption": "had truncated its log at damaged records",
+    "unknown": "did not have the rest; the evidence does not show why",
+}
+_REMOVED = {
+    "leader-epoch": "truncated the lost records to follow the new leader",
+    "high-watermark": "truncated to its high watermark",
+    "truncation": "truncated the lost records to follow the new leader",
+    "latest": "truncated the lost records to the new leader's log end offset",
+    "overwritten": "kept the lost records on its disk while the partition continued without these",
+    "restart": "restarted without the lost records",
+    "empty": "restarted with an empty log",
+    "deleted": "had the lost records in the log that it deleted when its replica was removed",
+    "stray": "had the lost records in the log that it renamed to -stray when its replica was removed",
+    "left-behind": "still has the lost records on its disk, but never followed the new leader",
+}
+
+
 def _explain(loss: Loss, before: Term | None, count: int | None, timeline: PartitionTimeline) -> str:
     term = loss.term
     whose = f"broker {before.leader}, leader in epoch {before.epoch}," if before is not None else "the previous leader"
@@ -225,10 +236,10 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
         _gone_words(loss, gone),
         *(_removal_words(r, loss) for r in loss.removals[:3]),
         _handover_words(loss),
-        _commitment(loss, timeline),
+        _commitment(loss),
     ]
     if loss.still_on:
-        parts.append(f"They are still on the disk of {brokers_named(loss.still_on)}.")
+        parts.append(f"The lost records are still on the disk of {brokers_named(loss.still_on)}.")
     return " ".join(p for p in parts if p)
 
 
@@ -262,40 +273,40 @@ def _where(loss: Loss) -> str:
 
 def _removal_words(removal: Removal, loss: Loss) -> str:
     if loss.cause == "hw-truncation" and removal.broker == loss.term.leader:
-        return (
-            f"Broker {removal.broker} itself had them, and truncated its log from {removal.end} to {removal.start} at {moment(removal.at)}."
-        )
+        return f"Broker {removal.broker} itself had the lost records, and truncated its log from {removal.end} to {removal.start} at {moment(removal.at)}."
     when = f" at {moment(removal.at)}" if removal.cause != "left-behind" else ""
     what = (
         f"from {removal.end} to {removal.start}"
         if removal.cause not in ("left-behind", "restart", "empty", "overwritten", "deleted", "stray")
         else ""
     )
-    return f"Broker {removal.broker}{when} {_REMOVED.get(removal.cause, 'no longer had them')}{f' ({what})' if what else ''}."
+    return f"Broker {removal.broker}{when} {_REMOVED.get(removal.cause, 'no longer had the lost records')}{f' ({what})' if what else ''}."
 
 
-def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
-    hw = loss.high_watermark
+def _commitment(loss: Loss) -> str:
     if loss.committed:
-        if hw is not None and loss.range.end is not None and hw >= loss.range.end:
-            return f"They were committed: the evidence shows an earlier high watermark of {hw}."
-        before = loss.term.before
-        if before is not None and len(before.isr) == 1:
-            return (
-                f"They were committed: broker {before.isr[0]} was the only in-sync replica, so its high watermark was its log end offset."
-            )
-        if loss.cause == "hw-truncation" and before is not None and (hw is None or hw < (loss.range.end or loss.reached)):
-            whole = f"{brokers_named(before.isr)}, the whole ISR, had them"
-            return f"They were committed: {whole} before broker {loss.term.leader} truncated its log."
-        return f"They were committed: the evidence shows an earlier high watermark of {hw}."
+        return f"The lost records were committed: {_why_committed(loss)}."
     if loss.committed is False:
-        proof = "the new leader was in sync, so the high watermark cannot have passed its log end offset"
-        told = "Only producers with acks=0 or acks=1 can have had them acknowledged."
+        never = "The lost records were never committed: the new leader was in sync, so the high watermark cannot have passed its log end offset."
+        clients = "Only producers with acks=0 or acks=1 can have had them acknowledged."
         if loss.excuse is None:
-            return f"They were never committed: {proof}. {told}{_unweighed(loss)}"
-        return f"They were never committed: {proof}. They were truncated, but possibly no producer is affected: {loss.excuse}. {told}"
-    untold = "Commit status unknown" + (f"; the high watermark is known up to {hw}." if hw is not None else ".")
-    return f"{untold}{_unweighed(loss)}" if loss.excuse is None else f"{untold} Possibly no producer got an acknowledgement: {loss.excuse}."
+            return f"{never} {clients}{_unweighed(loss)}"
+        return f"{never} They were truncated, but possibly no producer is affected: {loss.excuse}. {clients}"
+    known = f"; the high watermark is known up to {loss.high_watermark}" if loss.high_watermark is not None else ""
+    if loss.excuse is None:
+        return f"Commit status unknown{known}.{_unweighed(loss)}"
+    return f"Commit status unknown{known}. Possibly no producer got an acknowledgement: {loss.excuse}."
+
+
+def _why_committed(loss: Loss) -> str:
+    hw, before = loss.high_watermark, loss.term.before
+    reached = hw is not None and loss.range.end is not None and hw >= loss.range.end
+    if not reached and before is not None and len(before.isr) == 1:
+        return f"broker {before.isr[0]} was the only in-sync replica, so its high watermark was its log end offset"
+    below = hw is None or hw < (loss.range.end or loss.reached)
+    if below and before is not None and loss.cause == "hw-truncation":
+        return f"{brokers_named(before.isr)}, the whole ISR, had them before broker {loss.term.leader} truncated its log"
+    return f"the evidence shows an earlier high watermark of {hw}"
 
 
 def _unweighed(loss: Loss) -> str:
@@ -322,18 +333,18 @@ def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
         yield f"Look for an older copy of the leader's disk (its replication-offset-checkpoint or {timeline.name} segments): the end of the lost range is a lower bound, and the copy would settle it."
 
 
-def _perhaps(loss: Loss, below: Below, timeline: PartitionTimeline) -> Finding:
+def _possibly_below(loss: Loss, below: Below, timeline: PartitionTimeline) -> Finding:
     """The possible loss right below a proven loss."""
     term, part = loss.term, below.range
     old = loss.removals[0].broker
-    stood = below.confidence == "probable"
-    severity = _severity(loss) if stood else min(_severity(loss), "medium", key=LEVELS.index)
+    probable = below.confidence == "probable"
+    severity = _severity(loss) if probable else min(_severity(loss), "medium", key=LEVELS.index)
     why = (
         f"The high watermark stayed at {part.start} until the old leader failed: the checkpoint of broker {old} contains this value, and a follower "
-        f"that was running when broker {term.leader} was elected had received no higher one. An in-sync replica held it back, probably broker "
-        f"{term.leader}, which was in sync and did not have the end of the log. It has at most the records of its last fetch beyond that."
-        if stood
-        else f"Broker {term.leader} may have had them, or records written later may have replaced some or all of them: "
+        f"that was running when broker {term.leader} was elected had received no higher one. An in-sync replica held the high watermark back, probably broker "
+        f"{term.leader}, which was in sync, did not have the end of the log, and has at most the records of its last fetch beyond that."
+        if probable
+        else f"Broker {term.leader} may have had offsets {part}, or records written later may have replaced some or all of them: "
         f"its log is only known to have reached offset {part.start}."
     )
     return Finding(
@@ -346,10 +357,10 @@ def _perhaps(loss: Loss, below: Below, timeline: PartitionTimeline) -> Finding:
         offsets=(part,),
         committed=loss.committed,
         cause=loss.cause,
-        summary=f"{timeline.name}: offsets {part} {'probably' if stood else 'possibly'} lost with those from {loss.range.start} on "
+        summary=f"{timeline.name}: offsets {part} {'probably' if probable else 'possibly'} lost with the offsets from {loss.range.start} on "
         f"({_cause_words(loss, term)})",
         explanation=(
-            f"Broker {old} had offsets {part.start} to {loss.reached - 1}; those from {loss.range.start} on are proven to be lost. {why} "
+            f"Broker {old} had offsets {part.start} to {loss.reached - 1}; the offsets from {loss.range.start} on are proven to be lost. {why} "
             f"{_why_unknown(timeline)}"
         ),
         next_steps=(
@@ -378,8 +389,7 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
         offsets=(Range(alone.start, None),),
         committed=alone.committed,
         cause="uncommitted-tail" if alone.committed is False else "unknown",
-        summary=f"{timeline.name}: any records that broker {broker} accepted after the election of broker {term.leader} are lost, "
-        f"from offset {alone.start} on",
+        summary=f"{timeline.name}: any offsets from {alone.start} on that broker {broker} assigned after the election of broker {term.leader} are lost",
         explanation=(
             f"Broker {term.leader} was elected at {moment(term.at)} (leader epoch {term.epoch}). Broker {broker}, the previous leader, was running and continued "
             f"as leader; its ISR changes were refused. When it stepped down, it truncated its log to its high watermark {alone.start}. Any records that it "
@@ -410,7 +420,7 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
         offsets=(Range(doubt.start, None),),
         committed=None,
         cause="unflushed-log",
-        summary=f"{timeline.name}: records from offset {doubt.start} on may be lost: {who} {alone} and stopped uncleanly",
+        summary=f"{timeline.name}: offsets from {doubt.start} on may be lost: {who} {alone} and stopped uncleanly",
         explanation=(
             f"{who[0].upper() + who[1:]} {alone} of {timeline.name} and did not stop cleanly. At {moment(term.at)} broker {term.leader} {again} "
             f"in leader epoch {term.epoch} with the log that remained after recovery, ending at offset {doubt.start}. If only the process crashed, the "
@@ -428,7 +438,7 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
 def _many(first: Finding, group: Sequence[Statement]) -> str:
     tail = first.summary.removeprefix(f"{first.name}: ")
     if _open(first):
-        return tail.replace(f" from offset {first.offsets[0].start} on", "", 1)
+        return tail.replace(f" from {first.offsets[0].start} on", "", 1)
     count = offsets_in((f, f.place) for f in group)
     kind = {True: "committed, lost", False: "truncated, never committed", None: "lost"}[first.committed]
     return f"{counted(count, 'offset')} {kind} ({first.cause})"

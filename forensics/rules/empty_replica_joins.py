@@ -7,7 +7,6 @@ election (data_loss, cause empty-replica).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 from itertools import zip_longest
 
 from forensics.model.cluster.facts import Cluster
@@ -15,9 +14,7 @@ from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-
-SURELY = timedelta(seconds=1)
-"""Two brokers' clocks may differ by a little after correction."""
+from forensics.thresholds import ISR_TOLERANCE
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -32,9 +29,9 @@ def _in_sync(removal: Removal, timeline: PartitionTimeline) -> tuple[State, Stat
     if removal.at is None:
         return None
     for state, after in zip_longest(timeline.states, timeline.states[1:]):
-        if state.at is None or state.at > removal.at - SURELY or removal.broker not in state.isr or len(state.isr) < 2:
+        if state.at is None or state.at > removal.at - ISR_TOLERANCE or removal.broker not in state.isr or len(state.isr) < 2:
             continue
-        if after is None or after.at is None or after.at <= removal.at + SURELY:
+        if after is None or after.at is None or after.at <= removal.at + ISR_TOLERANCE:
             continue
         return state, after
     return None

@@ -7,8 +7,7 @@ appended, so an epoch that the records have and the file lacks was lost from the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import versions
@@ -19,10 +18,9 @@ from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states_of_files import cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.lineage import Cut, cuts
+from forensics.thresholds import COPY_DURATION
 
 LISTED = "epoch-checkpoint"
-COPYING = timedelta(hours=1)
-"""The files of a running broker are not copied at the same time; an epoch younger than this may have begun between the copies."""
 LATE_FILE = (3, 8)
 """From 3.8 on the epoch file is written some time after a truncation, and a start drops entries beyond the log."""
 
@@ -47,27 +45,30 @@ Damage = tuple[str, tuple[Event, ...]]
 def _against_batches(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:
     """Epochs that the records have and the file lacks. Retention removes entries from its front, so only epochs after its first entry
     count."""
-    found = of_batches(disk)
-    if not found or _old_format(disk, timeline):
-        return
-    in_file = dict(disk.epochs)
-    low = min(in_file.values(), default=0)
-    missing = [e for e in found if e.epoch not in in_file and (e.start >= low or not in_file)]
-    missing = [m for m in missing if not _between_copies(m, disk, timeline, cluster)]
+    missing = [] if _old_format(disk, timeline) else [m for m in _missing(disk) if not _between_copies(m, disk, timeline, cluster)]
     segment = missing[0].event if missing else None
     if segment is None:
         return
-    epochs = ", ".join(str(e.epoch) for e in missing[:8])
-    held = f"its log has records of epoch{'s' if len(missing) > 1 else ''} {epochs} (from offset {missing[0].start} on)"
+    what = f"its log has records of {_epochs(missing)} (from offset {missing[0].start} on)"
     if disk.epoch_file is None:
         if _others_have_theirs(disk, cluster):
-            yield f"{held} and no leader-epoch-checkpoint was collected, although the broker's other partitions have one", (segment,)
-    elif not in_file:
-        yield f"{held}, and its leader-epoch-checkpoint is empty", (disk.epoch_file, segment)
+            yield f"{what} and no leader-epoch-checkpoint was collected, although the broker's other partitions have one", (segment,)
+    elif not disk.epochs:
+        yield f"{what}, and its leader-epoch-checkpoint is empty", (disk.epoch_file, segment)
     else:
         last, start = disk.epochs[-1]
         short = f"ends with epoch {last} (from {start})" if missing[0].epoch > last else "lacks them"
-        yield f"{held}, and its leader-epoch-checkpoint {short}", (disk.epoch_events[-1], segment)
+        yield f"{what}, and its leader-epoch-checkpoint {short}", (disk.epoch_events[-1], segment)
+
+
+def _missing(disk: Disk) -> list[Entry]:
+    in_file = dict(disk.epochs)
+    low = min(in_file.values(), default=0)
+    return [e for e in of_batches(disk) or () if e.epoch not in in_file and (e.start >= low or not in_file)]
+
+
+def _epochs(entries: Sequence[Entry]) -> str:
+    return f"epoch{'s' if len(entries) > 1 else ''} {', '.join(str(e.epoch) for e in entries[:8])}"
 
 
 def _old_format(disk: Disk, timeline: PartitionTimeline) -> bool:
@@ -85,7 +86,7 @@ def _between_copies(entry: Entry, disk: Disk, timeline: PartitionTimeline, clust
     running = cluster.availability(disk.broker).running
     last = running.last_seen if running is not None else None
     began = next((t.at for t in timeline.terms if t.epoch == entry.epoch), None)
-    return began is None or last is None or last.at is None or last.at - began < COPYING
+    return began is None or last is None or last.at is None or last.at - began < COPY_DURATION
 
 
 def _others_have_theirs(disk: Disk, cluster: Cluster) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.identity import Conflict
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Evidence, Finding, Rule, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
@@ -17,7 +18,7 @@ _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    yield from _misplaced(cluster)
+    yield from map(_misplaced, cluster.conflicts)
     yield from _clusters(cluster)
 
 
@@ -31,41 +32,51 @@ def _clusters(cluster: Cluster) -> Iterator[Finding]:
     for source in cluster.sources:
         if (found := _HIVE.search(source.path)) is not None:
             by_path.setdefault(found[1], source.path)
-    names = by_id if len(by_id) > 1 else by_path
-    if len(names) < 2:
-        return
-    places = quote(by_id.values()) if len(by_id) > 1 else tuple(Evidence(p, None, None, f"cluster={n}") for n, p in by_path.items())
-    yield Finding(
+    if len(by_id) > 1:
+        yield _mixed(by_id, quote(by_id.values()))
+    elif len(by_path) > 1:
+        yield _mixed(by_path, tuple(Evidence(path, None, None, f"cluster={name}") for name, path in by_path.items()))
+
+
+def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for row in handovers(timeline, cluster):
+        for cell in conflicts(row):
+            yield _finding(row, cell, timeline)
+        if row.contradictions:
+            yield _of_contradiction(row, timeline)
+            return  # it concerns all rows
+
+
+def _mixed(clusters: Collection[str], evidence: tuple[Evidence, ...]) -> Finding:
+    return Finding(
         kind="evidence-conflict",
         severity="medium",
         confidence="certain",
-        summary=f"the evidence is from {len(names)} clusters ({', '.join(sorted(names))}): brokers and topics may be mixed up",
+        summary=f"the evidence is from {len(clusters)} clusters ({', '.join(sorted(clusters))}): brokers and topics may be mixed up",
         explanation=(
             "One run treats all evidence as one set of brokers. Disks with a meta.properties are distinguished by its cluster id. In files that name "
             "no cluster, brokers with the same id and topics with the same name are treated as those of one cluster."
         ),
         next_steps=("Run the analysis once for each cluster.",),
-        evidence=places,
+        evidence=evidence,
     )
 
 
-def _misplaced(cluster: Cluster) -> Iterator[Finding]:
-    for conflict in cluster.conflicts:
-        yield Finding(
-            kind="evidence-conflict",
-            severity="low",
-            confidence="certain",
-            brokers=(conflict.says, conflict.surroundings),
-            summary=f"{conflict.path} is from broker {conflict.says}, but is stored with files of broker {conflict.surroundings}",
-            explanation=(
-                f"The lines of {conflict.path} name broker {conflict.says} as their writer; meta.properties or server.properties next to it belong to broker "
-                f"{conflict.surroundings}. The lines were used. Possible causes: a bundle that was assembled by hand, or a disk that was moved to another broker."
-            ),
-            next_steps=(f"Check from which broker {conflict.path} was collected.",),
-            evidence=(
-                Evidence(conflict.path, None, None, f"names broker {conflict.says}; surroundings name broker {conflict.surroundings}"),
-            ),
-        )
+def _misplaced(conflict: Conflict) -> Finding:
+    path, says, surroundings = conflict.path, conflict.says, conflict.surroundings
+    return Finding(
+        kind="evidence-conflict",
+        severity="low",
+        confidence="certain",
+        brokers=(says, surroundings),
+        summary=f"{path} is from broker {says}, but is stored with files of broker {surroundings}",
+        explanation=(
+            f"The lines of {path} name broker {says} as their writer; meta.properties or server.properties next to it belong to broker "
+            f"{surroundings}. The lines were used. Possible causes: a bundle that was assembled by hand, or a disk that was moved to another broker."
+        ),
+        next_steps=(f"Check from which broker {path} was collected.",),
+        evidence=(Evidence(path, None, None, f"names broker {says}; surroundings name broker {surroundings}"),),
+    )
 
 
 _NAMES = {
@@ -81,19 +92,10 @@ _NAMES = {
 }
 
 
-def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for row in handovers(timeline, cluster):
-        for cell in conflicts(row):
-            yield _finding(row, cell, timeline)
-        if row.contradictions:
-            yield _of_contradiction(row, timeline)
-            return  # it concerns all rows
-
-
 def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
-    found = getattr(row, cell, None)
-    bounds = f": at least {found.at_least} by one source, at most {found.at_most} by another" if isinstance(found, Interval) else ""
-    evidence = (*found.low, *found.high) if isinstance(found, Interval) else tuple(e for r in row.removed for e in r.evidence)
+    value = getattr(row, cell, None)
+    bounds = f": at least {value.at_least} by one source, at most {value.at_most} by another" if isinstance(value, Interval) else ""
+    evidence = (*value.low, *value.high) if isinstance(value, Interval) else tuple(e for r in row.removed for e in r.evidence)
     what = _NAMES.get(cell, cell)
     return Finding(
         kind="evidence-conflict",
@@ -116,7 +118,7 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
 
 
 def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
-    told = "; ".join(row.contradictions)
+    contradictions = "; ".join(row.contradictions)
     mixed = [t for t in timeline.terms if t.epoch == timeline.conflicting_epoch]
     return Finding(
         kind="evidence-conflict",
@@ -125,9 +127,9 @@ def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
         brokers=tuple(dict.fromkeys(t.leader for t in mixed)),
         leader_epoch=timeline.conflicting_epoch,
         start=min((t.at for t in mixed if t.at is not None), default=None),
-        summary=f"{timeline.name}: {told}",
+        summary=f"{timeline.name}: {contradictions}",
         explanation=(
-            f"In {timeline.name} {told}. Each leader epoch has one leader, so the evidence mixes two partitions of this name: "
+            f"In {timeline.name} {contradictions}. Each leader epoch has one leader, so the evidence mixes two partitions of this name: "
             "a topic that was deleted and created again, or files of two clusters."
         ),
         next_steps=(f"Give only the files of one cluster, with logs that reach back to the creation of topic {timeline.topic}.",),

@@ -19,105 +19,123 @@ def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[F
     """Events that were left out because there were too many (forensics.model.partition.floods)."""
     gaps = timeline.of(LEFT_OUT)
     if gaps:
-        first, last, count = gaps[0].at, gaps[-1].last_at, sum(e.count or 0 for e in gaps)
-        yield Finding(
-            kind="evidence-gap",
-            severity="low",
-            confidence="certain",
-            start=first,
-            end=last,
-            summary=f"{timeline.name}: {count:,} events between {moment(first)} and {moment(last)} were left out as repetitive",
-            explanation=(
-                f"The evidence about {timeline.name} is too large for memory. {len(gaps)} periods with one leader in one leader epoch, and with no events "
-                "other than ISR changes, refused writes and failed fetches, were judged by their first and last events; "
-                f"{count:,} events in between were left out. The ISR in between is unknown, so reported durations and counts that include these "
-                "periods are lower bounds."
-            ),
-            next_steps=(f"Analyze a shorter period of the logs of {timeline.name}, so that all events are judged.",),
-            evidence=quote(gaps[:3]),
-        )
+        yield _left_out(gaps, timeline)
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    yield from _unreadable(cluster)
-    yield from _silent(cluster, partitions)
-    yield from _premises(cluster, partitions)
+    yield from (_unreadable(source, problems) for source, problems in _problems(cluster))
+    for brokers, what in _uncollected(cluster, partitions):
+        yield _without_logs(brokers, what, cluster, partitions)
+    for broker, reasons in _unreliable(cluster, partitions):
+        yield _lines_missing(broker, reasons, cluster)
 
 
-def _premises(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """Brokers whose logs were collected, but whose missing lines prove nothing."""
-    named = {b for p in partitions for b in (*(p["replicas"] or ()), *(p["isr"] or ())) if b >= 0}
-    for broker in sorted(named & cluster.collected):
-        coverage = log_coverage(broker, cluster)
-        if not coverage.reaches() or not coverage.reasons:
-            continue
-        reasons = "; ".join(coverage.reasons)
-        yield Finding(
-            kind="evidence-gap",
-            severity="low",
-            confidence="certain",
-            brokers=(broker,),
-            summary=f"a missing line in the logs of broker {broker} proves nothing: {coverage.reasons[0]}",
-            explanation=(
-                f"The logs of broker {broker} may lack lines: {reasons}. The existing lines are used. Events without a line, such as a "
-                "restart or a truncation, may have happened anyway, so verdicts that depend on their absence are unknown."
-            ),
-            next_steps=(
-                f"Collect the log files of broker {broker} from its disk, complete and unfiltered, and keep the loggers kafka.log, kafka.cluster, kafka.server "
-                "and state.change.logger at INFO.",
-            ),
-            evidence=tuple(Evidence(s.path, None, None, f"{s.lines} lines") for s in cluster.sources_of(broker) if s.kind.endswith("-log"))[
-                :3
-            ],
-        )
-
-
-def _unreadable(cluster: Cluster) -> Iterator[Finding]:
+def _problems(cluster: Cluster) -> list[tuple[str, list[Event]]]:
+    """Problems of reading, by source."""
     by_source: dict[str, list[Event]] = {}
     for event in cluster.of("problem"):
         if event.reason not in CORRUPT:
             by_source.setdefault(event.source, []).append(event)
-    for source, events in sorted(by_source.items()):
-        more = f" and {len(events) - 1} more" if len(events) > 1 else ""
-        yield Finding(
-            kind="evidence-gap",
-            severity="low",
-            confidence="certain",
-            brokers=(events[0].writer,) if events[0].writer is not None else (),
-            summary=f"{source}: {events[0].text}{more}",
-            explanation=f"{source} could not be read completely: {'; '.join(e.text or '' for e in events[:5])}. The readable part is used.",
-            next_steps=(f"Collect {source} again.",),
-            evidence=quote(events[:3]),
-        )
+    return sorted(by_source.items())
 
 
-def _silent(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def _uncollected(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[tuple[int, ...], str]]:
     """Brokers with replicas from which nothing was collected, or no log with lines about replicas."""
-    named = {b for p in partitions for b in (*(p["replicas"] or ()), *(p["isr"] or ())) if b >= 0}
-    absent = tuple(sorted(named - cluster.collected))
-    mute = tuple(sorted(b for b in named & cluster.collected if not log_coverage(b, cluster).reaches()))
-    for brokers, what in ((absent, "nothing"), (mute, "no server.log")):
-        if brokers:
-            yield _untold(brokers, what, cluster, partitions)
+    named = _named(partitions)
+    if absent := tuple(sorted(named - cluster.collected)):
+        yield absent, "nothing"
+    if silent := tuple(sorted(b for b in named & cluster.collected if not log_coverage(b, cluster).reaches())):
+        yield silent, "no server.log"
 
 
-def _untold(brokers: tuple[int, ...], what: str, cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Finding:
-    touched = [f"{p['topic']}-{p['partition']}" for p in partitions if set(brokers) & {*(p["replicas"] or ()), *(p["isr"] or ())}]
-    names, hold = brokers_named(brokers), "holds" if len(brokers) == 1 else "hold"
+def _unreliable(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Sequence[str]]]:
+    """Brokers whose logs were collected, but whose missing lines prove nothing, and the reasons."""
+    for broker in sorted(_named(partitions) & cluster.collected):
+        coverage = log_coverage(broker, cluster)
+        if coverage.reaches() and coverage.reasons:
+            yield broker, coverage.reasons
+
+
+def _named(partitions: Sequence[Mapping[str, Any]]) -> set[int]:
+    return {b for p in partitions for b in _brokers(p) if b >= 0}
+
+
+def _brokers(partition: Mapping[str, Any]) -> set[int]:
+    return {*(partition["replicas"] or ()), *(partition["isr"] or ())}
+
+
+def _left_out(gaps: Sequence[Event], timeline: PartitionTimeline) -> Finding:
+    first, last, count = gaps[0].at, gaps[-1].last_at, sum(e.count or 0 for e in gaps)
+    return Finding(
+        kind="evidence-gap",
+        severity="low",
+        confidence="certain",
+        start=first,
+        end=last,
+        summary=f"{timeline.name}: {count:,} events between {moment(first)} and {moment(last)} were left out as repetitive",
+        explanation=(
+            f"The evidence about {timeline.name} is too large for memory. {len(gaps)} periods with one leader in one leader epoch, and with no events "
+            "other than ISR changes, refused writes and failed fetches, were judged by their first and last events; "
+            f"{count:,} events in between were left out. The ISR in between is unknown, so reported durations and counts that include these "
+            "periods are lower bounds."
+        ),
+        next_steps=(f"Analyze a shorter period of the logs of {timeline.name}, so that all events are judged.",),
+        evidence=quote(gaps[:3]),
+    )
+
+
+def _unreadable(source: str, problems: Sequence[Event]) -> Finding:
+    first = problems[0]
+    more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+    return Finding(
+        kind="evidence-gap",
+        severity="low",
+        confidence="certain",
+        brokers=(first.writer,) if first.writer is not None else (),
+        summary=f"{source}: {first.text}{more}",
+        explanation=f"{source} could not be read completely: {'; '.join(e.text or '' for e in problems[:5])}. The readable part is used.",
+        next_steps=(f"Collect {source} again.",),
+        evidence=quote(problems[:3]),
+    )
+
+
+def _without_logs(brokers: tuple[int, ...], what: str, cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Finding:
+    replicas = [f"{p['topic']}-{p['partition']}" for p in partitions if set(brokers) & _brokers(p)]
+    names, have = brokers_named(brokers), "has" if len(brokers) == 1 else "have"
     return Finding(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
         brokers=brokers,
-        summary=f"{what} was collected from {names}, which {hold} replicas of {counted(len(touched))}",
+        summary=f"{what} was collected from {names}, which {have} replicas of {counted(len(replicas))}",
         explanation=(
-            f"{what[0].upper() + what[1:]} was collected from {names}, which {hold} replicas ({some(touched)}). Their log end offsets and "
-            "truncations are unknown, and losses that only their logs show are not detected."
+            f"{what[0].upper() + what[1:]} was collected from {names}, which {have} replicas ({some(replicas)}). The log end offsets and "
+            "truncations of these replicas are unknown, and losses that only these logs show are not detected."
         ),
         next_steps=(f"Collect server.log*, state-change.log*, the checkpoints and leader-epoch-checkpoint files of {names}.",),
         evidence=(
             Evidence(cluster.sources[0].path if cluster.sources else "", None, None, f"sources of nodes {sorted(cluster.collected)} only"),
         ),
+    )
+
+
+def _lines_missing(broker: int, reasons: Sequence[str], cluster: Cluster) -> Finding:
+    logs = [s for s in cluster.sources_of(broker) if s.kind.endswith("-log")]
+    return Finding(
+        kind="evidence-gap",
+        severity="low",
+        confidence="certain",
+        brokers=(broker,),
+        summary=f"a missing line in the logs of broker {broker} proves nothing: {reasons[0]}",
+        explanation=(
+            f"The logs of broker {broker} may lack lines: {'; '.join(reasons)}. The existing lines are used. Events without a line, such as a "
+            "restart or a truncation, may have happened anyway, so verdicts that depend on their absence are unknown."
+        ),
+        next_steps=(
+            f"Collect the log files of broker {broker} from its disk, complete and unfiltered, and keep the loggers kafka.log, kafka.cluster, kafka.server "
+            "and state.change.logger at INFO.",
+        ),
+        evidence=tuple(Evidence(s.path, None, None, f"{s.lines} lines") for s in logs[:3]),
     )
 
 

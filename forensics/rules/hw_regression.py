@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import losses
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    yield from _said(timeline, cluster)
+    yield from _printed(timeline, cluster)
     yield from _between_collections(timeline, cluster)
 
 
-def _said(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def _printed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     backwards = [e for e in timeline.of("hw-regression") if _falls(e)]
     if not backwards:
         return
@@ -29,7 +30,7 @@ def _said(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         if not explained and not _refetch(event, timeline):
             starts = _of_its_leader(event, timeline)
             if not any(mark <= low and offset >= high for mark, offset in starts):
-                yield _finding(event, timeline, told=bool(starts))
+                yield _finding(event, timeline, leader_started=bool(starts))
 
 
 def _falls(event: Event) -> bool:
@@ -45,14 +46,19 @@ def _of_its_leader(event: Event, timeline: PartitionTimeline) -> list[tuple[int,
     """High watermark and log end offset with which the leader of this follower started; empty if a later leader had started that the
     follower's lines do not mention. A new leader starts with the high watermark of its last fetch, which is one fetch older than that of
     the previous leader. Followers that knew a higher one adopt it; the records are in the new leader's log (KIP-207)."""
-    own = timeline.replicas.get(event.writer) if event.writer is not None else None
-    if own is None or event.at is None:
-        return []
-    epoch = max((f.epoch for f in own.follower_starts if not_after(f.at, event.at)), default=None)
+    epoch = _epoch_followed(event, timeline)
     if epoch is None or any(t.epoch > epoch and not_after(t.at, event.at) for t in timeline.terms):
         return []
     starts = (s for replica in timeline.replicas.values() for s in replica.leader_starts if s.epoch == epoch)
     return [(s.high_watermark, s.offset) for s in starts if s.high_watermark is not None and s.offset is not None]
+
+
+def _epoch_followed(event: Event, timeline: PartitionTimeline) -> int | None:
+    """The last leader epoch in which the writer of the event had become a follower."""
+    if event.writer not in timeline.replicas or event.at is None:
+        return None
+    starts = timeline.replicas[event.writer].follower_starts
+    return max((f.epoch for f in starts if not_after(f.at, event.at)), default=None)
 
 
 def _between_collections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -60,16 +66,24 @@ def _between_collections(timeline: PartitionTimeline, cluster: Cluster) -> Itera
     if timeline.generation != 0 or timeline.topic in cluster.recreated:
         return
     for broker, disk in sorted(timeline.collected_logs.items()):
-        now, end, replica = disk.high_watermark, None if disk.end_unknown else disk.reach, timeline.replicas.get(broker)
-        before = [e for e in timeline.of("hw-checkpoint") if e.writer == broker and e.reason is None and e.collection != disk.collection]
-        if now is None or now.offset is None or end is None or not before:
+        highest = _highest_before(disk, timeline)
+        now, end = disk.high_watermark, None if disk.end_unknown else disk.reach
+        if highest is None or now is None or now.offset is None or end is None or max(now.offset, end) >= (highest.offset or 0):
             continue
-        highest = max(before, key=lambda e: e.offset or 0)
-        reached = highest.offset or 0
-        if now.offset >= reached or end >= reached or (replica is not None and any(r.start < reached for r in replica.removals)):
-            continue
-        if not any(x.range.start < reached for x in losses(timeline, cluster)):
+        if not _explained(broker, highest.offset or 0, timeline, cluster):
             yield _fallen(timeline, broker, highest, now, end)
+
+
+def _highest_before(disk: Disk, timeline: PartitionTimeline) -> Event | None:
+    """The broker's highest checkpointed high watermark in other collections."""
+    marks = (e for e in timeline.of("hw-checkpoint") if e.writer == disk.broker and e.reason is None and e.collection != disk.collection)
+    return max(marks, key=lambda e: e.offset or 0, default=None)
+
+
+def _explained(broker: int, reached: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """A removal from the log of this broker, or a loss, took records below this offset."""
+    removed = any(r.start < reached for r in timeline.removals_of(broker))
+    return removed or any(x.range.start < reached for x in losses(timeline, cluster))
 
 
 def _fallen(timeline: PartitionTimeline, broker: int, before: Event, now: Event, end: int) -> Finding:
@@ -92,12 +106,12 @@ def _fallen(timeline: PartitionTimeline, broker: int, before: Event, now: Event,
     )
 
 
-def _finding(event: Event, timeline: PartitionTimeline, *, told: bool) -> Finding:
-    """`told`: the evidence shows the high watermark with which its leader started; otherwise that may be the explanation."""
+def _finding(event: Event, timeline: PartitionTimeline, *, leader_started: bool) -> Finding:
+    """`leader_started`: the evidence shows the high watermark with which its leader started; otherwise that may be the explanation."""
     return Finding(
         kind="hw-regression",
         severity="medium",
-        confidence="certain" if told else "possible",
+        confidence="certain" if leader_started else "possible",
         brokers=(event.writer,) if event.writer is not None else (),
         start=event.at,
         end=event.at,
@@ -106,7 +120,7 @@ def _finding(event: Event, timeline: PartitionTimeline, *, told: bool) -> Findin
             f"At {moment(event.at)} broker {event.writer} moved its high watermark of {timeline.name} from {event.previous_offset} back to "
             f"{event.high_watermark}, and no truncation or loss in evidence explains it. Consumers that had read up to {event.previous_offset} get "
             "OffsetOutOfRange until the high watermark has risen again."
-            + ("" if told else " A new leader may have started with this high watermark; its log line is missing.")
+            + ("" if leader_started else " A new leader may have started with this high watermark; its log line is missing.")
         ),
         next_steps=(
             f"Compare the leader-epoch-checkpoint files of the replicas of {timeline.name} around the offset.",

@@ -23,7 +23,7 @@ from forensics.model.partition.absences import (
 )
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.thresholds import FLAPPING, FLAPS
+from forensics.thresholds import FLAPPING_PERIOD, MIN_FLAPS
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -41,9 +41,9 @@ def _often(own: Sequence[Interval]) -> list[Interval]:
     starts = [i.start for i in own]
     dense = {
         n
-        for first in range(len(own) - FLAPS + 1)
-        if (one := starts[first]) is None or (last := starts[first + FLAPS - 1]) is None or last - one <= FLAPPING
-        for n in range(first, first + FLAPS)
+        for first in range(len(own) - MIN_FLAPS + 1)
+        if (one := starts[first]) is None or (last := starts[first + MIN_FLAPS - 1]) is None or last - one <= FLAPPING_PERIOD
+        for n in range(first, first + MIN_FLAPS)
     }
     return [own[n] for n in sorted(dense)]
 

@@ -12,7 +12,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import MAX_EVIDENCE, Aggregation, Evidence, Finding, Rule, brokers_named, quote, some
 from forensics.model.partition.placement import STEPS, TOLD
 
-NAMED = 8
+MAX_PARTITIONS_NAMED = 8
 """Number of partitions that a text names."""
 
 
@@ -32,7 +32,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:
     ready = [p for p in away if broker in (p["isr"] or ())]
     rebalance = effective(cluster, "auto.leader.rebalance.enable")
-    names = some([f"{p['topic']}-{p['partition']}" for p in away], NAMED)
+    names = some([f"{p['topic']}-{p['partition']}" for p in away], MAX_PARTITIONS_NAMED)
     leaders = sorted({p["leader"] for p in away if p["leader"] is not None and p["leader"] >= 0})
     return Finding(
         kind="leader-imbalance",
@@ -87,8 +87,8 @@ def _steps(broker: int, ready: Sequence[object], away: Sequence[object], rebalan
 
 
 def _evidence(away: Sequence[Mapping[str, Any]], rebalance: Effective) -> tuple[Evidence, ...]:
-    told = [Evidence(**p["told"]) for p in away[:MAX_EVIDENCE] if p["told"] is not None]
-    return tuple(dict.fromkeys((*told[: MAX_EVIDENCE - 1], *quote(rebalance.event))))
+    leaders = [Evidence(**p["told"]) for p in away[:MAX_EVIDENCE] if p["told"] is not None]
+    return tuple(dict.fromkeys((*leaders[: MAX_EVIDENCE - 1], *quote(rebalance.event))))
 
 
 RULE = Rule(

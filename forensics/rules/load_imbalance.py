@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from forensics.model.cluster.balance import DEVIATION, DISK, LEADERS, TRAFFIC, Load, at_end, limit, load, metrics, uneven
+from forensics.model.cluster.balance import DISK, LEADERS, TRAFFIC, Load, at_end, limit, load, metrics, uneven
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named
 from forensics.model.partition.placement import SIZES, STEPS, TOLD, WRITTEN
+from forensics.thresholds import LOAD_DEVIATION
 
-NAMED = 5
+MAX_BROKERS_NAMED = 5
 """Number of brokers that a text lists."""
 
 
@@ -24,7 +25,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
     avoidable = [
         m for m in found.metrics if uneven(m, known[m]) and _sigma(m, found) > found.limit and not (led and m in (LEADERS, TRAFFIC))
     ]
-    away = sorted((b for b, r in found.deviations.items() if r > DEVIATION), key=lambda b: (-found.deviations[b], b))
+    away = sorted((b for b, r in found.deviations.items() if r > LOAD_DEVIATION), key=lambda b: (-found.deviations[b], b))
     evidence = _evidence(cluster, partitions, away, avoidable)
     if avoidable and away and evidence:
         yield _finding(found, away, max(avoidable, key=lambda m: _sigma(m, found)), cluster, evidence)
@@ -41,14 +42,9 @@ def _sigma(metric: str, found: Load) -> float:
 
 
 def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, evidence: tuple[Evidence, ...]) -> Finding:
-    worst = away[0]
-    mean = 1 / len(found.shares)
-    told = "; ".join(
-        f"broker {b} {found.shares[b]:.1%} ({found.deviations[b]:.0%} {'above' if found.shares[b] > mean else 'below'} the mean; "
-        + ", ".join(f"{m} {values[b]:.1%}" for m, values in found.metrics.items())
-        + ")"
-        for b in away[:NAMED]
-    )
+    worst, mean = away[0], 1 / len(found.shares)
+    shares = "; ".join(_share(b, found, mean) for b in away[:MAX_BROKERS_NAMED])
+    more = f" and {len(away) - MAX_BROKERS_NAMED} more" if len(away) > MAX_BROKERS_NAMED else ""
     weights = ", ".join(f"{m}={w:g}" for m, w in cluster.weights.items())
     return Finding(
         kind="load-imbalance",
@@ -56,12 +52,12 @@ def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, ev
         confidence="certain" if cluster.measures else "probable" if set(found.shares) <= cluster.collected else "possible",
         brokers=tuple(away),
         summary=(
-            f"broker {worst} carries {found.shares[worst]:.1%} of the load, {found.deviations[worst]:.0%} {'above' if found.shares[worst] > mean else 'below'} "
+            f"broker {worst} carries {found.shares[worst]:.1%} of the load, {found.deviations[worst]:.0%} {_side(worst, found, mean)} "
             f"the mean of {len(found.shares)} brokers; most uneven: {metric}"
         ),
         explanation=(
-            f"Shares of the load at the end of the evidence (mean {mean:.1%}): {told}{f' and {len(away) - NAMED} more' if len(away) > NAMED else ''}. "
-            f"The standard deviation of the shares is {found.sigma:.4f}, the limit is {found.limit:.4f} (every broker {DEVIATION:.0%} away from the mean). "
+            f"Shares of the load at the end of the evidence (mean {mean:.1%}): {shares}{more}. "
+            f"The standard deviation of the shares is {found.sigma:.4f}, the limit is {found.limit:.4f} (every broker {LOAD_DEVIATION:.0%} away from the mean). "
             f"Weights: {weights or 'equal'}."
         ),
         next_steps=(
@@ -71,22 +67,35 @@ def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, ev
     )
 
 
+def _share(broker: int, found: Load, mean: float) -> str:
+    metrics = ", ".join(f"{m} {values[broker]:.1%}" for m, values in found.metrics.items())
+    deviation = f"{found.deviations[broker]:.0%} {_side(broker, found, mean)} the mean"
+    return f"broker {broker} {found.shares[broker]:.1%} ({deviation}; {metrics})"
+
+
+def _side(broker: int, found: Load, mean: float) -> str:
+    return "above" if found.shares[broker] > mean else "below"
+
+
 def _evidence(
     cluster: Cluster, partitions: Sequence[Mapping[str, Any]], away: Sequence[int], avoidable: Sequence[str]
 ) -> tuple[Evidence, ...]:
     """The user's measurements of these brokers, their largest files, and the evidence of their leaderships and replicas."""
-    found = [
+    measured = [
         Evidence(m.source, m.line, m.byte, m.text or f"{m.metric}={m.mean:g}")
         for m in cluster.measures
         if m.broker in away and m.metric in avoidable
     ]
-    if DISK in avoidable:
-        files = sorted((s for s in cluster.sources if s.kind == "segment" and s.node in away), key=lambda s: (-(s.bytes or 0), s.path))
-        found.extend(Evidence(s.path, None, None, f"{s.bytes} bytes") for s in files[:2])
-    if set(avoidable) - {DISK, *(m.metric for m in cluster.measures)} or not found:
-        concerned = (p for p in partitions if p["told"] is not None and set(away) & set(p["replicas"] or ()))
-        found.extend(Evidence(**p["told"]) for p in islice(concerned, MAX_EVIDENCE))
-    return tuple(dict.fromkeys(found))[:MAX_EVIDENCE]
+    pieces = [*measured, *(_largest_files(cluster, away) if DISK in avoidable else ())]
+    if set(avoidable) - {DISK, *(m.metric for m in cluster.measures)} or not pieces:
+        concerned = (p["told"] for p in partitions if p["told"] is not None and set(away) & set(p["replicas"] or ()))
+        pieces.extend(Evidence(**piece) for piece in islice(concerned, MAX_EVIDENCE))
+    return tuple(dict.fromkeys(pieces))[:MAX_EVIDENCE]
+
+
+def _largest_files(cluster: Cluster, brokers: Sequence[int]) -> list[Evidence]:
+    files = sorted((s for s in cluster.sources if s.kind == "segment" and s.node in brokers), key=lambda s: (-(s.bytes or 0), s.path))
+    return [Evidence(s.path, None, None, f"{s.bytes} bytes") for s in files[:2]]
 
 
 RULE = Rule(

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.thresholds import SAME_DISK_FAILURE
 from parsers.cached import cached_property
 
-ONE_FAILURE = timedelta(seconds=60)
-"""The exception, the lines of both managers and of the controller, and the halt of one failure are within this time."""
 DISK = ("full", "read-only", "io")
 
 
@@ -25,12 +24,15 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
     for broker, events in sorted(groups.items(), key=lambda g: str(g[0])):
         halts = [e.at for e in cluster.of("fatal-error") if e.writer == broker and e.reason == "log-dir" and e.at is not None]
         for failure in _failures(broker, events, halts):
-            own = [e for e in failure if e.writer == broker]
-            told: dict[str | None, list[Event]] = defaultdict(list)
-            for event in own or failure:
-                told[event.directory].append(event)
-            for directory, lines in sorted(told.items(), key=lambda g: str(g[0])):
+            for directory, lines in _by_directory([e for e in failure if e.writer == broker] or failure):
                 yield _finding(_Failure(broker, directory, lines, cluster))
+
+
+def _by_directory(events: Sequence[Event]) -> list[tuple[str | None, list[Event]]]:
+    lines: dict[str | None, list[Event]] = defaultdict(list)
+    for event in events:
+        lines[event.directory].append(event)
+    return sorted(lines.items(), key=lambda group: str(group[0]))
 
 
 def _failures(broker: int | None, events: Sequence[Event], halts: Sequence[datetime]) -> Iterator[list[Event]]:
@@ -40,7 +42,7 @@ def _failures(broker: int | None, events: Sequence[Event], halts: Sequence[datet
         first = current[0].at if current else None
         if first is not None and event.at is not None:
             again = event.writer == broker and any(first <= halt < event.at for halt in halts)
-            if again or event.at - first > ONE_FAILURE:
+            if again or event.at - first > SAME_DISK_FAILURE:
                 yield current
                 current = []
         current.append(event)
@@ -62,18 +64,18 @@ class _Failure:
     def near(self, kind: str) -> list[Event]:
         if self.at is None:
             return []
-        told = (e for e in self.cluster.of(kind) if e.writer == self.broker and e.at is not None)
-        return [e for e in told if e.at is not None and abs(e.at - self.at) <= ONE_FAILURE]
+        lines = (e for e in self.cluster.of(kind) if e.writer == self.broker and e.at is not None)
+        return [e for e in lines if e.at is not None and abs(e.at - self.at) <= SAME_DISK_FAILURE]
 
     def refused(self) -> Event | None:
         """The exception that caused the failure: the last one before it about this directory."""
-        told = [e for e in self.near("log-file-refused") if e.value is None or e.value.startswith(self.directory or "")]
-        before = [e for e in told if e.at is not None and self.at is not None and e.at <= self.at]
-        return before[-1] if before else next(iter(told), None)
+        lines = [e for e in self.near("log-file-refused") if e.value is None or e.value.startswith(self.directory or "")]
+        before = [e for e in lines if e.at is not None and self.at is not None and e.at <= self.at]
+        return before[-1] if before else next(iter(lines), None)
 
     def halted(self) -> Event | None:
-        told = (e for e in self.near("fatal-error") if e.reason == "log-dir")
-        return next((e for e in told if e.at is not None and self.at is not None and e.at >= self.at), None)
+        lines = (e for e in self.near("fatal-error") if e.reason == "log-dir")
+        return next((e for e in lines if e.at is not None and self.at is not None and e.at >= self.at), None)
 
     @cached_property
     def set(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, takewhile
 
@@ -46,7 +46,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def _in_sync(brokers: set[int], timeline: PartitionTimeline) -> bool:
     """The brokers are in sync, and their disks were not saved before that: joining the ISR may have truncated the difference."""
-    together = list(takewhile(lambda s: brokers <= {*s.isr}, reversed(timeline.told)))
+    together = list(takewhile(lambda s: brokers <= {*s.isr}, reversed(timeline.states_with_describe)))
     if not brokers <= {*timeline.standing.isr} or not together or (since := together[-1].at) is None:
         return brokers <= {*timeline.standing.isr}
     return all((saved := timeline.collected_logs[b].as_of) is None or saved >= since for b in brokers)
@@ -72,16 +72,28 @@ def _difference(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None, bro
     """
     same = same_batches(one, other, cleaned)
     conflicts = {} if brought else same_epoch_conflicts(one, other, same)
-    agreed = max((offset for offset, alike in same.items() if alike), default=-1)
-    lasting = [o for o, alike in same.items() if not alike and (in_sync or o < agreed or o in conflicts)]
+    lasting = _lasting(same, conflicts, in_sync)
     proven = [o for o in lasting if same[o] is False]
-    differ = proven or [o for o in lasting if cleaned is None]
+    differ = proven or (lasting if cleaned is None else [])
     if not differ:
         return None
+    start, end = _span(differ, same, one, other)
+    return _Difference(start, end, bool(proven), next((conflicts[o] for o in differ if o in conflicts), None))
+
+
+def _lasting(same: Mapping[int, bool | None], conflicts: Mapping[int, int], in_sync: bool) -> list[int]:
+    """The base offsets of batches that differ, and that no truncation will remove."""
+    agreed = max((offset for offset, alike in same.items() if alike), default=-1)
+    return [o for o, alike in same.items() if not alike and (in_sync or o < agreed or o in conflicts)]
+
+
+def _span(differ: Sequence[int], same: Mapping[int, bool | None], one: Disk, other: Disk) -> tuple[int, int]:
+    """The offsets between the identical batches before and after the batches that differ."""
     ends = [{b["base_offset"]: b["last_offset"] + 1 for b in d.batches()} for d in (one, other)]
-    first = max((ends[0][o] for o in same if o < differ[0] and same[o]), default=min(differ[0], one.segments[0].offset or 0))
-    last = next((o for o in same if o > differ[-1] and same[o]), max(end[differ[-1]] for end in ends))
-    return _Difference(min(first, differ[0]), last, bool(proven), next((conflicts[o] for o in differ if o in conflicts), None))
+    identical = [offset for offset, alike in same.items() if alike]
+    start = max((ends[0][o] for o in identical if o < differ[0]), default=one.segments[0].offset or 0)
+    end = next((o for o in identical if o > differ[-1]), max(end[differ[-1]] for end in ends))
+    return min(start, differ[0]), end
 
 
 def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
@@ -149,12 +161,12 @@ def _joined(spans: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
     return tuple(found)
 
 
-_LISTED = 5
+_MAX_LISTED = 5
 
 
 def _listed(ranges: Sequence[Range]) -> str:
-    more = f" and {len(ranges) - _LISTED} more ranges" if len(ranges) > _LISTED else ""
-    return ", ".join(map(str, ranges[:_LISTED])) + more
+    more = f" and {len(ranges) - _MAX_LISTED} more ranges" if len(ranges) > _MAX_LISTED else ""
+    return ", ".join(map(str, ranges[:_MAX_LISTED])) + more
 
 
 _NO_ELECTION = (
@@ -164,13 +176,18 @@ _NO_ELECTION = (
 
 
 def _case(timeline: PartitionTimeline, cluster: Cluster, difference: _Difference, brokers: tuple[int, ...]) -> str:
-    """The likely cause of the difference. KIP-101 describes two cases in which replicas without leader epochs diverge."""
-    wrote = [t for t in timeline.terms if t.start_offset is not None and t.start_offset <= difference.start]
-    unclean = next((e for e in elections(timeline, cluster) if e.unclean and e.term in wrote[-1:]), None)
+    """The likely cause of the difference."""
     if difference.epoch is not None:
         return _NO_ELECTION
     if timeline.has_epochs:
         return "With leader epochs (0.11 and later) possible causes are a fast succession of leaders before 2.0 (KIP-279) or a damaged epoch history."
+    return _case_without_epochs(timeline, cluster, difference, brokers)
+
+
+def _case_without_epochs(timeline: PartitionTimeline, cluster: Cluster, difference: _Difference, brokers: tuple[int, ...]) -> str:
+    """KIP-101 describes two cases in which replicas without leader epochs diverge."""
+    wrote = [t for t in timeline.terms if t.start_offset is not None and t.start_offset <= difference.start]
+    unclean = next((e for e in elections(timeline, cluster) if e.unclean and e.term in wrote[-1:]), None)
     if unclean is not None:
         return (
             f"Broker {unclean.term.leader}, elected from outside the ISR at {moment(unclean.term.at)} with a log that ended at "
@@ -194,42 +211,57 @@ _IF_COMPACTED = (
 def _finding(timeline: PartitionTimeline, cluster: Cluster, difference: _Difference, pairs: list[tuple[Disk, Disk]]) -> Finding:
     span, proven = Range(difference.start, difference.end), difference.proven
     brokers = tuple(sorted({d.broker for pair in pairs for d in pair}))
-    leader = timeline.standing.leader
-    odd = [b for b in brokers if all(b in (x.broker, y.broker) for x, y in pairs)]
-    about = tuple(dict.fromkeys([*(odd if len(odd) == 1 else []), *brokers]))
+    odd = _odd(brokers, pairs)
     segments: list[Event] = [e for pair in pairs for d in pair if (e := d.end_event()) is not None]
-    who = (
-        f"broker {odd[0]} differs from the others"
-        if len(odd) == 1 and len(brokers) > 2
-        else f"brokers {', '.join(map(str, brokers))} differ"
-    )
-    although = (
-        f"although all of them are from leader epoch {difference.epoch}"
-        if difference.epoch is not None
-        else "although these replicas are in sync or agree again after these offsets"
-    )
     return Finding(
         kind="log-divergence",
         severity="critical" if proven else "high",
         confidence="certain" if proven else "possible",
-        brokers=about,
+        brokers=brokers if odd is None else tuple(dict.fromkeys((odd, *brokers))),
         leader_epoch=timeline.standing.leader_epoch,
         offsets=(span,),
-        summary=f"{timeline.name}: {who} at offsets {span}",
+        summary=f"{timeline.name}: {_who(brokers, odd)} at offsets {span}",
         explanation=(
-            f"The record batches of {timeline.name} at offsets {span} have different checksums on {', '.join(f'broker {b}' for b in brokers)}, {although}. "
+            f"The record batches of {timeline.name} at offsets {span} have different checksums on {_each(brokers)}, {_although(difference)}. "
             f"{'' if proven else _IF_COMPACTED}A consumer reads different records there depending on which replica leads"
-            f"{f' (broker {leader} leads now)' if leader is not None and leader >= 0 else ''}. Replication does not repair this: a follower truncates only "
+            f"{_leads_now(timeline)}. Replication does not repair this: a follower truncates only "
             "above the offset where leader epochs or high watermarks differ, and both differ only beyond these offsets, if at all. "
             + _case(timeline, cluster, difference, brokers)
         ),
         next_steps=(
-            *([_MIXED.format(", ".join(f"broker {b}" for b in brokers))] if difference.epoch is not None else []),
+            *([_MIXED.format(_each(brokers))] if difference.epoch is not None else []),
             f"Decide which replica of {timeline.name} is right, then delete its directory on the other brokers while they are stopped, so that they copy it again.",
             f"Confirm the difference in {timeline.name} with kafka-replica-verification while the cluster runs.",
         ),
         evidence=quote(segments),
     )
+
+
+def _odd(brokers: Sequence[int], pairs: Sequence[tuple[Disk, Disk]]) -> int | None:
+    """The only broker that differs in every pair; None if there is none, or several."""
+    odd = [b for b in brokers if all(b in (one.broker, other.broker) for one, other in pairs)]
+    return odd[0] if len(odd) == 1 else None
+
+
+def _who(brokers: Sequence[int], odd: int | None) -> str:
+    if odd is not None and len(brokers) > 2:
+        return f"broker {odd} differs from the others"
+    return f"brokers {', '.join(map(str, brokers))} differ"
+
+
+def _each(brokers: Sequence[int]) -> str:
+    return ", ".join(f"broker {b}" for b in brokers)
+
+
+def _although(difference: _Difference) -> str:
+    if difference.epoch is not None:
+        return f"although all of them are from leader epoch {difference.epoch}"
+    return "although these replicas are in sync or agree again after these offsets"
+
+
+def _leads_now(timeline: PartitionTimeline) -> str:
+    leader = timeline.standing.leader
+    return f" (broker {leader} leads now)" if leader is not None and leader >= 0 else ""
 
 
 RULE = Rule(

@@ -68,39 +68,39 @@ def _left(broker: int, kept: _Kept, timeline: PartitionTimeline, cluster: Cluste
 
 def _covered(broker: int, term: Term, kept: _Kept, cluster: Cluster) -> bool:
     """The broker's log of that time was collected, so it would contain an order of that leader."""
-    old, _, said = kept.lines
-    if old.source == said.source or term.at is None:
+    old, _, kept_line = kept.lines
+    if old.source == kept_line.source or term.at is None:
         return True
     logs = [s for s in cluster.sources_of(broker) if s.kind == "state-change-log"]
     return any(s.first <= term.at <= s.last for s in logs if s.first is not None and s.last is not None)
 
 
 def _finding(broker: int, kept: _Kept, between: Sequence[Term], timeline: PartitionTimeline) -> Finding:
-    old, new, said = kept.lines
+    old, new, kept_line = kept.lines
     others = ", ".join(f"broker {t.leader} in epoch {t.epoch}" for t in between)
-    whole = old.source == said.source
+    one_file = old.source == kept_line.source
     return Finding(
         kind="missed-epoch-change",
         severity="high",
-        confidence="certain" if whole else "probable",
+        confidence="certain" if one_file else "probable",
         brokers=(broker,),
         leader_epoch=kept.epoch,
         start=between[0].at,
-        end=said.at,
+        end=kept_line.at,
         summary=f"{timeline.name}: broker {broker} did not truncate for leader epoch {kept.epoch} of broker {kept.leader}, because it missed the leaders since epoch {kept.before}",
         explanation=(
-            f"Broker {broker} followed broker {kept.leader} in leader epoch {kept.before} and next learned, at {moment(said.at)}, that it leads in epoch "
+            f"Broker {broker} followed broker {kept.leader} in leader epoch {kept.before} and next learned, at {moment(kept_line.at)}, that it leads in epoch "
             f"{kept.epoch}: the same leader, so it continued fetching without truncation. It missed {others}, whose followers truncated and whose "
             f"records got the following offsets; broker {kept.leader} may have truncated its log then. The records of broker {broker} after the start "
             "of those epochs may differ from those of other replicas at the same offsets."
-            + ("" if whole else " The two orders are from different log files; a file between them may be missing.")
+            + ("" if one_file else " The two orders are from different log files; a file between them may be missing.")
         ),
         next_steps=(
             f"Compare the segments of {timeline.name} on broker {broker} with the leader's (`kafka-forensics checkpoints`). If they differ, let broker "
             f"{broker} copy the partition again before it leads.",
             "Upgrade Kafka: from 2.1 on a follower truncates at every new leader epoch.",
         ),
-        evidence=quote(old, *(t.evidence[:1] for t in between), new, said),
+        evidence=quote(old, *(t.evidence[:1] for t in between), new, kept_line),
     )
 
 

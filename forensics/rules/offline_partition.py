@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
-from forensics.model.partition.absences import IN_ORDER, absences
+from forensics.model.partition.absences import IN_ORDER, Interval, absences
 from forensics.model.partition.eligible import eligible_leaders, named_eligible
 from forensics.model.partition.final_state import DESCRIBED
 from forensics.model.partition.leaderless import leaderless, without_leader
@@ -19,7 +19,7 @@ from forensics.model.partition.windows import Window, closing, condensed, lasted
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for window in condensed(leaderless(timeline, cluster)):
         yield _finding(window, timeline, cluster)
-    now = [*takewhile(without_leader, reversed(timeline.told))]
+    now = [*takewhile(without_leader, reversed(timeline.states_with_describe))]
     if now and now[-1].source == DESCRIBED:
         yield _seen(now[0], timeline, cluster)
 
@@ -35,10 +35,10 @@ def _seen(now: State, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
         start=now.at,
         summary=f"{timeline.name}: no leader in kafka-topics --describe at {moment(now.at)}",
         explanation=(
-            f"At {moment(now.at)} kafka-topics --describe showed {timeline.name} without a leader, with ISR {list(now.isr)}. The start and the cause are not in "
-            f"evidence. {_electable(now, able)}"
+            f"At {moment(now.at)} kafka-topics --describe showed {timeline.name} without a leader, with ISR {list(now.isr)}. The evidence does not "
+            f"show the start and the cause. {_electable(now, able)}"
         ),
-        next_steps=_steps(able, now.isr),
+        next_steps=_steps(timeline.name, able, now.isr),
         evidence=quote(now.event),
     )
 
@@ -47,8 +47,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     last = window.states[-1]
     able = last.isr or eligible_leaders(last, window.end, timeline, cluster)
     index = timeline.states.index(window.states[0])
-    before = timeline.states[index - 1] if index else None
-    gone = tuple(dict.fromkeys([*([before.leader] if before is not None and before.leader >= 0 else []), *last.isr]))
+    gone = _missing_brokers(last, timeline.states[index - 1] if index else None)
     why = [absences(timeline, cluster).of(b, window.states[0], last) for b in gone]
     stopped = bool(why) and all(i.cause in IN_ORDER for i in why)
     closed = closing(window, gone, cluster) if stopped else ""
@@ -63,16 +62,27 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         end=window.end,
         summary=f"{timeline.name}: no leader {lasted(window, cluster)}",
         explanation=(
-            f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had no leader; its ISR "
-            f"was {list(last.isr)}. {'; '.join(i.words for i in why) or 'No broker is known to have led it before'}. {_electable(last, able)}{closed}"
+            f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had no leader; its ISR was {list(last.isr)}. "
+            f"{_reasons(why, timeline)}. {_electable(last, able)}{closed}"
         ),
-        next_steps=_steps(able, gone) if window.end is None and not window.deleted else (),
+        next_steps=_steps(timeline.name, able, gone) if window.end is None and not window.deleted else (),
         evidence=quote(
             window.states[0].event,
             *(e for i in why for e in i.evidence[1:2]),
             *(s.event for s in timeline.states[index + len(window.states) :][:1]),
         ),
     )
+
+
+def _missing_brokers(state: State, before: State | None) -> tuple[int, ...]:
+    """The leader before and the ISR: the partition had no leader because they were gone."""
+    leader = (before.leader,) if before is not None and before.leader >= 0 else ()
+    return tuple(dict.fromkeys((*leader, *state.isr)))
+
+
+def _reasons(why: Sequence[Interval], timeline: PartitionTimeline) -> str:
+    words = "; ".join(i.words for i in why) or f"no broker is known to have led {timeline.name} before"
+    return words[0].upper() + words[1:]
 
 
 def _electable(state: State, able: tuple[int, ...]) -> str:
@@ -92,14 +102,13 @@ def _electable(state: State, able: tuple[int, ...]) -> str:
     return "With an empty ISR, and no eligible leader replica (KIP-966) in evidence, no clean election was possible."
 
 
-def _steps(able: tuple[int, ...], gone: tuple[int, ...]) -> tuple[str, ...]:
+def _steps(name: str, able: tuple[int, ...], gone: tuple[int, ...]) -> tuple[str, ...]:
     if able:
-        return (
-            f"Bring {brokers_named(able)} back; an unclean election would lose the records that only {'this broker has' if len(able) == 1 else 'these brokers have'}.",
-        )
-    last = f" Its last leader and ISR: {brokers_named(gone)}." if gone else ""
+        have = "this broker has" if len(able) == 1 else "these brokers have"
+        return (f"Bring {brokers_named(able)} back; an unclean election of {name} would lose the records that only {have}.",)
+    last = f" The last leader and the ISR were {brokers_named(gone)}." if gone else ""
     return (
-        f"Compare the log end offsets of the replicas before an election: the replica that reaches furthest in the latest leader epoch loses least.{last}",
+        f"Compare the log end offsets of the replicas of {name} before an election: the replica that reaches furthest in the latest leader epoch loses least.{last}",
     )
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.losses import losses
+from forensics.proof.losses import Loss, losses
 
 GROUPS, SHARES, TRANSACTIONS = "__consumer_offsets", "__share_group_state", "__transaction_state"
 _WHAT = {GROUPS: "committed offsets of consumer groups", SHARES: "states of share groups", TRANSACTIONS: "states of transactions"}
-NAMED = 20
+MAX_GROUPS = 20
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -23,23 +23,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         return
     for loss in losses(timeline, cluster):
         if loss.excuse is None and loss.committed is not False and loss.cause != "inherited-log":  # both are written with acks=all
-            groups = _groups(timeline)
-            yield Finding(
-                kind="offset-commit-loss",
-                severity="high",
-                confidence=loss.confidence,
-                brokers=(loss.term.leader,),
-                leader_epoch=loss.term.epoch,
-                start=loss.term.before.at if loss.term.before is not None else None,
-                end=loss.term.at,
-                offsets=(loss.range,),
-                committed=loss.committed,
-                cause=loss.cause,
-                summary=f"{timeline.name}: {_WHAT[timeline.topic]} written at offsets {loss.range} are lost{_named(groups)}",
-                explanation=_explain(timeline, groups, moment(loss.term.at)),
-                next_steps=tuple(_next_steps(timeline)),
-                evidence=quote(*loss.evidence),
-            )
+            yield _finding(loss, timeline)
 
 
 def _groups(timeline: PartitionTimeline) -> list[str]:
@@ -47,11 +31,31 @@ def _groups(timeline: PartitionTimeline) -> list[str]:
     return sorted({e.value for e in timeline.of("group-coordinated") if e.value})
 
 
+def _finding(loss: Loss, timeline: PartitionTimeline) -> Finding:
+    groups = _groups(timeline)
+    return Finding(
+        kind="offset-commit-loss",
+        severity="high",
+        confidence=loss.confidence,
+        brokers=(loss.term.leader,),
+        leader_epoch=loss.term.epoch,
+        start=loss.term.before.at if loss.term.before is not None else None,
+        end=loss.term.at,
+        offsets=(loss.range,),
+        committed=loss.committed,
+        cause=loss.cause,
+        summary=f"{timeline.name}: {_WHAT[timeline.topic]} written at offsets {loss.range} are lost{_named(groups)}",
+        explanation=_explain(timeline, groups, moment(loss.term.at)),
+        next_steps=tuple(_next_steps(timeline)),
+        evidence=quote(*loss.evidence),
+    )
+
+
 def _named(groups: list[str]) -> str:
     if not groups:
         return ""
-    more = f" and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
-    return f"; groups kept there: {', '.join(groups[:NAMED])}{more}"
+    more = f" and {len(groups) - MAX_GROUPS} more" if len(groups) > MAX_GROUPS else ""
+    return f"; groups kept there: {', '.join(groups[:MAX_GROUPS])}{more}"
 
 
 def _explain(timeline: PartitionTimeline, groups: list[str], when: str) -> str:

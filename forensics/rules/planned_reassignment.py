@@ -2,49 +2,58 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     assigned = [s for s in timeline.states if s.replicas]
-    changes = [
-        (a, b) for a, b in itertools.pairwise(assigned) if set(a.replicas or ()) != set(b.replicas or ()) or _order(a.replicas, b.replicas)
-    ]
-    marks = [s for s in timeline.states if s.adding or s.removing]
+    changed = [b for a, b in pairwise(assigned) if a.replicas != b.replicas]
+    states = [*changed, *filter(_under_way, timeline.states)]
     lines = timeline.of("reassignment")
-    if not changes and not marks and not lines:
-        return
-    states = [b for _, b in changes] + marks
-    ended = [b for a, b in itertools.pairwise(timeline.states) if (a.adding or a.removing) and not (b.adding or b.removing)]
-    told = () if cluster.mode == "kraft" and states else lines  # every KRaft controller replays the line, a restarted one much later
-    times = [t for t in (*(s.at for s in (*states, *ended)), *(e.at for e in told)) if t is not None]
-    before = assigned[0].replicas if assigned else None
+    if states or lines:
+        before = (assigned[0].replicas or ()) if assigned else ()
+        yield _finding(before, states, lines, _times(states, lines, timeline, cluster), timeline)
+
+
+def _under_way(state: State) -> bool:
+    return bool(state.adding or state.removing)
+
+
+def _times(states: Sequence[State], lines: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> list[datetime]:
+    """Times of the states, their end and the lines. Every KRaft controller replays the line, a restarted one much later."""
+    ended = [b for a, b in pairwise(timeline.states) if _under_way(a) and not _under_way(b)]
+    replayed = cluster.mode == "kraft" and states
+    times = [*(s.at for s in (*states, *ended)), *(e.at for e in (() if replayed else lines))]
+    return [at for at in times if at is not None]
+
+
+def _finding(
+    before: Sequence[int], states: Sequence[State], lines: Sequence[Event], times: Sequence[datetime], timeline: PartitionTimeline
+) -> Finding:
     now = timeline.standing
     after = tuple(b for b in now.replicas if b not in now.removing)
-    added = tuple(b for b in after or () if b not in (before or ()))
-    yield Finding(
+    return Finding(
         kind="planned-reassignment",
         severity="info",
         confidence="certain",
-        brokers=added or tuple(after or ()),
+        brokers=tuple(b for b in after if b not in before) or after,
         start=min(times, default=None),
         end=max(times, default=None),
-        summary=f"{timeline.name}: replicas {list(before or ())} -> {list(after or ())}",
+        summary=f"{timeline.name}: replicas {list(before)} -> {list(after)}",
         explanation=(
-            f"A reassignment moved the replicas of {timeline.name} from {list(before or ())} to {list(after or ())}: it explains leader changes, "
+            f"A reassignment moved the replicas of {timeline.name} from {list(before)} to {list(after)}: it explains leader changes, "
             "a growing and shrinking ISR, and deleted directories at that time."
         ),
         evidence=quote(lines[:2], *(s.event for s in states[:2]), *(s.event for s in states[-1:]), lines[-1:]),
     )
-
-
-def _order(a: tuple[int, ...] | None, b: tuple[int, ...] | None) -> bool:
-    return bool(a and b) and a != b
 
 
 RULE = Rule(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from forensics.model.cluster.effective import effective, enabled, number
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
@@ -14,39 +14,22 @@ from forensics.model.cluster.settings import DEFAULT
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline, Term
-
-SAME_ELECTION = timedelta(seconds=30)
-"""Partitions of one election command change leaders within seconds."""
-ROUND = timedelta(seconds=10)
-"""A round of the automatic rebalance starts its elections within this time."""
+from forensics.thresholds import NEXT_ROUND, REBALANCE_ROUND, SAME_PREFERRED_ELECTION
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    asked = [e for e in timeline.of("election-requested") if (e.reason or "").upper() == "PREFERRED"]
+    requested = [e for e in timeline.of("election-requested") if (e.reason or "").upper() == "PREFERRED"]
     done = timeline.of("preferred-election")
-    terms = [t for t in timeline.terms if not t.restart]
-    for before, term in itertools.pairwise(terms):
-        if _preferred(before, term, timeline, cluster):
-            said = [e for e in (*asked, *done) if _near(e, term.at)]
-            asker, told = _asker(said, term, timeline, cluster)
-            yield _finding(before, term, said, asker, told, timeline)
+    for before, term in pairwise(t for t in timeline.terms if not t.restart):
+        if _preferred(before, term, timeline):
+            lines = [e for e in (*requested, *done) if _near(e, term.at)]
+            yield _finding(before, term, lines, *_trigger(lines, term, timeline, cluster), timeline)
 
 
-ASKED = {
-    "AutoTriggered": "by the automatic rebalance of the controller (auto.leader.rebalance.enable)",
-    "AdminClientTriggered": "by a command (kafka-leader-election, or another client of the admin API)",
-    "ZkTriggered": "by a command through ZooKeeper (/admin/preferred_replica_election)",
-    "command": "by a command, because auto.leader.rebalance.enable was off",
-    "command-between-rounds": "by a command, because the rounds of the automatic rebalance were before and after it",
-}
-"""The trigger as the ZooKeeper controller names it (ElectionTrigger, 2.4 on), or as inferred."""
-UNTOLD = "by a command or by the automatic rebalance; no line shows which"
-
-
-def _asker(said: Sequence[Event], term: Term, timeline: PartitionTimeline, cluster: Cluster) -> tuple[str | None, Event | None]:
-    """A key of ASKED and the line that shows it, if any; None if the trigger is unknown. Before 2.4, and in KRaft, the controller does not
+def _trigger(lines: Sequence[Event], term: Term, timeline: PartitionTimeline, cluster: Cluster) -> tuple[str | None, Event | None]:
+    """A key of TRIGGERS and the line that shows it, if any; None if the trigger is unknown. Before 2.4, and in KRaft, the controller does not
     print the trigger, but the lines of its own rounds show them."""
-    if named := next((e for e in said if e.value in ASKED), None):
+    if named := next((e for e in lines if e.value in TRIGGERS), None):
         return named.value, named
     for e in timeline.of("election-told"):
         if e.reason == "PREFERRED" and e.value in _TOOLS and _near(e, term.at):
@@ -54,7 +37,7 @@ def _asker(said: Sequence[Event], term: Term, timeline: PartitionTimeline, clust
     rebalance = effective(cluster, "auto.leader.rebalance.enable", at=term.at)
     if rebalance.source != DEFAULT and rebalance.value is not None and not enabled(rebalance.value):
         return "command", None
-    return _by_rounds(next((e for e in said if e.event == "election-requested"), None), term, cluster)
+    return _by_rounds(next((e for e in lines if e.event == "election-requested"), None), term, cluster)
 
 
 _TOOLS = {"completed": "AdminClientTriggered", "started": "ZkTriggered"}
@@ -81,17 +64,17 @@ def _by_rounds(asked: Event | None, term: Term, cluster: Cluster) -> tuple[str |
     for writer, rounds in _rounds(cluster).items():
         if asked is not None and writer != asked.writer:
             continue
-        place = bisect_right(rounds, at + ROUND, key=lambda r: r[0])
-        near = [(when, e) for when, e in rounds[max(place - 3, 0) : place] if at - when <= ROUND]
+        place = bisect_right(rounds, at + REBALANCE_ROUND, key=lambda r: r[0])
+        near = [(when, e) for when, e in rounds[max(place - 3, 0) : place] if at - when <= REBALANCE_ROUND]
         for when, e in near:
             if when <= at if e.count is None and asked is not None else bool(e.count):
                 return "AutoTriggered", e
-        if not near and 0 < place < len(rounds) and rounds[place][0] - rounds[place - 1][0] <= interval * 1.5:
+        if not near and 0 < place < len(rounds) and rounds[place][0] - rounds[place - 1][0] <= interval * NEXT_ROUND:
             return "command-between-rounds", rounds[place - 1][1]
     return None, None
 
 
-def _preferred(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+def _preferred(before: Term, term: Term, timeline: PartitionTimeline) -> bool:
     """Leadership moved to the first replica while the previous leader was running and stayed in the ISR: only a requested election
     does that. Failures and shutdowns remove the old leader from the ISR, or leave the partition without a leader."""
     state = term.state
@@ -104,7 +87,7 @@ def _preferred(before: Term, term: Term, timeline: PartitionTimeline, cluster: C
 
 def _leaving(leader: int, term: Term, timeline: PartitionTimeline) -> bool:
     """A reassignment elects another leader before it removes the previous one (ReassignPartitionLeaderElectionStrategy)."""
-    around = [s for s in timeline.states if s.at is not None and term.at is not None and abs(s.at - term.at) <= SAME_ELECTION]
+    around = [s for s in timeline.states if s.at is not None and term.at is not None and abs(s.at - term.at) <= SAME_PREFERRED_ELECTION]
     aims = [e for e in timeline.of("reassignment") if e.replicas and _near(e, term.at)]
     return any(leader in s.removing or (s.replicas and leader not in s.replicas) for s in around) or any(
         leader not in (e.replicas or ()) for e in aims
@@ -112,25 +95,38 @@ def _leaving(leader: int, term: Term, timeline: PartitionTimeline) -> bool:
 
 
 def _near(event: Event, at: datetime | None) -> bool:
-    return event.at is not None and at is not None and abs(event.at - at) <= SAME_ELECTION
+    return event.at is not None and at is not None and abs(event.at - at) <= SAME_PREFERRED_ELECTION
 
 
-def _finding(before: Term, term: Term, said: list[Event], asker: str | None, told: Event | None, timeline: PartitionTimeline) -> Finding:
+TRIGGERS = {
+    "AutoTriggered": "by the automatic rebalance of the controller (auto.leader.rebalance.enable)",
+    "AdminClientTriggered": "by a command (kafka-leader-election, or another client of the admin API)",
+    "ZkTriggered": "by a command through ZooKeeper (/admin/preferred_replica_election)",
+    "command": "by a command, because auto.leader.rebalance.enable was off",
+    "command-between-rounds": "by a command, because the rounds of the automatic rebalance were before and after it",
+}
+"""The trigger as the ZooKeeper controller names it (ElectionTrigger, 2.4 on), or as inferred."""
+UNKNOWN_TRIGGER = "by a command or by the automatic rebalance; no line shows which"
+
+
+def _finding(
+    before: Term, term: Term, lines: Sequence[Event], trigger: str | None, shown_by: Event | None, timeline: PartitionTimeline
+) -> Finding:
     return Finding(
         kind="preferred-election",
         severity="info",
-        confidence="certain" if said else "probable",
+        confidence="certain" if lines else "probable",
         brokers=(term.leader,),
         leader_epoch=term.epoch,
         start=term.at,
         end=term.at,
-        cause=asker,
+        cause=trigger,
         summary=f"{timeline.name}: leadership moved from broker {before.leader} back to its preferred replica {term.leader}",
         explanation=(
             f"At {moment(term.at)} leadership of {timeline.name} moved from broker {before.leader} to its preferred replica {term.leader}, which was in "
-            f"sync, {ASKED[asker] if asker is not None else UNTOLD}. Such an election loses no records."
+            f"sync, {TRIGGERS[trigger] if trigger is not None else UNKNOWN_TRIGGER}. Such an election loses no records."
         ),
-        evidence=quote(said[:1], told, term.evidence),
+        evidence=quote(lines[:1], shown_by, term.evidence),
     )
 
 

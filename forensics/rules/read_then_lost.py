@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, counted, moment, quote
+from forensics.model.findings import Aggregation, Finding, Range, Rule, Statement, counted, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.losses import losses
-from forensics.proof.readers import readers
+from forensics.proof.losses import Loss, losses
+from forensics.proof.readers import Reader, readers
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -16,32 +16,35 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         return
     for loss in losses(timeline, cluster):
         for reader in readers(loss, timeline):
-            client, had = reader.client, reader.client.had_read
-            if had is None:
-                continue
-            whole = loss.range.end is not None and had.end == loss.range.end
-            yield Finding(
-                kind="read-then-lost",
-                severity="medium",
-                confidence=loss.confidence,
-                brokers=(loss.term.leader,),
-                leader_epoch=loss.term.epoch,
-                start=loss.term.at,
-                end=loss.term.at,
-                offsets=(had,),
-                summary=f"{timeline.name}: group {client.group} had read {'all lost offsets' if whole else 'the lost offsets'} {had}",
-                explanation=(
-                    f"Group {client.group} had committed offset {client.committed} of {timeline.name} by {moment(client.at)}, so it had read offsets {had}, which the "
-                    f"partition lost in leader epoch {loss.term.epoch}. Its downstream systems may have a copy of these records, and differ from those of groups "
-                    "that had not read them."
-                ),
-                next_steps=(
-                    f"Ask the owner of {client.named} for the results from {timeline.name}, offsets {had}: they may be the only copy, and differ from "
-                    "those of other consumers.",
-                ),
-                clients=(client,),
-                evidence=quote(*reader.evidence, *loss.evidence),
-            )
+            if reader.client.had_read is not None:
+                yield _finding(reader, reader.client.had_read, loss, timeline)
+
+
+def _finding(reader: Reader, had: Range, loss: Loss, timeline: PartitionTimeline) -> Finding:
+    client = reader.client
+    everything = loss.range.end is not None and had.end == loss.range.end
+    return Finding(
+        kind="read-then-lost",
+        severity="medium",
+        confidence=loss.confidence,
+        brokers=(loss.term.leader,),
+        leader_epoch=loss.term.epoch,
+        start=loss.term.at,
+        end=loss.term.at,
+        offsets=(had,),
+        summary=f"{timeline.name}: group {client.group} had read {'all lost offsets' if everything else 'the lost offsets'} {had}",
+        explanation=(
+            f"Group {client.group} had committed offset {client.committed} of {timeline.name} by {moment(client.at)}, so it had read offsets {had}, which the "
+            f"partition lost in leader epoch {loss.term.epoch}. The downstream systems of group {client.group} may have a copy of these records, and differ "
+            "from those of groups that had not read them."
+        ),
+        next_steps=(
+            f"Ask the owner of {client.named} for the results from {timeline.name}, offsets {had}: they may be the only copy, and differ from "
+            "those of other consumers.",
+        ),
+        clients=(client,),
+        evidence=quote(*reader.evidence, *loss.evidence),
+    )
 
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:

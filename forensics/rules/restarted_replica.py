@@ -50,7 +50,7 @@ def _finding(episode: Episode) -> Finding:
         else f"broker {broker} was restarted and is not in sync yet in {behind} of {counted(len(episode.names))}",
         explanation=(
             f"Broker {broker} {'was shut down cleanly' if orderly else 'crashed'} and left the ISR of {episode.shown()} from {moment(episode.start)} on; its process "
-            f"restarted at {moment(back)}{_before(back, episode.start)}. {_how(episode, elected)} {ending} {episode.told()}."
+            f"restarted at {moment(back)}{_before(back, episode.start)}. {_how(episode, elected)} {ending} {episode.words()}."
         ),
         evidence=episode.evidence,
     )

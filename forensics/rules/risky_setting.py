@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
@@ -17,13 +16,12 @@ from forensics.model.cluster.settings import INTERNAL_TOPICS
 from forensics.model.cluster.versions import versions
 from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, brokers_named, counted, quote, some
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
+from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
 
-NAMED = 6
+MAX_TOPICS_NAMED = 6
 """Number of topics, or of consequences, that a text names."""
-PLACES = 3
-SLACK = timedelta(seconds=2)
-"""A change of a setting and its consequences are logged by two brokers, whose clocks may differ by this."""
-SHORT_LAG_MS = 10_000
+MAX_PLACES = 3
+DEFAULT_LAG_MS = 10_000
 """The default of replica.lag.time.max.ms up to 2.4."""
 
 
@@ -35,7 +33,7 @@ class _Incident:
     topics: Mapping[str, Topic]
     findings: Mapping[str, Sequence[Statement]]
     """Findings by kind."""
-    own: Mapping[str, Mapping[str, None]]
+    overridden: Mapping[str, Mapping[str, None]]
     """Topics with own values, by setting."""
     alone: Mapping[tuple[str | None, int | None], Any]
     """For each partition with a loss, the time since which it had only one in-sync replica."""
@@ -44,146 +42,147 @@ class _Incident:
         return [f for f in self.findings.get(kind, ()) if f.confidence != "possible"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Risk:
+    """A setting with a risky value."""
+
+    key: str
+    value: str
+    severity: str
+    where: str
+    """Owners of the value, in words."""
+    words: _Words
+    evidence: Sequence[Evidence]
+    seen: Sequence[str] = ()
+    """Consequences in this incident."""
+    topics: Iterable[str] = ()
+    brokers: Iterable[int | None] = ()
+
+
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
     lost = {(f.topic, f.partition) for f in findings.get("data-loss", ())}
     alone = {(p["topic"], p["partition"]): p["exposure"]["alone_from"] for p in partitions if (p["topic"], p["partition"]) in lost}
     incident = _Incident(cluster, topics(partitions), findings, overridden(cluster), alone)
-    for risk in _RISKS:
-        yield from risk(incident)
+    for risks in _RISKS:
+        yield from (_finding(risk) for risk in risks(incident) if risk.evidence)
 
 
 # each risk
 
 
-def _replication_factor(incident: _Incident) -> Iterator[Finding]:
-    single = [t for t in incident.topics.values() if t.factor == 1]
-    if not single:
+def _replication_factor(incident: _Incident) -> Iterator[_Risk]:
+    names = {t.name for t in incident.topics.values() if t.factor == 1}
+    if not names:
         return
     brokers = [n for n in incident.cluster.nodes.values() if n.broker]
-    names = {t.name for t in single}
     seen = [
         *(_lost(f) for f in incident.sure("data-loss") if f.topic in names),
         *(f"{f.name} had no leader{_when(f)}" for f in incident.sure("offline-partition") if f.topic in names),
     ]
-    told = [Evidence(**t.told) for t in single if t.told is not None]
-    yield from _finding(
+    yield _Risk(
         "replication.factor",
         "1",
         "medium" if len(brokers) > 1 or seen else "low",
-        where=f"in {_topics(sorted(names))}",
-        threat="The failure of one broker takes such a partition offline, and the failure of its disk loses all its records",
-        seen=seen,
-        advice=f"Reassign the partitions of {some(sorted(names), NAMED)} to three replicas (kafka-reassign-partitions), and create topics with three.",
-        evidence=told,
+        _in_topics(names),
+        _ONE_REPLICA.of(topics=some(sorted(names), MAX_TOPICS_NAMED)),
+        [Evidence(**t.place) for t in incident.topics.values() if t.name in names and t.place is not None],
+        seen,
         topics=names,
     )
 
 
-def _unclean(incident: _Incident) -> Iterator[Finding]:
+def _unclean(incident: _Incident) -> Iterator[_Risk]:
     key = UNCLEAN
-    own = _own(incident, key, enabled)
+    topics = _of_topics(incident, key, enabled)
     brokers = _of_brokers(incident, key, enabled)
-    if not own and not brokers:
+    if not topics and not brokers:
         return
     seen = [_lost(f) for f in incident.sure("data-loss") if f.cause == "unclean-election" and _held(incident, key, f)]
     elected = [f for f in incident.sure("unclean-election") if _held(incident, key, f)]
-    if not seen:
-        seen = [f"{f.name} got a leader from outside the ISR{_when(f)}" for f in elected]
-    yield from _finding(
+    yield _Risk(
         key,
         "true",
         "high" if elected or seen else "medium",
-        where=_where(own, brokers),
-        threat="When all in-sync replicas are down, a replica that lacks acknowledged records is elected, and they are lost",
-        seen=seen,
-        advice=f"Set {key}=false; elect a leader from outside the ISR only by hand, after checking which records that loses.",
-        evidence=quote(*(e.event for e in (*own.values(), *brokers.values()))),
-        topics=set(own) if not brokers else set(),
+        _where(topics, brokers),
+        _UNCLEAN_ELECTION.of(key=key),
+        quote(*(e.event for e in (*topics.values(), *brokers.values()))),
+        seen or [f"{f.name} got a leader from outside the ISR{_when(f)}" for f in elected],
+        topics=set(topics) if not brokers else set(),
         brokers=brokers,
     )
 
 
-def _min_isr_of_one(incident: _Incident) -> Iterator[Finding]:
+def _min_isr_of_one(incident: _Incident) -> Iterator[_Risk]:
     """min.insync.replicas=1: acknowledged records may be on the leader only, even with acks=all."""
     key = MIN_ISR
     values = {t.name: effective(incident.cluster, key, topic=t.name) for t in incident.topics.values() if t.factor and t.factor > 1}
     names = {n for n, v in values.items() if number(v.value, 2) <= 1}
     lost = [f for f in incident.sure("data-loss") if f.topic in names and f.committed is not False and _alone(incident, f)]
-    wide = [n for n in names if (incident.topics[n].factor or 0) >= 3]
-    if not wide and not lost:
+    shown = {n for n in names if (incident.topics[n].factor or 0) >= SAFE_REPLICAS} if not lost else names
+    if not shown:
         return
-    shown = sorted(wide if wide and not lost else names)
-    yield from _finding(
+    internal = shown <= INTERNAL_TOPICS
+    yield _Risk(
         key,
         "1",
-        "medium" if lost else "low" if set(shown) - INTERNAL_TOPICS else "info",
-        where=f"in {_topics(shown)} ({_places(values[n] for n in shown)})",
-        threat="The coordinators write with acks=all: records that only the leader has are acknowledged, and lost with it"
-        if set(shown) <= INTERNAL_TOPICS
-        else (
-            "With acks=all a record can be acknowledged although only the leader has it, and is lost with the leader; with acks=0 or acks=1 this is always "
-            "possible. The files of brokers do not show the acks setting of producers"
-        ),
-        seen=[_lost(f, "while down to one in-sync replica") for f in lost],
-        advice="Set min.insync.replicas=2 with three replicas"
-        + ("." if set(shown) <= INTERNAL_TOPICS else ", and acks=all in the producers."),
-        evidence=quote(*(values[n].event for n in shown)),
-        topics=set(shown),
+        "medium" if lost else "info" if internal else "low",
+        f"{_in_topics(shown)} ({_places(values[n] for n in sorted(shown))})",
+        (_ONE_IN_SYNC_INTERNAL if internal else _ONE_IN_SYNC).of(),
+        quote(*(values[n].event for n in sorted(shown))),
+        [_lost(f, "while down to one in-sync replica") for f in lost],
+        topics=shown,
     )
 
 
-def _min_isr_of_all(incident: _Incident) -> Iterator[Finding]:
+def _min_isr_of_all(incident: _Incident) -> Iterator[_Risk]:
     """min.insync.replicas equal to the replication factor, or larger."""
     key = MIN_ISR
     known = versions(incident.cluster)
-    groups: dict[tuple[int, bool], dict[str, Effective]] = {}
-    for topic in incident.topics.values():
-        value = effective(incident.cluster, key, topic=topic.name)
-        required = number(value.value, 1)
-        if topic.factor and topic.factor <= required and required > 1:
-            groups.setdefault((required, topic.factor < required), {})[topic.name] = value
-    for (required, beyond), values in sorted(groups.items()):
-        names = set(values)
-        short = [f for f in incident.sure("under-min-isr") if f.topic in names]
+    for (required, beyond), values in sorted(_required_of_all(incident).items()):
         refusing = beyond and bool(known) and known[0] < STRICT
-        if beyond and not refusing and all(incident.topics[n].factor == 1 for n in names):
+        if beyond and not refusing and all(incident.topics[n].factor == 1 for n in values):
             continue  # from 3.7 on Kafka requires at most all replicas
-        yield from _finding(
+        have = "have fewer replicas than that" if beyond else "have exactly as many replicas"
+        yield _Risk(
             key,
             str(required),
             "medium" if refusing else "low",
-            where=f"in {_topics(sorted(names))}, which {'have fewer replicas than that' if beyond else 'have exactly as many replicas'} "
-            f"({_places(values.values())})",
-            threat="Before 3.7 every acks=all write is refused"
-            if refusing
-            else "Any broker that restarts or fails blocks all acks=all writes",
-            seen=[f"{f.whole.summary}{_when(f)}" for f in short],
-            advice=f"Add a replica to {some(sorted(names), NAMED)}, or set {key} to one less than the number of replicas.",
-            evidence=quote(*(v.event for v in values.values())),
-            topics=names,
+            f"{_in_topics(values)}, which {have} ({_places(values.values())})",
+            (_REFUSING if refusing else _ALL_IN_SYNC).of(key=key, topics=some(sorted(values), MAX_TOPICS_NAMED)),
+            quote(*(v.event for v in values.values())),
+            [f"{f.whole.summary}{_when(f)}" for f in incident.sure("under-min-isr") if f.topic in values],
+            topics=values,
         )
 
 
-def _factors(incident: _Incident) -> Iterator[Finding]:
+def _required_of_all(incident: _Incident) -> dict[tuple[int, bool], dict[str, Effective]]:
+    """The topics by the value that requires all their replicas, and whether it requires more than they have."""
+    groups: dict[tuple[int, bool], dict[str, Effective]] = {}
+    for topic in incident.topics.values():
+        value = effective(incident.cluster, MIN_ISR, topic=topic.name)
+        required = number(value.value, 1)
+        if topic.factor and topic.factor <= required and required > 1:
+            groups.setdefault((required, topic.factor < required), {})[topic.name] = value
+    return groups
+
+
+def _factors(incident: _Incident) -> Iterator[_Risk]:
     """Replication factors for new topics; existing topics are judged by their own factors."""
     cluster = incident.cluster
-    if len([n for n in cluster.nodes.values() if n.broker]) < 3:
+    if len([n for n in cluster.nodes.values() if n.broker]) < SAFE_REPLICAS:
         return
     for key, topic in _CREATED.items():
-        brokers = _of_brokers(incident, key, lambda v: number(v, 3) == 1)
+        brokers = _of_brokers(incident, key, lambda v: number(v, SAFE_REPLICAS) == 1)
         if topic is None:
             brokers = {b: e for b, e in brokers.items() if enabled(effective(cluster, "auto.create.topics.enable", broker=b).value)}
         if brokers and topic not in incident.topics:
-            created = topic or "A topic that is created automatically or without a factor"
-            yield from _finding(
+            yield _Risk(
                 key,
                 "1",
                 "low" if topic is not None else "info",
-                where=_where({}, brokers),
-                threat=f"{created} will have one replica, and is lost with the disk of one broker",
-                seen=(),
-                advice=f"Set {key}=3.",
-                evidence=quote(*(e.event for e in brokers.values())),
+                _where({}, brokers),
+                _NEW_TOPIC.of(key=key, topic=topic or "A topic that is created automatically or without a factor"),
+                quote(*(e.event for e in brokers.values())),
                 brokers=brokers,
             )
 
@@ -195,46 +194,41 @@ _CREATED: Mapping[str, str | None] = {
 }
 
 
-def _lag_time(incident: _Incident) -> Iterator[Finding]:
+def _lag_time(incident: _Incident) -> Iterator[_Risk]:
     """A short replica.lag.time.max.ms, if replicas left and rejoined the ISR."""
     key = "replica.lag.time.max.ms"
     flapping = incident.sure("isr-flapping")
-    brokers = _of_brokers(incident, key, lambda v: number(v, SHORT_LAG_MS) < SHORT_LAG_MS)
-    if not flapping or not brokers:
-        return
+    brokers = _of_brokers(incident, key, lambda v: number(v, DEFAULT_LAG_MS) < DEFAULT_LAG_MS) if flapping else {}
     for value in sorted({e.value for e in brokers.values() if e.value is not None}, key=int):
-        own = {b: e for b, e in brokers.items() if e.value == value}
-        yield from _finding(
+        same = {b: e for b, e in brokers.items() if e.value == value}
+        yield _Risk(
             key,
             value,
             "low",
-            where=_where({}, own),
-            threat="A short pause of a follower, of its disk or of its network removes it from the ISR",
-            seen=[f.whole.summary for f in flapping],
-            advice=f"Set {key} to the default (30000 since 2.5), and find out what makes the replicas slow.",
-            evidence=quote(*(e.event for e in own.values())),
-            brokers=own,
+            _where({}, same),
+            _SHORT_LAG_TIME.of(key=key),
+            quote(*(e.event for e in same.values())),
+            [f.whole.summary for f in flapping],
+            brokers=same,
         )
 
 
-def _flushing(incident: _Incident) -> Iterator[Finding]:
+def _flushing(incident: _Incident) -> Iterator[_Risk]:
     """Flushes left to the operating system, if unflushed records were lost."""
     key = "flush.messages"
     lost = [f for f in incident.sure("data-loss") if f.cause == "unflushed-log" and f.topic is not None]
     values = {f.topic: effective(incident.cluster, key, topic=f.topic) for f in lost if f.topic is not None}
     never = {name: v for name, v in values.items() if v.value == NEVER and _never_by_time(incident.cluster, name)}
-    seen = [_lost(f, "that were not flushed") for f in lost if f.topic in never]
-    if seen:
-        yield from _finding(
+    if never:
+        yield _Risk(
             key,
             NEVER,
             "low",
-            where=f"in {_topics(sorted(never))} ({_places(never.values())}), the default of Kafka",
-            threat="Acknowledged records are only in the memory of the in-sync replicas until the operating system writes them",
-            seen=seen,
-            advice="Spread replicas over racks with separate power, with min.insync.replicas=2 and acks=all: Kafka protects records by replication, not by flushes.",
-            evidence=quote(*(v.event for v in never.values())),
-            topics=set(never),
+            f"{_in_topics(never)} ({_places(never.values())}), the default of Kafka",
+            _NEVER_FLUSHED.of(),
+            quote(*(v.event for v in never.values())),
+            [_lost(f, "that were not flushed") for f in lost if f.topic in never],
+            topics=never,
         )
 
 
@@ -243,7 +237,7 @@ def _never_by_time(cluster: Cluster, topic: str) -> bool:
     return (value.value or NEVER) == NEVER
 
 
-_RISKS: tuple[Callable[[_Incident], Iterator[Finding]], ...] = (
+_RISKS: tuple[Callable[[_Incident], Iterator[_Risk]], ...] = (
     _unclean,
     _replication_factor,
     _min_isr_of_one,
@@ -257,10 +251,10 @@ _RISKS: tuple[Callable[[_Incident], Iterator[Finding]], ...] = (
 # owners of a value, and its consequences
 
 
-def _own(incident: _Incident, key: str, risky: Callable[[str | None], bool]) -> dict[str, Effective]:
+def _of_topics(incident: _Incident, key: str, risky: Callable[[str | None], bool]) -> dict[str, Effective]:
     """Topics that had an own risky value at any time, each with its last one."""
     found: dict[str, Effective] = {}
-    for topic in incident.own.get(key, ()):
+    for topic in incident.overridden.get(key, ()):
         for change in own_history(incident.cluster, key, topic):
             if risky(change.value):
                 found[topic] = Effective.of(key, change)
@@ -277,7 +271,7 @@ def _of_brokers(incident: _Incident, key: str, risky: Callable[[str | None], boo
 def _held(incident: _Incident, key: str, finding: Statement) -> bool:
     """Whether the setting was on for the topic at the time of the finding, on any node that can have held the election."""
     at = finding.happened
-    moments = (at, at + SLACK) if at is not None else (None,)
+    moments = (at, at + SETTING_DELAY) if at is not None else (None,)
     nodes: list[int | None] = [*deciding(incident.cluster, key)] or [None]
     return any(enabled(effective(incident.cluster, key, topic=finding.topic, broker=b, at=m).value) for b in nodes for m in moments)
 
@@ -295,43 +289,74 @@ _BY_ONE_REPLICA = ("unclean-election", "unflushed-log", "empty-replica")
 # words
 
 
-def _finding(
-    key: str,
-    value: str,
-    severity: str,
-    *,
-    where: str,
-    threat: str,
-    seen: Sequence[str],
-    advice: str,
-    evidence: Sequence[Evidence],
-    topics: Iterable[str] = (),
-    brokers: Iterable[int | None] = (),
-) -> Iterator[Finding]:
-    if not evidence:
-        return
-    names, seen = sorted(topics), list(dict.fromkeys(seen))
-    told = "; ".join(seen[:NAMED]) + (f"; and {len(seen) - NAMED} more" if len(seen) > NAMED else "")
-    shown = "never" if value == NEVER else value
-    yield Finding(
+def _finding(risk: _Risk) -> Finding:
+    names, seen = sorted(risk.topics), list(dict.fromkeys(risk.seen))
+    consequences = "; ".join(seen[:MAX_TOPICS_NAMED])
+    if len(seen) > MAX_TOPICS_NAMED:
+        consequences += f"; and {len(seen) - MAX_TOPICS_NAMED} more"
+    shown = f"{risk.key}={'never' if risk.value == NEVER else risk.value}"
+    internal = bool(names) and set(names) <= INTERNAL_TOPICS and not seen
+    return Finding(
         kind="risky-setting",
-        severity=severity if not names or set(names) - INTERNAL_TOPICS or seen else min(severity, "low", key=LEVELS.index),
+        severity=min(risk.severity, "low", key=LEVELS.index) if internal else risk.severity,
         confidence="certain",
         topic=names[0] if len(names) == 1 else None,
-        brokers=tuple(sorted(b for b in brokers if b is not None)),
-        cause=f"{key}={shown}",
-        summary=f"{key}={shown} {where}" + (f": {told}" if seen else ""),
-        explanation=f"{key} was {shown} {where}. {threat}. "
-        + (f"In this incident: {told}." if seen else "The evidence shows no consequence in this incident."),
-        next_steps=(advice,),
-        evidence=tuple(dict.fromkeys(evidence))[:MAX_EVIDENCE],
+        brokers=tuple(sorted(b for b in risk.brokers if b is not None)),
+        cause=shown,
+        summary=f"{shown} {risk.where}" + (f": {consequences}" if seen else ""),
+        explanation=f"{shown.replace('=', ' was ', 1)} {risk.where}. {risk.words.threat}. "
+        + (f"In this incident: {consequences}." if seen else "The evidence shows no consequence in this incident."),
+        next_steps=(risk.words.advice,),
+        evidence=tuple(dict.fromkeys(risk.evidence))[:MAX_EVIDENCE],
     )
 
 
-def _where(own: Mapping[str, Effective], brokers: Mapping[int | None, Effective]) -> str:
+@dataclass(frozen=True, slots=True)
+class _Words:
+    threat: str
+    advice: str
+
+    def of(self, **values: str) -> _Words:
+        return _Words(self.threat.format(**values), self.advice.format(**values))
+
+
+_ONE_REPLICA = _Words(
+    "The failure of one broker takes such a partition offline, and the failure of its disk loses all its records",
+    "Reassign the partitions of {topics} to three replicas (kafka-reassign-partitions), and create topics with three.",
+)
+_UNCLEAN_ELECTION = _Words(
+    "When all in-sync replicas are down, a replica that lacks acknowledged records is elected, and they are lost",
+    "Set {key}=false; elect a leader from outside the ISR only by hand, after checking which records that loses.",
+)
+_ONE_IN_SYNC = _Words(
+    "With acks=all a record can be acknowledged although only the leader has it, and is lost with the leader; with acks=0 or acks=1 this is always "
+    "possible. The files of brokers do not show the acks setting of producers",
+    "Set min.insync.replicas=2 with three replicas, and acks=all in the producers.",
+)
+_ONE_IN_SYNC_INTERNAL = _Words(
+    "The coordinators write with acks=all: records that only the leader has are acknowledged, and lost with it",
+    "Set min.insync.replicas=2 with three replicas.",
+)
+_ALL_IN_SYNC = _Words(
+    "Any broker that restarts or fails blocks all acks=all writes",
+    "Add a replica to {topics}, or set {key} to one less than the number of replicas.",
+)
+_REFUSING = _Words("Before 3.7 every acks=all write is refused", _ALL_IN_SYNC.advice)
+_NEW_TOPIC = _Words("{topic} will have one replica, and is lost with the disk of one broker", "Set {key}=3.")
+_SHORT_LAG_TIME = _Words(
+    "A short pause of a follower, of its disk or of its network removes it from the ISR",
+    "Set {key} to the default (30000 since 2.5), and find out what makes the replicas slow.",
+)
+_NEVER_FLUSHED = _Words(
+    "Acknowledged records are only in the memory of the in-sync replicas until the operating system writes them",
+    "Spread replicas over racks with separate power, with min.insync.replicas=2 and acks=all: Kafka protects records by replication, not by flushes.",
+)
+
+
+def _where(topics: Mapping[str, Effective], brokers: Mapping[int | None, Effective]) -> str:
     parts = []
-    if own:
-        parts.append(f"for {_topics(list(own))} ({_places(own.values())})")
+    if topics:
+        parts.append(f"for {_topics(list(topics))} ({_places(topics.values())})")
     if brokers:
         named = [b for b in brokers if b is not None]
         parts.append((f"on {brokers_named(named)} " if named else "") + f"({_places(brokers.values())})")
@@ -339,11 +364,15 @@ def _where(own: Mapping[str, Effective], brokers: Mapping[int | None, Effective]
 
 
 def _places(values: Iterable[Effective]) -> str:
-    return some([v.place for v in values], PLACES)
+    return some([v.place for v in values], MAX_PLACES)
+
+
+def _in_topics(names: Iterable[str]) -> str:
+    return f"in {_topics(sorted(names))}"
 
 
 def _topics(names: Sequence[str]) -> str:
-    return f"topic {names[0]}" if len(names) == 1 else f"{len(names)} topics: {some(names, NAMED)}"
+    return f"topic {names[0]}" if len(names) == 1 else f"{len(names)} topics: {some(names, MAX_TOPICS_NAMED)}"
 
 
 def _when(finding: Statement) -> str:
@@ -353,8 +382,8 @@ def _when(finding: Statement) -> str:
 def _lost(finding: Statement, how: str = "") -> str:
     lengths = [r.length for r in finding.offsets]
     count = sum(n for n in lengths if n is not None)
-    told = f"{counted(count, 'offset')}" if lengths and None not in lengths else "records"
-    return f"{finding.name} lost {told}{f' {how}' if how else ''}{_when(finding)}"
+    offsets = counted(count, "offset") if lengths and None not in lengths else "records"
+    return f"{finding.name} lost {offsets}{f' {how}' if how else ''}{_when(finding)}"
 
 
 RULE = Rule(

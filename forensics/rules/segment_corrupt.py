@@ -16,17 +16,6 @@ from forensics.model.partition.damaged import DamagedStretch, Overlap
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline
 
-_SHOWN = 5
-"""Number of damaged places that a text describes."""
-_REASONS = {
-    "crc": "a batch does not match its checksum",
-    "offset": "a batch has offsets that this segment cannot hold",
-    "length": "a batch has an impossible length",
-    "magic": "a batch has an unknown format",
-    "torn-tail": "the file ends within a batch",
-    "preallocated": "zero bytes",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class _Log:
@@ -93,19 +82,45 @@ def _epochs_around(stretch: DamagedStretch, damaged: Disk) -> tuple[int, int | N
 
 def _holds(other: Disk, stretch: DamagedStretch, low: int, high: int | None, cleaned: bool | None) -> bool:
     start, end = stretch.start, stretch.estimated_end
-    own = [b for b in other.batches() if b["last_offset"] >= start and (end is None or b["base_offset"] < end)]
-    if not own or any(b["leader_epoch"] < low or (high is not None and b["leader_epoch"] > high) for b in own):
+    batches = [b for b in other.batches() if b["last_offset"] >= start and (end is None or b["base_offset"] < end)]
+    if not batches or not all(_fits(b["leader_epoch"], low, high) for b in batches):
         return False
-    covered = own[0]["base_offset"] <= start and (end is None or own[-1]["last_offset"] + 1 >= end)
-    whole = cleaned or not any(a < (end or a + 1) and b > start for a, b in other.extent.holes)
-    return (covered or bool(cleaned)) and whole and not other.damaged_within(start, end if end is not None else start + 1)
+    covered = batches[0]["base_offset"] <= start and (end is None or batches[-1]["last_offset"] + 1 >= end)
+    complete = bool(cleaned) or (covered and not _has_hole(other, start, end))
+    return complete and not other.damaged_within(start, end if end is not None else start + 1)
+
+
+def _has_hole(log: Disk, start: int, end: int | None) -> bool:
+    return any(last > start and (end is None or first < end) for first, last in log.extent.holes)
+
+
+def _fits(epoch: int, low: int, high: int | None) -> bool:
+    return epoch >= low and (high is None or epoch <= high)
+
+
+def _has_last_batch(other: Disk, damaged: Disk) -> bool:
+    """The last valid batch of the damaged log is in the other log, so the other log has all its records."""
+    last = max(damaged.batches(), key=lambda b: b["last_offset"], default=None)
+    return last is None or any((b["base_offset"], b["crc"]) == (last["base_offset"], last["crc"]) for b in other.batches())
+
+
+_MAX_DESCRIBED = 5
+"""Number of damaged places that a text describes."""
+_REASONS = {
+    "crc": "a batch does not match its checksum",
+    "offset": "a batch has offsets that this segment cannot hold",
+    "length": "a batch has an impossible length",
+    "magic": "a batch has an unknown format",
+    "torn-tail": "the file ends within a batch",
+    "preallocated": "zero bytes",
+}
 
 
 def _finding(log: _Log, damages: Sequence[_Damage], overlaps: Sequence[Overlap], timeline: PartitionTimeline) -> Finding:
     leads = log.live and timeline.standing.leader == log.broker
     alone = any(d.offsets is not None and not d.holders for d in damages)
     offsets = tuple(d.offsets for d in damages if d.offsets is not None) or tuple(Range(o.start, o.end) for o in overlaps)
-    found = [*map(_described, damages[:_SHOWN]), *(_overlapping(o) for o in overlaps[:_SHOWN])]
+    found = [*map(_described, damages[:_MAX_DESCRIBED]), *(_overlapping(o) for o in overlaps[:_MAX_DESCRIBED])]
     hidden = len(damages) + len(overlaps) - len(found)
     more = f" {hidden} more damaged places are not listed here." if hidden else ""
     return Finding(
@@ -131,8 +146,8 @@ def _place(damages: Sequence[_Damage], overlaps: Sequence[Overlap]) -> str:
 def _listed(offsets: Sequence[Range]) -> str:
     if not offsets:
         return ""
-    more = f" and {len(offsets) - _SHOWN} more ranges" if len(offsets) > _SHOWN else ""
-    return ", offsets " + ", ".join(map(str, offsets[:_SHOWN])) + more
+    more = f" and {len(offsets) - _MAX_DESCRIBED} more ranges" if len(offsets) > _MAX_DESCRIBED else ""
+    return ", offsets " + ", ".join(map(str, offsets[:_MAX_DESCRIBED])) + more
 
 
 def _described(damage: _Damage) -> str:
@@ -169,32 +184,32 @@ def _steps(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: Partiti
         return
     why = ": a recovery deletes everything behind the damage" if log.disk.extent.recovery_cuts else ""
     yield f"Copy the directory {(log.disk.directory or name).rpartition('/')[2]} on broker {broker} before the broker starts again{why}."
+    yield from _steps_with_other_replicas(log, damages, leads, timeline)
+    yield f"Check the disk and the file system of broker {broker}."
+
+
+def _steps_with_other_replicas(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: PartitionTimeline) -> Iterator[str]:
+    name, broker = timeline.name, log.broker
     common = [b for b in timeline.collected_logs if damages and all(b in d.holders for d in damages if d.offsets is not None)]
-    if common and not any(_has_last_batch(timeline.collected_logs[b], log.disk) for b in common):
-        yield f"Keep that copy: the log has records that {brokers_named(common)} {'does' if len(common) == 1 else 'do'} not have."
-    elif common and log.live:
+    if not common:
+        yield f"Collect the segments of {name} from all other replicas and from backups: no collected replica is known to have valid batches at all damaged offsets."
+    elif not any(_has_last_batch(timeline.collected_logs[b], log.disk) for b in common):
+        do = "does" if len(common) == 1 else "do"
+        yield f"Keep that copy of {name}: the log has records that {brokers_named(common)} {do} not have."
+    elif log.live:
         first = f"Let {brokers_named(common[:1])} lead {name}, then stop" if leads else "Stop"
         yield (
             f"{first} broker {broker}, delete its directory of {name} and start the broker: it copies the log from the leader. Valid batches at the damaged "
             f"offsets are on {brokers_named(common)}."
         )
-    elif not common:
-        yield f"Collect the segments of {name} from all other replicas and from backups: no collected replica is known to have valid batches at all damaged offsets."
-    yield f"Check the disk and the file system of broker {broker}."
-
-
-def _has_last_batch(other: Disk, damaged: Disk) -> bool:
-    """The last valid batch of the damaged log is in the other log, so the other log has all its records."""
-    last = max(damaged.batches(), key=lambda b: b["last_offset"], default=None)
-    return last is None or any((b["base_offset"], b["crc"]) == (last["base_offset"], last["crc"]) for b in other.batches())
 
 
 def _events(damages: Sequence[_Damage], overlaps: Sequence[Overlap], timeline: PartitionTimeline) -> list[Event]:
     """The reader's events for each damaged place, and the segments."""
     places = {(d.stretch.segment.source, d.stretch.byte) for d in damages}
     disordered = {o.segment.source for o in overlaps}
-    told = [e for e in timeline.of("log-corruption") if e.pattern == "segment"]
-    found = [e for e in told if (e.source, e.byte) in places or (e.reason == "offset-order" and e.source in disordered)]
+    events = (e for e in timeline.of("log-corruption") if e.pattern == "segment")
+    found = [e for e in events if (e.source, e.byte) in places or (e.reason == "offset-order" and e.source in disordered)]
     return [*found, *dict.fromkeys([*(d.stretch.segment for d in damages), *(o.segment for o in overlaps)])]
 
 

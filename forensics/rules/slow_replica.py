@@ -12,15 +12,15 @@ from forensics.model.rows import Rows
 
 
 def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
-    yield from fell_out(partitions, "slow-replica", SLOW, _told)
+    yield from fell_out(partitions, "slow-replica", SLOW, _words)
 
 
-def _told(broker: int, episode: Episode, ending: str) -> Telling:
+def _words(broker: int, episode: Episode, ending: str) -> Telling:
     return Telling(
         what="could not keep up",
         explanation=(
             f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}. It was not stuck, but did not reach "
-            f"the log end offsets of its leaders for replica.lag.time.max.ms: {episode.told()}. A replica is caught up when it has all records that "
+            f"the log end offsets of its leaders for replica.lag.time.max.ms: {episode.words()}. A replica is caught up when it has all records that "
             "its leader had at the previous fetch."
         ),
         next_steps=(

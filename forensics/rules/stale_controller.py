@@ -7,7 +7,7 @@ controller that did not know a leader's epoch yet. Not here: the change of the c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -15,12 +15,9 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, Rule, brokers_named, counted, moment, quote
 from forensics.model.partition.replicas import LeaderStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import EPOCH_KNOWN
 
 _ORDERS = frozenset({"decided", "sent", "received", "stored"})
-
-
-AT_ONCE = timedelta(seconds=30)
-"""A leader that is refused because of a newer leader epoch learns that epoch within this time, if it and a controller are running."""
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -34,18 +31,18 @@ def _overtaken(timeline: PartitionTimeline) -> Iterator[Finding]:
     """A leader epoch from an older controller than the previous leader epoch. Times only exclude cases in which the topic was created again
     in between."""
     highest: Event | None = None
-    told: set[int] = set()
+    reported: set[int] = set()
     for event in sorted(_orders(timeline), key=lambda e: (e.leader_epoch or 0, -(e.controller_epoch or 0))):
         now = event.controller_epoch or 0
         if highest is None or now >= (highest.controller_epoch or 0):
             highest = event
-        elif event.leader_epoch != highest.leader_epoch and now not in told and not _long_before(event, highest):
-            told.add(now)
+        elif event.leader_epoch != highest.leader_epoch and now not in reported and not _long_before(event, highest):
+            reported.add(now)
             yield _taken(timeline, highest, event)
 
 
 def _long_before(one: Event, other: Event) -> bool:
-    return one.at is not None and other.at is not None and other.at - one.at > AT_ONCE
+    return one.at is not None and other.at is not None and other.at - one.at > EPOCH_KNOWN
 
 
 def _orders(timeline: PartitionTimeline) -> list[Event]:
@@ -54,6 +51,16 @@ def _orders(timeline: PartitionTimeline) -> list[Event]:
         for e in timeline.of("partition-state")
         if e.reason in _ORDERS and e.leader_epoch is not None and e.controller_epoch is not None and e.controller_epoch > 0
     ]
+
+
+def refused(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    """One finding for each stale controller epoch whose requests brokers refused."""
+    by_epoch: dict[tuple[int, int], list[Event]] = {}
+    for event in cluster.of("controller-refused"):
+        if event.controller_epoch is not None:  # 1.0 to 2.5 do not print it in some lines
+            by_epoch.setdefault((event.controller_epoch, event.controller if event.controller is not None else -1), []).append(event)
+    for (epoch, controller), events in sorted(by_epoch.items()):
+        yield _refused(epoch, controller, events, cluster)
 
 
 def _taken(timeline: PartitionTimeline, newer: Event, stale: Event) -> Finding:
@@ -81,25 +88,35 @@ def _taken(timeline: PartitionTimeline, newer: Event, stale: Event) -> Finding:
 
 
 def _wrongly_fenced(replica: Replica, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    """A controller refused a leader because of an old leader epoch, although it was the latest: that controller was out of date. Only if the
-    leader's log continues long enough to show a newer epoch."""
-    told: set[int] = set()
-    heard = cluster.last_line(replica.broker) if replica.rejected else None
-    for e in replica.rejected:
-        if e.at is None or heard is None or heard < e.at + AT_ONCE or e.reason != "old-leader-epoch":
-            continue
-        led = next((s for s in reversed(replica.leader_starts) if s.at is not None and s.at <= e.at), None)
-        if (
-            led is None
-            or led.epoch in told
-            or any(f.epoch > led.epoch and f.at is not None and f.at <= e.at for f in replica.follower_starts)
-        ):
+    """A controller refused a leader because of an old leader epoch, although it was the latest: that controller was out of date."""
+    reported: set[int] = set()
+    for refusal, at in _refusals(replica, cluster):
+        led = _led_at(at, replica)
+        if led is None or led.epoch in reported or _changed_isr_after(at, led.epoch, replica):
             continue
         later = next((s for s in timeline.states if s.leader_epoch > led.epoch), None)
-        changed = any(u.event.at is not None and u.event.at > e.at and u.epoch in (None, led.epoch) for u in replica.isr_updates)
-        if not changed and (later is None or (later.at is not None and later.at > e.at + AT_ONCE)):
-            told.add(led.epoch)
-            yield _fenced(led, e, later.event if later is not None else None, timeline)
+        if later is None or (later.at is not None and later.at > at + EPOCH_KNOWN):
+            reported.add(led.epoch)
+            yield _fenced(led, refusal, later.event if later is not None else None, timeline)
+
+
+def _refusals(replica: Replica, cluster: Cluster) -> Iterator[tuple[Event, datetime]]:
+    """Refusals because of an old leader epoch, with their times, if the leader's log continues long enough to show a newer epoch."""
+    last = cluster.last_line(replica.broker) if replica.rejected else None
+    for e in replica.rejected:
+        if e.reason == "old-leader-epoch" and e.at is not None and last is not None and last >= e.at + EPOCH_KNOWN:
+            yield e, e.at
+
+
+def _led_at(at: datetime, replica: Replica) -> LeaderStart | None:
+    """The broker's last start as leader before this time; None if it followed another leader since."""
+    led = next((s for s in reversed(replica.leader_starts) if s.at is not None and s.at <= at), None)
+    followed = led is not None and any(f.epoch > led.epoch and f.at is not None and f.at <= at for f in replica.follower_starts)
+    return None if followed else led
+
+
+def _changed_isr_after(at: datetime, epoch: int, replica: Replica) -> bool:
+    return any(u.event.at is not None and u.event.at > at and u.epoch in (None, epoch) for u in replica.isr_updates)
 
 
 def _fenced(led: LeaderStart, refusal: Event, later: Event | None, timeline: PartitionTimeline) -> Finding:
@@ -126,16 +143,6 @@ def _fenced(led: LeaderStart, refusal: Event, later: Event | None, timeline: Par
         ),
         evidence=quote(led.event, refusal, later),
     )
-
-
-def refused(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """One finding for each stale controller epoch whose requests brokers refused."""
-    by_epoch: dict[tuple[int, int], list[Event]] = {}
-    for event in cluster.of("controller-refused"):
-        if event.controller_epoch is not None:  # 1.0 to 2.5 do not print it in some lines
-            by_epoch.setdefault((event.controller_epoch, event.controller if event.controller is not None else -1), []).append(event)
-    for (epoch, controller), events in sorted(by_epoch.items()):
-        yield _refused(epoch, controller, events, cluster)
 
 
 def _refused(epoch: int, controller: int, events: list[Event], cluster: Cluster) -> Finding:

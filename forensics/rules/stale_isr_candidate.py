@@ -37,16 +37,16 @@ def _standing(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[int, Event
     for e in cluster.of("metadata-broker", "metadata-broker-change"):
         if e.metadata_offset is not None and e.reason in _STANDING:
             found[e.broker].append((e.metadata_offset, e))
-    for told in found.values():
-        told.sort(key=lambda item: (item[0], item[1].source))
+    for records in found.values():
+        records.sort(key=lambda item: (item[0], item[1].source))
     return found
 
 
 def _last(broker: int, state: State, standing: Mapping[int | None, Sequence[tuple[int, Event]]]) -> Event | None:
     """The last record of the broker in the metadata log before the record of the state."""
-    told = standing.get(broker, ())
-    before = bisect_left(told, state.event.metadata_offset or 0, key=lambda item: item[0])
-    return told[before - 1][1] if before else None
+    records = standing.get(broker, ())
+    before = bisect_left(records, state.event.metadata_offset or 0, key=lambda item: item[0])
+    return records[before - 1][1] if before else None
 
 
 def _in_one_file(earlier: Event, later: Event) -> bool:

@@ -12,15 +12,15 @@ from forensics.model.rows import Rows
 
 
 def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
-    yield from fell_out(partitions, "stuck-replica", STUCK, _told)
+    yield from fell_out(partitions, "stuck-replica", STUCK, _words)
 
 
-def _told(broker: int, episode: Episode, ending: str) -> Telling:
+def _words(broker: int, episode: Episode, ending: str) -> Telling:
     fenced = all(o.words.endswith(LOST_SESSION) for o in episode.outs)
     return Telling(
         what="lost its session" if fenced else "stopped fetching",
         explanation=(
-            f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}: {episode.told()}. "
+            f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}: {episode.words()}. "
             "It was stuck, not slow. Possible causes: a long pause, a frozen machine or disk, or a network failure."
         ),
         next_steps=(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
 from forensics.model.findings import Finding, Rule, moment, quote
 from forensics.rules.topic_recreated import deletions, lives
 
@@ -14,17 +15,22 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
     for topic, events in sorted(deletions(cluster).items()):
         gone, again = lives(topic, events, cluster)[-1]
         if again is None:
-            yield Finding(
-                kind="topic-deleted",
-                severity="info",
-                confidence="certain",
-                topic=topic,
-                start=gone[0].at,
-                end=gone[-1].at,
-                summary=f"topic {topic} was deleted",
-                explanation=f"Topic {topic} was deleted at {moment(gone[0].at)}, by request. The brokers delete the logs of its partitions; this is not a loss by failure.",
-                evidence=quote(gone),
-            )
+            yield _finding(topic, gone)
+
+
+def _finding(topic: str, deletions: Sequence[Event]) -> Finding:
+    first = deletions[0].at
+    return Finding(
+        kind="topic-deleted",
+        severity="info",
+        confidence="certain",
+        topic=topic,
+        start=first,
+        end=deletions[-1].at,
+        summary=f"topic {topic} was deleted",
+        explanation=f"Topic {topic} was deleted at {moment(first)}, by request. The brokers delete the logs of its partitions; this is not a loss by failure.",
+        evidence=quote(deletions),
+    )
 
 
 RULE = Rule(

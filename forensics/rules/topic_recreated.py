@@ -25,20 +25,23 @@ def deletions(cluster: Cluster) -> dict[str, list[Event]]:
 def lives(topic: str, deleted: Sequence[Event], cluster: Cluster) -> list[tuple[list[Event], Event | None]]:
     """The deletions of a topic, each with the creation after it; None after the last one of a topic that was not created again. A source
     may report a deletion late, and a deletion and the creation of another topic id may have the same time."""
-    ids = {e.topic_id for e in deleted if e.topic_id}
-    made = [e for e in cluster.of("topic-created", "metadata-topic", topic=topic) if e.at is not None]
+    created = [e for e in cluster.of("topic-created", "metadata-topic", topic=topic) if e.at is not None]
     found: list[tuple[list[Event], Event | None]] = []
     gone: list[Event] = []
-    until, witnesses = datetime.min, set[str]()
-    for event in sorted([*deleted, *made], key=lambda e: (e.at or datetime.min, e.event not in OF_DELETION)):
+    until, sources = datetime.min, set[str]()
+    for event in sorted([*deleted, *created], key=lambda e: (e.at or datetime.min, e.event not in OF_DELETION)):
         at = event.at or datetime.min
         if event.event in OF_DELETION:
-            if at >= until or event.source in witnesses:
+            if at >= until or event.source in sources:
                 gone.append(event)
-        elif gone and (at > (gone[0].at or datetime.min) or (event.topic_id and event.topic_id not in ids)):
+        elif gone and (at > (gone[0].at or datetime.min) or _of_other_id(event, deleted)):
             found.append((gone, event))
-            until, witnesses, gone = at + LATE, {e.source for e in gone}, []
+            until, sources, gone = at + LATE, {e.source for e in gone}, []
     return [*found, (gone, None)] if gone else found
+
+
+def _of_other_id(created: Event, deleted: Sequence[Event]) -> bool:
+    return bool(created.topic_id) and all(e.topic_id != created.topic_id for e in deleted)
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -16,11 +16,6 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import losses
 
 _TRUNCATED = frozenset({"leader-epoch", "high-watermark", "truncation", "latest"})
-_WHY = {
-    "leader-epoch": "by the leader's answer about the end of a leader epoch",
-    "high-watermark": "to its own high watermark",
-    "latest": "to the leader's log end offset",
-}
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -59,6 +54,13 @@ def _finding(removal: Removal, timeline: PartitionTimeline) -> Finding:
         ),
         evidence=quote(removal.evidence),
     )
+
+
+_WHY = {
+    "leader-epoch": "by the leader's answer about the end of a leader epoch",
+    "high-watermark": "to its own high watermark",
+    "latest": "to the leader's log end offset",
+}
 
 
 RULE = Rule(

@@ -69,8 +69,7 @@ def _start(election: Election) -> str:
 
 def _cost(election: Election, lost: list[Loss], timeline: PartitionTimeline) -> tuple[str, bool]:
     if lost:
-        told = ", ".join(f"{x.range}" for x in lost)
-        return f"Offsets {told} of the previous leader were lost.", True
+        return f"Offsets {', '.join(str(x.range) for x in lost)} of the previous leader were lost.", True
     before = election.term.before
     ends = [_given_up(b, election.term, timeline) for b in (before.isr if before else ())]
     start, at_most = election.term.at_least, election.term.at_most

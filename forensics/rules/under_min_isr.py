@@ -8,7 +8,7 @@ from datetime import datetime
 from forensics.model.cluster.effective import Effective, strict
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
-from forensics.model.partition.absences import IN_ORDER, UNKNOWN, absences
+from forensics.model.partition.absences import IN_ORDER, UNKNOWN, Interval, absences
 from forensics.model.partition.durability import as_settled, below_min_isr, min_isr, required
 from forensics.model.partition.log_coverage import silence_words, silent_leaders
 from forensics.model.partition.states import State
@@ -28,24 +28,40 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         yield _finding(window, timeline, cluster)
 
 
+def _fewest(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, State]:
+    """The state of the window that lacks most replicas, and the number that was required then."""
+    states = ((required(s, timeline, cluster) or 0, s) for s in window.states)
+    return max(states, key=lambda pair: (pair[0] - len(pair[1].isr), -len(pair[1].isr)))
+
+
+def _harmless(window: Window, why: Sequence[Interval], closed: bool, cluster: Cluster) -> bool:
+    """All missing brokers were stopped cleanly and the window is over; or the partition is gone, and the evidence shows no fault."""
+    ended = window.deleted or cluster.number < 0  # a cluster that ended was stopped as a whole
+    over = window.end is not None or closed
+    no_fault = ended and all(i.cause in IN_ORDER | {UNKNOWN} for i in why)
+    return no_fault or (over and _stopped(why))
+
+
+def _stopped(why: Sequence[Interval]) -> bool:
+    return bool(why) and all(i.cause in IN_ORDER for i in why)
+
+
+def _inside(window: Window, at: datetime | None) -> bool:
+    if at is None or window.start is None:
+        return False
+    return window.start <= at and (window.end is None or at <= window.end)
+
+
 def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    asked, fewest = max(
-        ((required(s, timeline, cluster) or 0, s) for s in window.states),
-        key=lambda found: (found[0] - len(found[1].isr), -len(found[1].isr)),
-    )
+    needed, fewest = _fewest(window, timeline, cluster)
+    setting = min_isr(fewest, timeline, cluster)
     why = absences(timeline, cluster).within(window)
     out = tuple(i.broker for i in why)
-    left = next((s.at for s in timeline.states if s.event is window.states[0].event), window.start)  # the setting may change later
     refused = [e for e in timeline.of("append-refused") if _inside(window, e.at)]
     count = sum(e.repeats for e in refused)
     silent = () if refused else silent_leaders(window.states, timeline, cluster)
-    stopped = bool(why) and all(i.cause in IN_ORDER for i in why)
-    closed = closing(window, out, cluster) if stopped else ""
-    ended = window.deleted or cluster.number < 0  # a cluster that ended was stopped as a whole
-    over = window.end is not None or bool(closed) or ended
-    unsaid = ended and all(i.cause in IN_ORDER | {UNKNOWN} for i in why)  # the partition is gone, and the evidence shows no fault
-    harmless = not refused and over and (stopped or unsaid)
-    setting = min_isr(fewest, timeline, cluster)
+    closed = closing(window, out, cluster) if _stopped(why) else ""
+    harmless = not refused and _harmless(window, why, bool(closed), cluster)
     return Finding(
         kind="under-min-isr",
         severity="low" if silent else "medium" if harmless else "high",
@@ -54,18 +70,21 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         leader_epoch=fewest.known_epoch,
         start=window.start,
         end=window.end,
-        summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={asked} {lasted(window, cluster)}"
+        summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={needed} {lasted(window, cluster)}"
         + (f", {count} writes refused" if count else ""),
-        explanation=(
-            f"From {moment(window.start)}{', when the setting was raised,' if left != window.start else ''} {until(window, cluster)} the ISR of {timeline.name} shrank to "
-            f"{list(fewest.isr)} while min.insync.replicas is {setting.value} ({_place(setting)}): writes with acks=all are refused (NotEnoughReplicas), others are not{_of_others(fewest, cluster)}. "
-            f"{'; '.join(i.words for i in why) or _nobody_out(fewest)}.{closed}{silence_words(silent)}"
-        ),
-        next_steps=(
-            *((_step(out, timeline.name),) if window.end is None else ()),
-            f"Look for expired records in the logs of the producers of {timeline.name}: they retry refused writes only until delivery.timeout.ms.",
-        ),
+        explanation=(f"{_shrunk(window, fewest, setting, timeline, cluster)} {_reasons(why, fewest)}.{closed}{silence_words(silent)}"),
+        next_steps=_steps(window, out, timeline.name),
         evidence=quote(window.states[0].event, fewest.event, setting.event, refused[:2], *(e for i in why for e in i.evidence[1:2])),
+    )
+
+
+def _shrunk(window: Window, fewest: State, setting: Effective, timeline: PartitionTimeline, cluster: Cluster) -> str:
+    first = next((s.at for s in timeline.states if s.event is window.states[0].event), window.start)
+    raised = "" if first == window.start else ", when the setting was raised,"
+    return (
+        f"From {moment(window.start)}{raised} {until(window, cluster)} the ISR of {timeline.name} shrank to {list(fewest.isr)} while "
+        f"min.insync.replicas is {setting.value} ({_place(setting)}): writes with acks=all are refused (NotEnoughReplicas), others are not"
+        f"{_of_others(fewest, cluster)}."
     )
 
 
@@ -77,16 +96,20 @@ def _of_others(state: State, cluster: Cluster) -> str:
     return "; the high watermark waits until the ISR is large enough" if waits else "; the remaining replicas commit those writes anyway"
 
 
-def _nobody_out(state: State) -> str:
-    return "It has no more replicas" if state.replicas else "The evidence does not show which replicas are missing"
+def _reasons(why: Sequence[Interval], state: State) -> str:
+    unknown = "The partition has no more replicas" if state.replicas else "The evidence does not show which replicas are missing"
+    return "; ".join(i.words for i in why) or unknown
 
 
-def _step(out: Sequence[int], name: str) -> str:
-    return (
-        f"Bring {brokers_named(out)} back in sync for {name}."
-        if out
-        else f"Assign {name} more replicas, or lower min.insync.replicas to its number of replicas."
+def _steps(window: Window, out: Sequence[int], name: str) -> tuple[str, ...]:
+    producers = (
+        f"Look for expired records in the logs of the producers of {name}: they retry refused writes only until delivery.timeout.ms."
     )
+    if window.end is not None:
+        return (producers,)
+    if not out:
+        return (f"Assign {name} more replicas, or lower min.insync.replicas to its number of replicas.", producers)
+    return (f"Bring {brokers_named(out)} back in sync for {name}.", producers)
 
 
 def _place(setting: Effective) -> str:
@@ -95,12 +118,6 @@ def _place(setting: Effective) -> str:
         if setting.event is not None and setting.event.event == "append-refused"
         else setting.place
     )
-
-
-def _inside(window: Window, at: datetime | None) -> bool:
-    if at is None or window.start is None:
-        return False
-    return window.start <= at and (window.end is None or at <= window.end)
 
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:

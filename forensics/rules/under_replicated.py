@@ -30,7 +30,33 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, condensed, lasted, lived, missing, reassigning, until, up_to, windows
 from forensics.thresholds import BRIEF_S
 
-SHOWN = 5
+
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    failed = [i for i in intervals(timeline, cluster) if i.cause not in EXPECTED]
+    short = {id(s) for i in failed for s in timeline.states[i.first : i.last]}
+
+    def holds(state: State) -> bool:
+        return id(state) in short or (state.source == DESCRIBED and len(state.isr) < len(state.replicas or ()))
+
+    found = lived(windows(timeline, holds), timeline, cluster)
+    for window in condensed([w for w in found if w.seconds is None or w.seconds >= BRIEF_S]):
+        yield _finding(window, timeline, cluster)
+
+
+def _by_turns(out: Sequence[int], window: Window, timeline: PartitionTimeline) -> bool:
+    """Never were all of these replicas missing at once."""
+    return len(out) > max(len(s.replicas or timeline.assigned) - len(s.isr) for s in window.states)
+
+
+def _excused(window: Window, why: Sequence[Interval]) -> bool:
+    """It is over, and was a clean shutdown, a reassignment all the time, or a broker that printed nothing and came back."""
+    if window.end is None:
+        return False
+    stopped = all(i.cause in IN_ORDER for i in why)
+    unheard_of = all(i.cause == UNKNOWN or (i.cause == GONE and i.end is not None) for i in why)
+    return (bool(why) and (stopped or unheard_of)) or all(reassigning(s) for s in window.states)
+
+
 _CAUSE = {
     CRASHED: "broker-crash",
     GONE: "broker-crash",
@@ -45,16 +71,9 @@ _CAUSE = {
 }
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    failed = [i for i in intervals(timeline, cluster) if i.cause not in EXPECTED]
-    short = {id(s) for i in failed for s in timeline.states[i.first : i.last]}
-
-    def holds(state: State) -> bool:
-        return id(state) in short or (state.source == DESCRIBED and len(state.isr) < len(state.replicas or ()))
-
-    found = lived(windows(timeline, holds), timeline, cluster)
-    for window in condensed([w for w in found if w.seconds is None or w.seconds >= BRIEF_S]):
-        yield _finding(window, timeline, cluster)
+def _cause(why: Sequence[Interval]) -> str | None:
+    words = sorted({_CAUSE[i.cause] for i in why})
+    return words[0] if len(words) == 1 else "several" if words else None
 
 
 def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
@@ -62,10 +81,12 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     out = tuple(i.broker for i in why)
     smallest = min(window.states, key=lambda s: len(s.isr))
     silent = silent_leaders(window.states, timeline, cluster)
-    turns = " by turns" if len(out) > max(len(s.replicas or timeline.assigned) - len(s.isr) for s in window.states) else ""
+    turns = " by turns" if _by_turns(out, window, timeline) else ""
+    reasons = "; ".join(i.words for i in why) or "the evidence does not show why"
+    were = "was" if len(out) == 1 else "were"
     return Finding(
         kind="under-replicated",
-        severity="low" if silent or (_excused(window, why) and window.end is not None) else "medium",
+        severity="low" if silent or _excused(window, why) else "medium",
         confidence="possible" if silent else "certain",
         brokers=out,
         leader_epoch=window.states[0].known_epoch,
@@ -75,20 +96,13 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         summary=f"{timeline.name}: {brokers_named(out)} missing from the ISR{turns} {lasted(window, cluster)}",
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {brokers_named(out)} "
-            f"{'was' if len(out) == 1 else 'were'} missing from the ISR of {timeline.name}{turns} (smallest ISR "
-            f"{list(smallest.isr)} of replicas {list(smallest.replicas or timeline.assigned)}): {'; '.join(i.words for i in why) or 'the evidence does not show why'}."
+            f"{were} missing from the ISR of {timeline.name}{turns} (smallest ISR "
+            f"{list(smallest.isr)} of replicas {list(smallest.replicas or timeline.assigned)}): {reasons}."
             f"{silence_words(silent)}"
         ),
         next_steps=tuple(_steps(window, why)),
         evidence=quote(window.states[0].event, *(e for i in why for e in i.evidence[:2]), *(s.event for s in window.states[1:2])),
     )
-
-
-def _excused(window: Window, why: Sequence[Interval]) -> bool:
-    """A clean shutdown, a reassignment all the time, or a broker that printed nothing and came back."""
-    stopped = all(i.cause in IN_ORDER for i in why)
-    unheard_of = all(i.cause == UNKNOWN or (i.cause == GONE and i.end is not None) for i in why)
-    return (bool(why) and (stopped or unheard_of)) or all(reassigning(s) for s in window.states)
 
 
 def _steps(window: Window, why: Sequence[Interval]) -> Iterator[str]:
@@ -106,11 +120,6 @@ def _steps(window: Window, why: Sequence[Interval]) -> Iterator[str]:
     others = sorted({i.broker for i in why if i.cause != LOG_DIR and i.end is None})
     if others:
         yield f"Find out why {brokers_named(others)} did not rejoin; server.log shows fetches and truncations."
-
-
-def _cause(why: Sequence[Interval]) -> str | None:
-    words = sorted({_CAUSE[i.cause] for i in why})
-    return words[0] if len(words) == 1 else "several" if words else None
 
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
+from datetime import datetime
+from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
@@ -11,26 +12,30 @@ from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.replicas import FollowerStart
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.losses import losses
-from forensics.proof.stepping_down import GRACE, became_follower
+from forensics.proof.stepping_down import became_follower
+from forensics.thresholds import ORDINARY_HANDOVER
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    reigns = [t for t in timeline.terms if not t.restart]
-    for before, term in itertools.pairwise(reigns):
-        if before.leader == term.leader or term.at is None:
-            continue
-        woke = became_follower(before, term, timeline, cluster)
-        if woke is None or woke.at is None or woke.at - term.at < GRACE:
-            continue
-        refused = [e for e in timeline.replicas[before.leader].rejected if e.at is not None and term.at <= e.at <= woke.at]
-        beyond = [x for x in losses(timeline, cluster) if x.term.order == term.order and any(r.broker == before.leader for r in x.removals)]
-        if beyond or refused:
-            yield _finding(timeline, before, term, woke, refused, bool(beyond))
+    for before, term in pairwise(t for t in timeline.terms if not t.restart):
+        if before.leader != term.leader and term.at is not None:
+            yield from _led_on(before, term, term.at, timeline, cluster)
 
 
-def _finding(timeline: PartitionTimeline, before: Term, term: Term, woke: FollowerStart, refused: list[Event], beyond: bool) -> Finding:
-    how_far = f" up to offset {woke.offset}" if woke.offset is not None else ""
-    ahead = f" and had written{how_far} while the new leader started at {term.began}" if beyond else ""
+def _led_on(before: Term, term: Term, elected: datetime, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    """Whether the leader before accepted records, or tried to change its ISR, after the election."""
+    followed = became_follower(before, term, timeline, cluster)
+    if followed is None or followed.at is None or followed.at - elected < ORDINARY_HANDOVER:
+        return
+    refused = [e for e in timeline.replicas[before.leader].rejected if e.at is not None and elected <= e.at <= followed.at]
+    lost = [x for x in losses(timeline, cluster) if x.term.order == term.order and any(r.broker == before.leader for r in x.removals)]
+    if lost or refused:
+        yield _finding(timeline, before, term, followed, refused, bool(lost))
+
+
+def _finding(timeline: PartitionTimeline, before: Term, term: Term, followed: FollowerStart, refused: list[Event], lost: bool) -> Finding:
+    how_far = f" up to offset {followed.offset}" if followed.offset is not None else ""
+    ahead = f" and had written{how_far} while the new leader started at {term.began}" if lost else ""
     return Finding(
         kind="zombie-leader",
         severity="high",
@@ -38,18 +43,18 @@ def _finding(timeline: PartitionTimeline, before: Term, term: Term, woke: Follow
         brokers=(before.leader, term.leader),
         leader_epoch=before.epoch,
         start=term.at,
-        end=woke.at,
+        end=followed.at,
         summary=f"{timeline.name}: broker {before.leader} still led in epoch {before.epoch} after broker {term.leader} was elected in epoch {term.epoch}",
         explanation=(
             f"Broker {term.leader} was elected leader at {moment(term.at)} (leader epoch {term.epoch}), but broker {before.leader}, which was "
-            f"running all the time, stepped down only at {moment(woke.at)}{ahead}. In between it could accept acks=0 and acks=1 writes, which are truncated later; "
+            f"running all the time, stepped down only at {moment(followed.at)}{ahead}. In between broker {before.leader} could accept acks=0 and acks=1 writes, which are truncated later; "
             "writes with acks=all could not succeed there, because its followers no longer fetched from it."
         ),
         next_steps=(
             f"Find out what froze broker {before.leader}: a long GC pause, a suspended machine, a stuck disk, or a network failure.",
             f"See the data-loss findings of {timeline.name} for the records that broker {before.leader} accepted alone.",
         ),
-        evidence=quote(before.evidence[-1:], term.evidence, woke.event, refused[:2]),
+        evidence=quote(before.evidence[-1:], term.evidence, followed.event, refused[:2]),
     )
 
 

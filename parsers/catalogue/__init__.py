@@ -1,7 +1,7 @@
-"""The catalogue of Kafka's log lines applied to log files: which lines match a pattern, and which events they give.
+"""The catalogue of Kafka's log lines applied to log files: the events in them, and the lines that no pattern recognises.
 
-Here: the search for literals (literals), which pattern matches a line (matching), the walk over a file (log_file, reading, unwrapped), the
-vectorised reading of most lines (quickly, heads), the batches made of them (columns, computed), and the count of unrecognised lines
-(survey). Not here: the patterns themselves (parsers.patterns), record layouts (parsers.layouts), wrappers around records (parsers.wrappers)
-or which file is a log (parsers.sniff).
+Here: the walk over a file (log_file), the reading of its lines one by one (reading) or many at once (columnar), in wrappers (unwrapped) and
+in pieces (piece), the layouts they are in (layouts_in_use), and the count of unrecognised lines (survey). Not here: the patterns
+(parsers.patterns), how they are searched for (parsers.matching), record layouts (parsers.layouts, parsers.learning), wrappers around
+records (parsers.wrappers) or which file is a log (parsers.sniff).
 """

@@ -11,8 +11,9 @@ from datetime import datetime
 
 from parsers.catalogue.columnar.heads import Heads
 from parsers.layouts import LOG4J, Layout, Record, fitting, misfit
-from parsers.learning.layout import Learned, begins_record, layout_of, leaves_over
-from parsers.matching.literals import LITERALS, Hits, Literals, literals_of
+from parsers.learning.layout import Learned, begins_record, layout_of
+from parsers.learning.worth import leaves_over
+from parsers.matching.literals import Hits, Literals, literals_of
 from parsers.matching.text import line_end, text_of
 
 MAX_RECORD = 64 << 10
@@ -38,7 +39,7 @@ class LayoutsInUse:
         """Latest first; a layout without a logger comes last."""
         self.latest = LOG4J
         """The layout of the record that `read` returned last."""
-        self.literals = LITERALS
+        self.literals = literals_of()
         """The search for literals in lines of these layouts."""
         self.begins = LOG4J.begins
         """Whether a record begins at this position of the bytes."""

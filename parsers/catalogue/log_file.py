@@ -14,11 +14,11 @@ from parsers.catalogue.columnar.vectorised import search
 from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.unwrapped import Unwrapped
 from parsers.layouts import Layout
-from parsers.learning.layout import HEAD
+from parsers.learning.sample import HEAD
 from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
 from parsers.matching.text import line_end
-from parsers.schemas import Member, Row, Told, problem
-from parsers.sniff import log_kind
+from parsers.paths import log_kind
+from parsers.schemas import Member, Row, Rows, problem
 from parsers.wrappers.unwrapper import Unwrapper
 from parsers.wrappers.writers import Writers
 
@@ -39,7 +39,7 @@ def read_log(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layo
     return cast(Iterator[Row], LogFile(member, kind, layouts).rows(stream))
 
 
-def read_log_by_columns(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
+def read_log_by_columns(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Rows]:
     """The same events, many of them as batches: lines of one statement are processed together."""
     return LogFile(member, kind, layouts, quickly=search).rows(stream)
 
@@ -59,7 +59,7 @@ class LogFile(Reading):
             lambda name: Unwrapped(member, f"{member.path}#{name}", log_kind(name) or kind, layouts, quickly=quickly),
         )
 
-    def rows(self, stream: BinaryIO) -> Iterator[Told]:
+    def rows(self, stream: BinaryIO) -> Iterator[Rows]:
         self.pending = self._block(stream, b"")
         if self.pending.startswith(UTF16):
             stream = cast(BinaryIO, Decoded(stream, self.pending))
@@ -70,7 +70,7 @@ class LogFile(Reading):
             yield from self._plain(stream)
         yield from self.end()
 
-    def _plain(self, stream: BinaryIO) -> Iterator[Told]:
+    def _plain(self, stream: BinaryIO) -> Iterator[Rows]:
         self.layouts.written = self.member.modified if len(self.pending) < CHUNK else None
         self.layouts.learn(self.pending)
         for data in self._chunks(stream):
@@ -85,7 +85,7 @@ class LogFile(Reading):
                 yield {**problem("long-line", text, line=self.line, byte=begin), "source": self.source}
                 self.cut_short = False
 
-    def chunk(self, data: bytes) -> Iterator[Told]:
+    def chunk(self, data: bytes) -> Iterator[Rows]:
         begin = self._wrapped_from(data)
         yield from super().chunk(data[:begin])
         if self.wrapped_at < 0 and begin < len(data):
@@ -99,7 +99,7 @@ class LogFile(Reading):
     def _wraps(self, line: bytes) -> bool:
         return self.unwrapper.wraps(line)
 
-    def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Told]:
+    def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Rows]:
         """Events of the bytes from `offset` on: `data` and the rest of the stream."""
         outer = Outer(stream, data, self.line, self.offset)
         for run in self.unwrapper.runs(outer):
@@ -128,8 +128,8 @@ class LogFile(Reading):
 
     def collected(self) -> Row:
         of_writers = sum(reading.count for reading in self.writers.named.values())
-        told = self.writers.own.collected()["wall_minus_utc_ms"]
-        return {**super().collected(), "lines": max(0, self.line - 1 + self.unended - of_writers), "wall_minus_utc_ms": told}
+        difference = self.writers.own.collected()["wall_minus_utc_ms"]
+        return {**super().collected(), "lines": max(0, self.line - 1 + self.unended - of_writers), "wall_minus_utc_ms": difference}
 
     def _chunks(self, stream: BinaryIO) -> Iterator[bytes]:
         """Pieces of whole lines, where possible of whole records; a line longer than CHUNK comes as its first CHUNK bytes."""

@@ -26,9 +26,9 @@ from parsers.catalogue.reading import SAME_MOMENT
 from parsers.catalogue.survey import Survey
 from parsers.containers.units import Piece
 from parsers.layouts import LOG4J, Layout, Record
-from parsers.learning.layout import HEAD
+from parsers.learning.sample import HEAD
 from parsers.lines import UTF16
-from parsers.schemas import Member, Row, Told
+from parsers.schemas import Member, Row, Rows
 
 Named = tuple[int, datetime | None] | None
 """A broker that a line named as its writer, and when."""
@@ -41,7 +41,7 @@ class State(NamedTuple):
     offset: int
     line: int
     owner: Record | None
-    told: bool
+    matched_whole: bool
     slow: bool
     first: datetime | None
     last: datetime | None
@@ -84,7 +84,7 @@ class PieceOfLog(LogFile):
         self._to: int | None = None
         self._at = 0  # bytes of the file that are read
 
-    def rows(self, stream: BinaryIO) -> Iterator[Told]:
+    def rows(self, stream: BinaryIO) -> Iterator[Rows]:
         self.pending = self._block(stream, b"")
         if self.pending.startswith(UTF16) or self.unwrapper.prepare(self.pending[:HEAD]):
             self.whole = False
@@ -146,7 +146,7 @@ class PieceOfLog(LogFile):
             self._asked = min(first, time), max(last, time)
         return super().near(time)
 
-    def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Told]:
+    def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Rows]:
         self.whole = False
         return iter(())
 
@@ -163,7 +163,7 @@ class PieceOfLog(LogFile):
         known = self.layouts
         layouts = (*map(_written_out, known.known), known.latest.name, *known.learned, *known.troubles, *known.shown)
         of_survey = self.survey.first, self.survey.last, self.survey.utc
-        return State(self.offset, self.line, self.owner, self.told, self.slow, *of_survey, layouts)
+        return State(self.offset, self.line, self.owner, self.matched_whole, self.slow, *of_survey, layouts)
 
 
 def _written_out(layout: Layout) -> tuple[object, ...]:

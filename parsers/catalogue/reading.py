@@ -23,12 +23,12 @@ from parsers.matching.messages import LONG_MESSAGE, Seen, apply, readings_of, wh
 from parsers.matching.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
 from parsers.patterns.pattern import Pattern
-from parsers.schemas import MAX_TEXT, Member, Row, Told, problem, shared
+from parsers.schemas import MAX_TEXT, Member, Row, Rows, problem, shared
 
 SAME_MOMENT = timedelta(seconds=1)
 """Neighbouring lines of a log that several brokers write to are one broker's as a rule."""
 
-Quickly = Callable[["Reading", bytes, int], Generator[Told, None, "int | None"]]
+Quickly = Callable[["Reading", bytes, int], Generator[Rows, None, "int | None"]]
 """Events of a chunk as Reading finds them, most of them as batches (parsers.catalogue.columnar.vectorised)."""
 
 
@@ -60,12 +60,12 @@ class Reading:
         self.owner: Record | None = None  # record the lines looked at last belong to
         self.owner_at = -1  # its place in the chunk; -1 where it began in an earlier one
         self.known = 0  # up to here in the chunk `owner` is known
-        self.told = False  # a pattern of several lines has matched all of `owner`
+        self.matched_whole = False  # a pattern of several lines has matched all of `owner`
         self.named: tuple[int, datetime | None] | None = None  # writer that a line looked at named last, and when
         self.unread = False  # the line looked at begins a record in no layout that is known
         self.wrapped_at = -1  # place in the chunk from which on lines are wrapped
 
-    def chunk(self, data: bytes) -> Iterator[Told]:
+    def chunk(self, data: bytes) -> Iterator[Rows]:
         """Events of a piece of whole lines."""
         self.layouts.learn(data)
         self.survey.chunk(data, self.layouts, self._byte_at)
@@ -152,7 +152,7 @@ class Reading:
     def pass_by(self, record: Record | None, begin: int, known: int, layout: Layout) -> None:
         """Records the layout of a record that was read elsewhere; without a layout, only that the record is at `begin`."""
         self.layouts.latest = layout
-        self.unread = self.told = False
+        self.unread = self.matched_whole = False
         self.known = known
         if record is not None:
             self.owner, self.owner_at = record, begin
@@ -175,14 +175,14 @@ class Reading:
             if begins_record(text) or not (self.layouts.known or goes_on(text)):
                 self.unread = True
                 self.survey.leave_unread(text)
-                self.owner, self.owner_at, self.told = None, -1, False
+                self.owner, self.owner_at, self.matched_whole = None, -1, False
             else:
                 self._find_owner(data, begin)
-            if self.told:
+            if self.matched_whole:
                 return
             seen = Seen(text, text.strip(), None, begin, end, noise=noise)
         else:
-            self.owner, self.owner_at, self.told = record, begin, False
+            self.owner, self.owner_at, self.matched_whole = record, begin, False
             bare = self.layouts.latest.bare and record.logger is None
             seen = Seen(text, record.message, record.logger, begin, end, bare=bare, noise=noise)
             self.survey.undated += record.time is None and self._when(seen)[0] is None
@@ -211,7 +211,7 @@ class Reading:
                     whole = self.whole_record(data, seen, self.owner, self.owner_at, self.layouts.latest)
                 found = apply(pattern, prefix(whole.message, whole.logger)[1], whole.logger, whole.bare)
                 if found is not None:
-                    self.told = True
+                    self.matched_whole = True
                     yield from self._events(pattern, found.groupdict(), readings[0][0], whole)
                     return
                 continue
@@ -228,7 +228,7 @@ class Reading:
             return ()
         line, byte = self._place(seen)
         time, clock = self._when(seen)
-        told: Row = {
+        common: Row = {
             "source": self.source,
             "line": line,
             "byte": byte,
@@ -239,8 +239,8 @@ class Reading:
         }
         level = (self.owner.level or None) if self.owner else None
         rows = pattern.events(groups, context, time, level)
-        told["text"] = shared(self._raw(seen), len(rows))
-        return [{**told, **row} for row in rows if self._placed(row)]
+        common["text"] = shared(self._raw(seen), len(rows))
+        return [{**common, **row} for row in rows if self._placed(row)]
 
     def _placed(self, row: Row) -> bool:
         """False for a partition event without a time in a log without dates: its meaning would depend on its order among files with
@@ -282,7 +282,7 @@ class Reading:
             at = data.rfind(b"\n", self.known, at - 1) + 1 or self.known
             if self.layouts.begins(data, at):
                 self.owner = self.layouts.record_at(data, at)
-                self.owner_at, self.told = at, False
+                self.owner_at, self.matched_whole = at, False
                 return
 
     def whole_record(self, data: bytes, seen: Seen, record: Record, begin: int, layout: Layout) -> Seen:

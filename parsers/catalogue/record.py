@@ -9,7 +9,7 @@ from io import BytesIO
 
 from parsers.catalogue.log_file import LogFile
 from parsers.layouts import LOG4J, Record, prefix
-from parsers.matching.literals import LITERALS
+from parsers.matching.literals import literals_of
 from parsers.matching.messages import apply, whole_message
 from parsers.patterns.pattern import Pattern
 from parsers.schemas import Member, Row
@@ -32,11 +32,11 @@ def search_all(line: str) -> list[Row]:
 
 def matching(line: str) -> list[Pattern]:
     """Every pattern whose literal and expression match the record; more than one is a defect of the catalogue."""
-    data = line.encode()
-    hits = tuple(hit for hit, _, _ in LITERALS.find(data))
+    literals = literals_of()
+    hits = tuple(hit for hit, _, _ in literals.find(line.encode()))
     first, _, rest = line.partition("\n")
     record = LOG4J.read(first)
-    return [p for p in LITERALS.candidates(hits) if _matches(p, record, first, rest)]
+    return [p for p in literals.candidates(hits) if _matches(p, record, first, rest)]
 
 
 def _matches(pattern: Pattern, record: Record | None, first: str, rest: str) -> bool:

@@ -14,7 +14,7 @@ import regex
 from parsers.catalogue.layouts_in_use import LayoutsInUse
 from parsers.catalogue.line_lengths import LineLengths
 from parsers.layouts import LOG4J, Record
-from parsers.learning.layout import HEAD
+from parsers.learning.sample import HEAD
 from parsers.matching.text import first_noise, line_end, noise_in, text_of
 from parsers.schemas import Row
 

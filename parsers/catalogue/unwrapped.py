@@ -20,7 +20,7 @@ from parsers.catalogue.reading import Quickly, Reading
 from parsers.layouts import Layout
 from parsers.matching.messages import Seen
 from parsers.matching.text import text_of
-from parsers.schemas import MAX_TEXT, Member, Row, Told
+from parsers.schemas import MAX_TEXT, Member, Row, Rows
 from parsers.wrappers.unwrapper import Run, finer, time_of
 
 _WITNESSES, _SURE = 300, 3
@@ -44,7 +44,7 @@ class Unwrapped(Reading):
         self.size += sum(map(len, run.text)) + len(run)
         self.count += len(run)
 
-    def flush(self, *, last: bool = False) -> Iterator[Told]:
+    def flush(self, *, last: bool = False) -> Iterator[Rows]:
         """Events of the lines kept; the last record waits for further lines unless these are the last."""
         if not len(self.lines):
             return
@@ -59,8 +59,8 @@ class Unwrapped(Reading):
         self.size = len(data) - self.starts[done]
 
     def collected(self) -> Row:
-        told = median_low(self.differences) if self.differences else None
-        return {**super().collected(), "bytes": None, "lines": self.count, "wall_minus_utc_ms": told}
+        difference = median_low(self.differences) if self.differences else None
+        return {**super().collected(), "bytes": None, "lines": self.count, "wall_minus_utc_ms": difference}
 
     def _compare(self, done: int) -> None:
         """Compares the wrapper's UTC with the wall clock of the records, at lines spread over the chunk."""

@@ -27,7 +27,7 @@ from parsers.containers.streams import why
 _REMOTE = re.compile(r"(?:s3|gs|gcs|abfs|abfss|hdfs|viewfs)://", re.IGNORECASE)
 _SECRET = re.compile(r"(?<=://)(?:[^/@\s']*:(?!\d+/)[^@\s']*|[^/@\s']*)@|\?[^\s']*")
 """In a URI: user and password (which may contain a slash that should have been written %2F), and its options, some of which are keys."""
-NO_FILE = "is no regular file but a socket, pipe or device"
+NO_FILE = "is not a regular file (socket, pipe or device)"
 READ_AHEAD = range(2**17, 2**23)
 """Bytes requested from a store at a time: few at first, twice as many with each further sequential read."""
 
@@ -339,7 +339,7 @@ def _other(was: Version, now: Version | None) -> str:
         return "is gone since it was listed"
     if now.size != was.size:
         return f"was changed since it was listed: it had {was.size} bytes and has {now.size}"
-    return "was written anew since it was listed"
+    return "was overwritten after it was listed"
 
 
 def _told(error: Exception) -> str:

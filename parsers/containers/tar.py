@@ -246,7 +246,7 @@ def _not_regular(info: tarfile.TarInfo) -> str:
         return f"the archive holds a symbolic link to {printable(info.linkname)}, not its content"
     if info.islnk():
         return f"the archive holds a hard link to {printable(info.linkname)}; its content is read there"
-    return "is no regular file but a pipe, a device or of a type unknown"
+    return "is not a regular file (pipe, device or unknown type)"
 
 
 def is_tar(name: str, head: bytes) -> bool:

@@ -12,13 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple, TypeVar
 
+from parsers import pattern_files
 from parsers.containers.magic import form_of
 from parsers.containers.names import printable
 from parsers.containers.storage import Leaf, Version, absolute, identity, storage, without_secrets
 from parsers.containers.streams import BUFFER
 from parsers.containers.tar import offsets
 from parsers.containers.zip import opened
-from parsers.limits import DEFAULTS, Limits, put_in_force
+from parsers.limits import DEFAULTS, Limits
+from parsers.limits import put_in_force as put_limits_in_force
+from parsers.pattern_files import PatternFile
 
 UNIT_BYTES = range(8 * 2**20, 256 * 2**20)
 """Smallest and largest target for the size of a unit; between them a 64th of the evidence."""
@@ -56,6 +59,13 @@ class Unit:
     dealt: tuple[int, int] | None = None
     """(number, of) of the share of members to read if the unit is a single compressed tar; None means all of them."""
     limits: Limits = DEFAULTS
+    patterns: tuple[PatternFile, ...] = ()
+    """The user's files of line patterns."""
+
+    def put_in_force(self) -> None:
+        """This process now reads with the limits and patterns of the unit."""
+        put_limits_in_force(self.limits)
+        pattern_files.put_in_force(self.patterns)
 
 
 class Listed(NamedTuple):
@@ -66,13 +76,13 @@ class Listed(NamedTuple):
     leaves: Sequence[Leaf]
 
 
-def units(paths: Sequence[str], limits: Limits = DEFAULTS) -> list[Unit]:
+def units(paths: Sequence[str], limits: Limits = DEFAULTS, patterns: Sequence[PatternFile] = ()) -> list[Unit]:
     """Divides evidence into shares for parallel readers; every member is in exactly one. Reads names and sizes only.
 
     Directories are divided by files, uncompressed tars by byte ranges and zips by members; a compressed tar can only be read from its
     start. If there are several arguments, each gets a prefix: the shortest ending of its path that is unique.
     """
-    return divided(listed(paths), limits)
+    return divided(listed(paths), limits, patterns)
 
 
 def listed(paths: Sequence[str]) -> list[Listed]:
@@ -82,12 +92,15 @@ def listed(paths: Sequence[str]) -> list[Listed]:
     return [Listed(path, names[path], list(storage(path).leaves())) for path in unique]
 
 
-def divided(found: Sequence[Listed], limits: Limits = DEFAULTS) -> list[Unit]:
+def divided(found: Sequence[Listed], limits: Limits = DEFAULTS, patterns: Sequence[PatternFile] = ()) -> list[Unit]:
     """The units of the listed files, or of some of them."""
-    put_in_force(limits)
+    files = tuple(patterns)
+    put_limits_in_force(limits)
+    pattern_files.put_in_force(files)
     total = sum(_cost(one.path, leaf) for one in found for leaf in one.leaves)
     aim = min(max(total // 64, UNIT_BYTES.start), UNIT_BYTES.stop)
-    return [replace(unit, prefix=one.prefix, limits=limits) for one in found if one.leaves for unit in _divide(one.path, one.leaves, aim)]
+    found_units = (replace(unit, prefix=one.prefix) for one in found if one.leaves for unit in _divide(one.path, one.leaves, aim))
+    return [replace(unit, limits=limits, patterns=files) for unit in found_units]
 
 
 def _prefixes(paths: Sequence[str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from parsers.containers.compression import DECOMPRESSORS, Inflated, Unpacked, compression
 from parsers.containers.magic import UNREAD, form_of
@@ -25,7 +25,6 @@ from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded,
 from parsers.containers.tar import Ahead, is_tar, tar_entries
 from parsers.containers.units import Unit
 from parsers.containers.zip import Spool, zip_entries
-from parsers.limits import put_in_force
 from parsers.schemas import Member
 
 _FAST = frozenset({"gzip", "zstd"})
@@ -67,7 +66,7 @@ def members(path: str | os.PathLike[str]) -> Iterator[Found]:
 
 def read_unit(unit: Unit, sealed: Sealed | None = None) -> Iterator[Found]:
     """The members of one unit, as returned by `members`. `sealed` is called once per container, in the first unit of the container."""
-    put_in_force(unit.limits)
+    unit.put_in_force()
     place = storage(unit.path)
     if not place.is_directory():
         yield from _file(place, "", label_of(unit, ""), _Nest(unit.prefix, dealt=unit.dealt), unit.select, *unit.versions, sealed=sealed)
@@ -89,7 +88,7 @@ def label_of(unit: Unit, name: str) -> str:
 
 def lone_file(unit: Unit) -> tuple[Member, File] | None:
     """The file on disk that makes up a whole unit, to be closed by the caller; None if there is none. Raises OSError."""
-    put_in_force(unit.limits)
+    unit.put_in_force()
     place = storage(unit.path)
     names = unit.select if place.is_directory() else ("",) if unit.select is None else ()
     if names is None or len(names) != 1 or (place.is_directory() and place.refusal(names[0]) is not None):
@@ -143,8 +142,7 @@ def _file(
     with file:
         member = Member(label, file.size, file.modified)
         whole = _Digested(file) if sealed is not None and _is_first(select, nest) else None
-        read = _Range(file, select).read if select and "-" in select[0] else whole.read if whole is not None else file.read
-        guard = Guarded(read, nest.allowance, on_disk=True)
+        guard = Guarded(_read_of(file, select, whole), nest.allowance, on_disk=True)
         stream = buffered(guard)
         form = form_of(label, stream.peek(BUFFER))
         if form == "plain" and whole is not None:
@@ -155,11 +153,24 @@ def _file(
             problem = yield from _archive("zip", zip_entries(cast(IO[bytes], file), nest.allowance, select), nest)
         else:
             problem = yield from _content(member, stream, replace(nest, disk=Ahead(place, name)), select)
-        if sealed is not None and whole is not None and form != "plain" and (digest := whole.finish(at_once=version is None)):
-            sealed(member, form, whole.size, digest)
+        if form != "plain":
+            _seal(whole, sealed, member, form, at_once=version is None)
         trouble = guard.problem or problem or file.changed()
         if trouble and (nest.dealt is None or nest.dealt[0] == 0):  # every share reports what is wrong with the archive itself
             yield member, None, f"{label}: {trouble}"
+
+
+def _read_of(file: File, select: tuple[str, ...] | None, whole: _Digested | None) -> Callable[[int], Any]:
+    """Reads the selected range of a file, or all of it."""
+    if select and "-" in select[0]:
+        return _Range(file, select).read
+    return whole.read if whole is not None else file.read
+
+
+def _seal(whole: _Digested | None, sealed: Sealed | None, member: Member, form: str, *, at_once: bool) -> None:
+    """Reports the digest of an archive, if this reader has to report it."""
+    if sealed is not None and whole is not None and (digest := whole.finish(at_once=at_once)):
+        sealed(member, form, whole.size, digest)
 
 
 def _is_first(select: tuple[str, ...] | None, nest: _Nest) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.decoding.encoding import Fields, Malformed
-from parsers.formats.properties import masked
+from parsers.masking import masked
 from parsers.schemas import INT32, MAX_TEXT, Row
 
 BEGIN_TRANSACTION, END_TRANSACTION, ABORT_TRANSACTION = 23, 24, 25
@@ -287,7 +287,7 @@ def _config(fields: Fields, _: int) -> tuple[Row, Mapping[str, Any]]:
 
 def _node(name: str) -> int:
     if not re.fullmatch(r"\d{1,10}", name, re.ASCII) or int(name) not in INT32:
-        raise Malformed("the name of a broker is no node id")
+        raise Malformed("the name of a broker is not a node id")
     return int(name)
 
 

@@ -13,14 +13,16 @@ import json
 import re
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
-from parsers.formats.checkpoints import MAX_PROBLEMS, integer
-from parsers.formats.properties import masked
+from parsers.formats.checkpoints import integer
+from parsers.formats.file_kind import AFTER_LOGS, FileKind, Head, with_text
+from parsers.formats.problems import limited
 from parsers.limits import in_force
 from parsers.lines import decoded
+from parsers.masking import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 
 MAX_FAILURES = 50
@@ -67,14 +69,13 @@ def pieces(stream: BinaryIO, member: Member) -> Iterator[Piece | Row]:
                 value, end = _DECODER.raw_decode(text, at + begin)
             except (ValueError, RecursionError):
                 failures += 1
+        before = raw if value is None else raw[:begin]
+        if before.strip():
+            yield Piece(line, at if exact else None, before.strip()[:MAX_TEXT])
         if value is not None:
-            if begin:
-                yield Piece(line, at if exact else None, raw[:begin].strip())
             start = at + (begin or 0)
             yield Piece(line, start if exact else None, text[start:end][:MAX_TEXT], value)
             end = text.find("\n", end) + 1 or len(text)
-        elif raw.strip():
-            yield Piece(line, at if exact else None, raw.strip()[:MAX_TEXT])
         line += text.count("\n", at, end)
         at = end
     if len(data) > most:
@@ -103,7 +104,7 @@ def read_plan(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
     Problems have reason 'assignments-malformed'.
     """
-    yield from few(_plan(stream, member), member)
+    yield from limited(_plan(stream, member), member)
 
 
 def read_znodes(stream: BinaryIO, member: Member) -> Iterator[Row]:
@@ -113,19 +114,7 @@ def read_znodes(stream: BinaryIO, member: Member) -> Iterator[Row]:
     the last change where the shell printed them), 'assignment' (reason 'stored'), 'config', 'controller-elected' at the time in the znode
     itself, 'broker-registered', 'isr-change-notified', 'election-plan', 'log-dir-told'. Problems have reason 'znode-malformed'.
     """
-    yield from few(_znodes(stream, member), member)
-
-
-def few(rows: Iterator[Row], member: Member) -> Iterator[Row]:
-    """The rows, with at most MAX_PROBLEMS problems; a last row counts the rest."""
-    problems, reason = 0, ""
-    for row in rows:
-        problems += row["event"] == "problem"
-        if row["event"] != "problem" or problems <= MAX_PROBLEMS:
-            yield row
-            reason = row.get("reason") or reason if row["event"] == "problem" else reason
-    if problems > MAX_PROBLEMS:
-        yield problem(reason, f"{member.path}: {problems - MAX_PROBLEMS} more problems")
+    yield from limited(_znodes(stream, member), member)
 
 
 # plans
@@ -173,7 +162,7 @@ def _entry(entry: object, reason: str) -> Row:
         return {"event": "election-plan", **named}
     directories = entry.get("log_dirs")
     if directories is not None and not (isinstance(directories, list) and all(isinstance(d, str) for d in directories)):
-        raise Malformed("log_dirs is no list of directories")
+        raise Malformed("log_dirs is not a list of directories")
     chosen = [d for d in directories or () if d != "any"]
     where = ",".join(directories or ())[:MAX_TEXT] if chosen else None
     return {"event": "assignment", "reason": reason, **named, "replicas": broker_ids(entry["replicas"]), "directory": _clean(where)}
@@ -273,29 +262,22 @@ def _ctime(text: str) -> datetime | None:
 
 
 def _znodes(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    own = znode_of(member.path)
+    of_file = znode_of(member.path)
     printed: Znode | None = None
     held = _Held()
     for piece in pieces(stream, member):
         if isinstance(piece, dict):
             yield piece
-            continue
-        if piece.value is None and (stat := _STAT.fullmatch(piece.text)):
-            held.stat[stat["name"]] = stat["value"]
-            continue
-        named = _PRINTED_PATH.search(piece.text) if piece.value is None else None
-        if named is not None:
+        elif piece.value is not None or (piece.text.isdecimal() and (printed or of_file or ("", {}))[0] == "epoch"):
             yield from held.release()
-            printed = znode_of(named[1])
-            continue
-        if piece.value is None and piece.text.startswith("{"):
+            held.rows = list(_znode(piece, member, printed or of_file))
+        elif stat := _STAT.fullmatch(piece.text):
+            held.stat[stat["name"]] = stat["value"]
+        elif path := _PRINTED_PATH.search(piece.text):
+            yield from held.release()
+            printed = znode_of(path[1])
+        elif piece.text.startswith("{"):
             yield malformed(member, piece, f"JSON that is cut off or damaged: {piece.text[:200]}", "znode-malformed")
-            continue
-        plain = piece.value is None and piece.text.isdecimal() and (printed or own or ("", {}))[0] == "epoch"
-        if piece.value is None and not plain:
-            continue
-        yield from held.release()
-        held.rows = list(_znode(piece, member, printed or own))
     yield from held.release()
 
 
@@ -402,7 +384,7 @@ def _settings(config: dict[str, Any], path: dict[str, Any]) -> Iterator[Row]:
         scope = {"reason": "DYNAMIC_DEFAULT_BROKER_CONFIG"}
     for key, value in config.items():
         if not isinstance(value, str):
-            raise Malformed("the value of a setting is no text")
+            raise Malformed("the value of a setting is not a text")
         kept = _clean(masked(key, value))
         yield {"event": "config", **scope, "key": _clean(key), "value": kept, "text": _clean(f"{key}={kept}"[:MAX_TEXT])}
     yield {"event": "config", **scope, "value": _clean(",".join(config)[:MAX_TEXT]), "count": len(config), "text": "config"}
@@ -415,3 +397,68 @@ def _stamp(value: dict[str, Any]) -> Row:
         return {"time": _EPOCH + timedelta(milliseconds=milliseconds), "clock": "stamp"}
     except (Malformed, OverflowError):
         return {}
+
+
+_ZNODE_PATH = re.compile(
+    r"(?:^|[/_.-])(?:brokers[/_.-](?:ids[/_.-]\d+|topics[/_.-].+)|controller|controller_epoch|cluster[/_.-]id|(?:isr_change|log_dir_event)_notification(?:\b|_).*"
+    r"|admin[/_.-](?:reassign_partitions|preferred_replica_election)|config[/_.-](?:topics|brokers)[/_.-].+)(?:\.(?:json|txt|out|znode|data))?$"
+)
+_ZNODE_CONTENT = re.compile(r'\s*(?:\{\s*"(?:version|controller_epoch|leader|partitions|config|listener_security_protocol_map|endpoints'
+                            r'|features|jmx_port|host|brokerid|id|topic_id|adding_replicas|removing_replicas|isr|leader_epoch|leader_recovery_state)"\s*:|\d{1,10}\s*$)')  # fmt: skip
+_ASSIGNMENTS = re.compile(r'"partitions"\s*:\s*\[.*"replicas"\s*:\s*\[', re.S)
+_ELECTIONS = re.compile(r'\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?"partitions"\s*:\s*\[\s*\{[^{}\[]*"(?:topic|partition)"\s*:[^{}\[]*\}')
+_ZNODES_PRINTED = r"^WATCHER::$|^cZxid = 0x|^(?:/[\w./<>-]+[ :=]*)?\{(?=[^\n]*\"leader_epoch\"\s*:)(?=[^\n]*\"controller_epoch\"\s*:)[^\n]*\"isr\"\s*:\s*\["
+
+
+def _is_znode(head: Head) -> bool:
+    return _ZNODE_PATH.search(head.path) is not None and _ZNODE_CONTENT.match(head.text) is not None
+
+
+def _is_reassignment(head: Head) -> bool:
+    return head.is_json and _ASSIGNMENTS.search(head.text) is not None
+
+
+def _is_election(head: Head) -> bool:
+    return _ELECTIONS.match(head.text.lstrip()) is not None
+
+
+_ZNODES = FileKind(
+    "znode",
+    "what ZooKeeper holds of a Kafka cluster, as files or as its shell prints it",
+    read_znodes,
+    frozenset(
+        {
+            "assignment",
+            "broker-registered",
+            "config",
+            "controller-elected",
+            "election-plan",
+            "isr-change-notified",
+            "log-dir-told",
+            "partition-state",
+        }
+    ),
+    content=with_text(_ZNODES_PRINTED),
+    rank=20,
+)
+_PLANNED = frozenset({"assignment", "election-plan"})
+FORMATS = (
+    _ZNODES,
+    replace(_ZNODES, content=_is_znode, rank=50),
+    FileKind(
+        "reassignment-json",
+        "partition assignments as kafka-reassign-partitions reads and prints them",
+        read_plan,
+        _PLANNED,
+        content=_is_reassignment,
+        rank=AFTER_LOGS + 20,
+    ),
+    FileKind(
+        "election-json",
+        "partitions for kafka-leader-election or kafka-preferred-replica-election",
+        read_plan,
+        _PLANNED,
+        content=_is_election,
+        rank=AFTER_LOGS + 30,
+    ),
+)

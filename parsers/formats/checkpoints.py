@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import IO, BinaryIO, cast
 
+from parsers.formats.file_kind import FileKind, checkpoint_name
+from parsers.formats.problems import limited
 from parsers.lines import lines
+from parsers.paths import is_unfinished
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
-from parsers.sniff import is_unfinished
 
 EVENTS_OF_KIND = {
     "hw-checkpoint": "hw-checkpoint",
@@ -22,9 +25,6 @@ EVENTS_OF_KIND = {
     "cleaner-checkpoint": "cleaner-checkpoint",
 }
 """Event for the rows of each kind of file."""
-
-MAX_PROBLEMS = 20
-"""Problems reported one by one; a last row counts the rest."""
 
 Entry = tuple[int, int, str, list[str]]
 """Line, byte offset, raw text and fields of one row."""
@@ -41,7 +41,7 @@ def read(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
     `kind` is one of EVENTS_OF_KIND. Rows of a file that was never finished (`.tmp`) have reason 'unfinished'. Rows that Kafka would reject,
     negative offsets and duplicate partitions give problems with reason 'checkpoint-corrupt'.
     """
-    yield from _few(_rows(stream, member, kind), member)
+    yield from limited(_rows(stream, member, kind), member, "malformed lines", "checkpoint-corrupt")
 
 
 def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | Row]:
@@ -50,7 +50,7 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
     A file of no bytes, or of a version line only, is valid and empty: Kafka creates such files.
     """
     if is_unfinished(member.path):
-        text = f"{member.path}: a checkpoint that was being written and never finished: the process ended in between"
+        text = f"{member.path}: a checkpoint whose writing was not finished: the process ended first"
         yield problem("checkpoint-unfinished", text, line=1, byte=0)
     expected, found, number = None, 0, 0
     ended = _Ended(stream)
@@ -71,9 +71,9 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
         said = f"Expected [{expected}] entries in checkpoint file [{member.path}], but found only [{found}]"
         yield problem("checkpoint-corrupt", said, line=2)
     elif expected is None and found:
-        yield problem("checkpoint-corrupt", f"{member.path}: rows without the two lines of version and count before them", line=1)
+        yield problem("checkpoint-corrupt", f"{member.path}: rows without the lines of version and count before them", line=1)
     elif found and not ended.by_newline:
-        text = f"{member.path}: the last line has no end, which Kafka always writes: the file may be cut off within a number"
+        text = f"{member.path}: the last line has no line feed, which Kafka always writes: the file may be cut within a number"
         yield problem("checkpoint-cut", text, line=number)
 
 
@@ -122,7 +122,7 @@ def _rows(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
         line, at, text, (topic, index, number) = entry
         partition, offset = integer(index, INT32), integer(number, INT64)
         if partition is None or partition < 0 or offset is None:
-            yield malformed(member, text, "partition and offset are no numbers Kafka takes", line, at)
+            yield malformed(member, text, "partition and offset are not numbers that Kafka accepts", line, at)
             continue
         if offset < 0:
             yield malformed(member, text, "the offset is negative", line, at)
@@ -148,11 +148,13 @@ def _rows(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
         }
 
 
-def _few(rows: Iterator[Row], member: Member) -> Iterator[Row]:
-    problems = 0
-    for row in rows:
-        problems += row["event"] == "problem"
-        if row["event"] != "problem" or problems <= MAX_PROBLEMS:
-            yield row
-    if problems > MAX_PROBLEMS:
-        yield problem("checkpoint-corrupt", f"{member.path}: {problems - MAX_PROBLEMS} more malformed lines")
+def _of(kind: str, name: str) -> FileKind:
+    return FileKind(kind, name, partial(read, kind=kind), frozenset({EVENTS_OF_KIND[kind]}), checkpoint_name(name))
+
+
+FORMATS = (
+    _of("hw-checkpoint", "replication-offset-checkpoint"),
+    _of("recovery-point-checkpoint", "recovery-point-offset-checkpoint"),
+    _of("log-start-checkpoint", "log-start-offset-checkpoint"),
+    _of("cleaner-checkpoint", "cleaner-offset-checkpoint"),
+)

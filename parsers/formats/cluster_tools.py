@@ -19,7 +19,6 @@ from parsers.formats.assignments import (
     Piece,
     broker_ids,
     common,
-    few,
     malformed,
     number,
     partitions,
@@ -27,7 +26,9 @@ from parsers.formats.assignments import (
     shown,
     topic_name,
 )
-from parsers.formats.properties import masked
+from parsers.formats.file_kind import FileKind, Head, with_text
+from parsers.formats.problems import limited
+from parsers.masking import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row
 
 _TP = rf"(?:\[(?P<t1>{TOPIC}), ?(?P<p1>\d+)\]|(?P<t2>{TOPIC})-(?P<p2>\d+))"
@@ -45,7 +46,7 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     'quorum-replica', 'config', 'offset-told', 'group-commit', 'group-member'. A broken line is a problem with reason
     'tool-output-malformed'.
     """
-    yield from few(_Output(member).rows(stream), member)
+    yield from limited(_Output(member).rows(stream), member)
 
 
 class _Output:
@@ -153,8 +154,8 @@ class _Output:
             yield self._row(piece, "groups-output", "group-commit", **of, offset=number(cells["START-OFFSET"], INT64), reason="share")
         if cells.get("CURRENT-OFFSET", "").isdecimal():
             epoch = cells.get("LEADER-EPOCH", "-")
-            told = {"offset": number(cells["CURRENT-OFFSET"], INT64), "leader_epoch": number(epoch, INT32) if epoch.isdecimal() else None}
-            yield self._row(piece, "groups-output", "group-commit", **of, **told)
+            commit = {"offset": number(cells["CURRENT-OFFSET"], INT64), "leader_epoch": number(epoch, INT32) if epoch.isdecimal() else None}
+            yield self._row(piece, "groups-output", "group-commit", **of, **commit)
         if cells.get("CONSUMER-ID", "-") != "-" and "CLIENT-ID" in cells:
             host = cells["HOST"].removeprefix("/") if "HOST" in cells else None
             yield self._row(piece, "groups-output", "group-member", **of, key=cells["CLIENT-ID"], host=host)
@@ -246,21 +247,25 @@ class _Output:
     # kafka-log-dirs
 
     def _log_dirs(self, piece: Piece, brokers: list[Any]) -> Iterator[Row]:
-        for told in brokers:
-            if not isinstance(told, dict) or not isinstance(told.get("logDirs"), list):
+        for broker_json in brokers:
+            if not isinstance(broker_json, dict) or not isinstance(broker_json.get("logDirs"), list):
                 raise Malformed("a broker without log directories")
-            broker = number(told.get("broker"), INT32)
-            for directory in told["logDirs"]:
+            broker = number(broker_json.get("broker"), INT32)
+            for directory in broker_json["logDirs"]:
                 yield from self._log_dir(piece, broker, directory)
 
-    def _log_dir(self, piece: Piece, broker: int, told: Any) -> Iterator[Row]:
-        if not isinstance(told, dict) or not isinstance(told.get("logDir"), str) or not isinstance(told.get("partitions", []), list):
+    def _log_dir(self, piece: Piece, broker: int, described: Any) -> Iterator[Row]:
+        if (
+            not isinstance(described, dict)
+            or not isinstance(described.get("logDir"), str)
+            or not isinstance(described.get("partitions", []), list)
+        ):
             raise Malformed("a log directory without a name")
-        directory = told["logDir"].encode("utf-8", "replace").decode()[:MAX_TEXT]
-        error = told.get("error")
+        directory = described["logDir"].encode("utf-8", "replace").decode()[:MAX_TEXT]
+        error = described.get("error")
         said = {"text": directory, "broker": broker, "directory": directory, "value": shown(error).strip('"') if error else None}
         yield self._row(piece, "log-dirs", "log-dir-told", **said)
-        for replica in told.get("partitions", []):
+        for replica in described.get("partitions", []):
             try:
                 yield self._row(piece, "log-dirs", "replica-size", **_replica(replica), broker=broker, directory=directory)
             except Malformed as wrong:
@@ -269,25 +274,25 @@ class _Output:
     # kafka-metadata-quorum
 
     def _quorum_state(self) -> Iterator[Row]:
-        told, piece = self.quorum, self.quorum_at
+        quorum, piece = self.quorum, self.quorum_at
         self.quorum, self.quorum_at = {}, None
         assert piece is not None
-        if "LeaderId" not in told or "LeaderEpoch" not in told:
+        if "LeaderId" not in quorum or "LeaderEpoch" not in quorum:
             return
         columns = {
-            "leader": number(told["LeaderId"], INT32),
-            "controller_epoch": number(told["LeaderEpoch"], INT32),
-            "high_watermark": number(told["HighWatermark"], INT64) if "HighWatermark" in told else None,
-            "brokers": _voters(told.get("CurrentVoters", "")),
-            "value": told.get("ClusterId"),
+            "leader": number(quorum["LeaderId"], INT32),
+            "controller_epoch": number(quorum["LeaderEpoch"], INT32),
+            "high_watermark": number(quorum["HighWatermark"], INT64) if "HighWatermark" in quorum else None,
+            "brokers": _voters(quorum.get("CurrentVoters", "")),
+            "value": quorum.get("ClusterId"),
         }
-        text = "\n".join(f"{name}: {value}" for name, value in told.items())
+        text = "\n".join(f"{name}: {value}" for name, value in quorum.items())
         yield {**self._row(piece, "metadata-quorum", "quorum-state", **columns), "text": text[:MAX_TEXT]}
 
     def _quorum_replica(self, piece: Piece, cells: list[str]) -> Row:
-        told = dict(zip(self.columns, cells, strict=False))
-        broker, end = number(told.get("NodeId"), INT32), number(told.get("LogEndOffset"), INT64)
-        caught_up = told.get("LastCaughtUpTimestamp", "")
+        cells_by_name = dict(zip(self.columns, cells, strict=False))
+        broker, end = number(cells_by_name.get("NodeId"), INT32), number(cells_by_name.get("LogEndOffset"), INT64)
+        caught_up = cells_by_name.get("LastCaughtUpTimestamp", "")
         seen = {"broker": broker, "log_end_offset": end, "last_caught_up_ms": number(caught_up, INT64) if caught_up.isdecimal() else None}
         return self._row(
             piece,
@@ -295,9 +300,9 @@ class _Output:
             "quorum-replica",
             broker=broker,
             log_end_offset=end,
-            count=number(told.get("Lag"), INT64),
-            directory=told.get("DirectoryId"),
-            reason=told.get("Status", "").lower() or None,
+            count=number(cells_by_name.get("Lag"), INT64),
+            directory=cells_by_name.get("DirectoryId"),
+            reason=cells_by_name.get("Status", "").lower() or None,
             replica_offsets=[seen],
         )
 
@@ -322,8 +327,8 @@ class _Output:
             yield self._complete(self.heading, scope, self.settings)
 
     def _complete(self, piece: Piece, scope: Row, keys: list[str]) -> Row:
-        told = {"value": ",".join(keys)[:MAX_TEXT], "count": len(keys), "reason": _source_of(scope)}
-        return self._row(piece, "config-output", "config", **scope, **told)
+        listed = {"value": ",".join(keys)[:MAX_TEXT], "count": len(keys), "reason": _source_of(scope)}
+        return self._row(piece, "config-output", "config", **scope, **listed)
 
     def _setting(self, piece: Piece, found: Found) -> Iterator[Row]:
         if self.scope is None:
@@ -378,29 +383,29 @@ class _Output:
 
 
 def _partition(found: Found) -> Row:
-    told = found.groupdict()
-    topic, partition = (told.get("t1"), told.get("p1")) if told.get("t1") else (told.get("t2"), told.get("p2"))
+    groups = found.groupdict()
+    topic, partition = (groups.get("t1"), groups.get("p1")) if groups.get("t1") else (groups.get("t2"), groups.get("p2"))
     return {"topic": topic_name(topic), "partition": number(partition, _PARTITION)}
 
 
 def _named(text: str) -> Iterator[Row]:
     """Partitions of a list, with any separators."""
-    told = [(m[1] or m[3], m[2] or m[4]) for m in _EACH.finditer(text)]
-    for topic, partition in told:
+    partitions_named = [(m[1] or m[3], m[2] or m[4]) for m in _EACH.finditer(text)]
+    for topic, partition in partitions_named:
         yield {"topic": topic_name(topic), "partition": number(partition, _PARTITION)}
 
 
-def _replica(told: Any) -> Row:
-    found = re.fullmatch(rf"(?P<t2>{TOPIC})-(?P<p2>\d+)", told["partition"]) if isinstance(told, dict) and _is_text(told) else None
+def _replica(replica: Any) -> Row:
+    found = re.fullmatch(rf"(?P<t2>{TOPIC})-(?P<p2>\d+)", replica["partition"]) if isinstance(replica, dict) and _is_text(replica) else None
     if found is None:
         raise Malformed("no partition")
-    future = told.get("isFuture") is True
-    columns = {"bytes": number(told.get("size"), INT64), "count": number(told.get("offsetLag"), INT64)}
-    return {"text": shown(told), **_partition(found), **columns, "reason": "future" if future else None}
+    future = replica.get("isFuture") is True
+    columns = {"bytes": number(replica.get("size"), INT64), "count": number(replica.get("offsetLag"), INT64)}
+    return {"text": shown(replica), **_partition(found), **columns, "reason": "future" if future else None}
 
 
-def _is_text(told: dict[str, Any]) -> bool:
-    return isinstance(told.get("partition"), str)
+def _is_text(replica: dict[str, Any]) -> bool:
+    return isinstance(replica.get("partition"), str)
 
 
 def _voters(text: str) -> list[int] | None:
@@ -467,3 +472,95 @@ _LINES: tuple[tuple[re.Pattern[str], Callable[[_Output, Piece, Found], Iterator[
     (_FAILED, _Output._failure),
 )  # fmt: skip
 """Lines by their beginning; the first match counts. `t1`/`p1` and `t2`/`p2` are the two spellings of a partition."""
+
+
+_OFFSETS = re.compile(r"(?!\d\d:\d\d:\d\d\s*$)[a-zA-Z0-9._-]{1,249}:\d{1,10}:\d*(?:,\d+)*\s*")
+
+
+def _is_offsets(head: Head) -> bool:
+    rows = (head.text[: head.text.rfind("\n") + 1] or head.text).strip().splitlines()
+    return bool(rows) and all(_OFFSETS.fullmatch(row) for row in rows)
+
+
+EVENTS = frozenset(
+    {
+        "assignment",
+        "config",
+        "election-plan",
+        "election-told",
+        "group-commit",
+        "group-member",
+        "log-dir-told",
+        "offset-told",
+        "quorum-replica",
+        "quorum-state",
+        "reassignment-told",
+        "replica-size",
+    }
+)
+"""One file may contain the output of several tools."""
+
+FORMATS = (
+    FileKind(
+        "reassignment-output",
+        "output of kafka-reassign-partitions",
+        read,
+        EVENTS,
+        content=with_text(
+            r"^(?:Current partition replica assignment|Proposed partition reassignment|Status of partition reassignment:"
+            r"|Current partition reassignments:|No partition reassignments found|Successfully (?:started|cancelled) (?:partition )?reassignment"
+            r"|Failed to reassign partitions |Error reassigning partition|Error cancelling partition reassignment)"
+        ),
+        rank=30,
+    ),
+    FileKind(
+        "election-output",
+        "output of kafka-leader-election or kafka-preferred-replica-election",
+        read,
+        EVENTS,
+        content=with_text(
+            r"^(?:(?:Successfully completed|Error completing) (?:leader election \(|preferred replica election)"
+            r"|Valid replica already elected for |Successfully started preferred replica election)"
+        ),
+        rank=30,
+    ),
+    FileKind(
+        "log-dirs",
+        "output of kafka-log-dirs",
+        read,
+        EVENTS,
+        content=with_text(
+            r"^(?:Querying brokers for log directories information|\{[^\n]*\"brokers\"\s*:\s*\[\s*\{[^\n]{0,99}\"logDirs\"\s*:)"
+        ),
+        rank=30,
+    ),
+    FileKind(
+        "metadata-quorum",
+        "output of kafka-metadata-quorum",
+        read,
+        EVENTS,
+        content=with_text(r"^LeaderEpoch: +\d+\s*$|^NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s"),
+        rank=30,
+    ),
+    FileKind(
+        "config-output",
+        "output of kafka-configs --describe",
+        read,
+        EVENTS,
+        content=with_text(r"^(?:(?:All|Dynamic) configs|Configs|Default configs?) for (?:topic|broker|default)[^\n]* (?:are:|are |are$)"),
+        rank=30,
+    ),
+    FileKind(
+        "groups-output",
+        "output of kafka-consumer-groups or kafka-share-groups --describe",
+        read,
+        EVENTS,
+        content=with_text(r"^(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?(?:CURRENT-OFFSET\s+LOG-END|START)-OFFSET\s+LAG\b"),
+        rank=30,
+    ),
+    FileKind(
+        "features-output", "output of kafka-features", read, EVENTS, content=with_text(r"^Feature: \S+\s+SupportedMinVersion: "), rank=30
+    ),
+    FileKind("cluster-id", "output of kafka-cluster cluster-id", read, EVENTS, content=with_text(r"^Cluster ID: \S{22}\s*$"), rank=30),
+    FileKind("offsets-output", "output of kafka-get-offsets", read, EVENTS, content=_is_offsets, rank=40),
+)

@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from parsers.formats.checkpoints import MAX_PROBLEMS, integer
-from parsers.formats.properties import masked
+from parsers.formats.checkpoints import integer
+from parsers.formats.file_kind import FileKind, with_text
+from parsers.formats.problems import limited
 from parsers.lines import lines
+from parsers.masking import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 
 MAX_UTF16 = 64 * 2**20
@@ -32,8 +34,11 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     `reason` is the file's name without extensions, leader -1 for none, value of a partition its eligible leader replicas as printed
     (KIP-966). Other lines are skipped; malformed ones are problems with reason 'describe-malformed'.
     """
+    yield from limited(_rows(stream, member), member, "malformed lines", "describe-malformed")
+
+
+def _rows(stream: BinaryIO, member: Member) -> Iterator[Row]:
     common = {"pattern": "describe", "time": member.modified, "clock": "mtime", "reason": _stem(member.path)}
-    problems = 0
     for line, at, raw in _lines(stream):
         text = raw.decode("utf-8", "replace").strip().removeprefix("\ufeff")
         place = {**common, "line": line, "byte": at, "text": text[:MAX_TEXT]}
@@ -43,11 +48,7 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
             elif _TOPIC_LINE.match(text):
                 yield from ({**place, **row} for row in _topic(_fields(text)))
         except (ValueError, KeyError) as error:
-            problems += 1
-            if problems <= MAX_PROBLEMS:
-                yield problem("describe-malformed", f"{member.path}: {error.args[0]}: {text[:200]}", line=line, byte=at)
-    if problems > MAX_PROBLEMS:
-        yield problem("describe-malformed", f"{member.path}: {problems - MAX_PROBLEMS} more malformed lines")
+            yield problem("describe-malformed", f"{member.path}: {error.args[0]}: {text[:200]}", line=line, byte=at)
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, int | None, bytes]]:
@@ -109,9 +110,17 @@ def _ids(text: str) -> list[int]:
 def _number(text: str, bounds: range) -> int:
     value = integer(text, bounds)
     if value is None:
-        raise ValueError(f"{text[:50]!r} is no number that can stand here")
+        raise ValueError(f"{text[:50]!r} is not a valid number here")
     return value
 
 
 def _stem(path: str) -> str:
     return _EXTENSIONS.sub("", path.rpartition("/")[2])
+
+
+_OUTPUT = (
+    r"^\s*Topic: ?\S+\s+(?:TopicId: ?\S+\s+)?PartitionCount: ?\d+\s+ReplicationFactor:"
+    r"|^\s*Topic: ?\S+\s+Partition: ?\d+\s+Leader: ?(?:-?\d+|none)\b"
+)
+EVENTS = frozenset({"describe-topic", "describe-partition", "config"})
+FORMATS = (FileKind("describe", "output of kafka-topics --describe", read, EVENTS, content=with_text(_OUTPUT), rank=10),)

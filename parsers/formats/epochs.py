@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from parsers.formats.checkpoints import MAX_PROBLEMS, entries, integer, malformed
+from parsers.formats.checkpoints import entries, integer, malformed
+from parsers.formats.file_kind import FileKind, checkpoint_name
+from parsers.formats.problems import limited
+from parsers.paths import is_unfinished, partition_of
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
-from parsers.sniff import is_unfinished, partition_of
 
 
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
@@ -21,36 +23,34 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     never finished. Problems: 'checkpoint-corrupt' for entries that Kafka rejects, 'epochs-not-rising' where an epoch does not exceed, or an
     offset falls below, the one before. Equal offsets are valid: 0.11..1.x wrote epochs without records.
     """
+    count = 0
+    for row in limited(_entries(stream, member), member, "malformed lines", "checkpoint-corrupt"):
+        count += row["event"] == "epoch-entry"
+        yield row
+    yield {**_common(member), "event": "epoch-file", "count": count, "line": 1, "byte": 0}
+
+
+def _entries(stream: BinaryIO, member: Member) -> Iterator[Row]:
     common = _common(member)
-    count, problems = 0, 0
     previous: tuple[int, int] | None = None
     for entry in entries(stream, member, 2):
         if isinstance(entry, dict):
-            problems += 1
-            if problems <= MAX_PROBLEMS:
-                yield entry
+            yield entry
             continue
         line, at, text, fields = entry
         epoch, offset = integer(fields[0], INT32), integer(fields[1], INT64)
         if epoch is None or offset is None or epoch < 0 or offset < 0:
-            problems += 1
-            if problems <= MAX_PROBLEMS:
-                yield malformed(member, text, "epoch and offset are no numbers Kafka takes", line, at)
+            yield malformed(member, text, "epoch and offset are not numbers that Kafka accepts", line, at)
             continue
         if previous and (epoch <= previous[0] or offset < previous[1]):
-            problems += 1
-            if problems <= MAX_PROBLEMS:
-                yield problem("epochs-not-rising", _falls(member, previous, (epoch, offset)), line=line, byte=at)
-        previous, count = (epoch, offset), count + 1
+            yield problem("epochs-not-rising", _falls(member, previous, (epoch, offset)), line=line, byte=at)
+        previous = epoch, offset
         place = {"line": line, "byte": at, "text": text[:MAX_TEXT]}
         yield {**common, **place, "event": "epoch-entry", "leader_epoch": epoch, "offset": offset}
-    if problems > MAX_PROBLEMS:
-        yield problem("checkpoint-corrupt", f"{member.path}: {problems - MAX_PROBLEMS} more malformed lines")
-    yield {**common, "event": "epoch-file", "count": count, "line": 1, "byte": 0}
 
 
 def _falls(member: Member, before: tuple[int, int], after: tuple[int, int]) -> str:
-    return f"{member.path}: epoch {after[0]} from offset {after[1]} stands after epoch {before[0]} from offset {before[1]}"
+    return f"{member.path}: epoch {after[0]} from offset {after[1]} follows epoch {before[0]} from offset {before[1]}"
 
 
 def _common(member: Member) -> dict[str, Any]:
@@ -64,3 +64,7 @@ def _common(member: Member) -> dict[str, Any]:
         "directory": member.path.rpartition("/")[0],
         "reason": "unfinished" if is_unfinished(member.path) else None if state == "current" else state,
     }
+
+
+EVENTS = frozenset({"epoch-entry", "epoch-file"})
+FORMATS = (FileKind("epoch-checkpoint", "leader-epoch-checkpoint", read, EVENTS, checkpoint_name("leader-epoch-checkpoint")),)

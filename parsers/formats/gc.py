@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import BinaryIO
 
+from parsers.formats.file_kind import AFTER_LOGS, FileKind, Head
 from parsers.lines import lines
+from parsers.paths import log_kind
 from parsers.schemas import MAX_TEXT, Member, Row, problem
 
 THRESHOLD_MS = 1000
@@ -322,3 +324,16 @@ def _old_reason(message: str) -> str:
         if word in message:
             return "young" if reason == "initial-mark" and "(young)" in message else reason
     return "young"
+
+
+_GC_LINE = re.compile(
+    r"^(?:\[[^\]\n]*\])*\[gc[\],\s]|: \[(?:Full )?GC[ (]|^\S* ?\d+\.\d+: \[(?:Full )?GC|^Java HotSpot\(TM\)|^OpenJDK 64-Bit Server VM|^(?:\[[^\]\n]*\])+ ?GC\(\d+\) ",
+    re.M,
+)
+
+
+def _is_gc_log(head: Head) -> bool:
+    return _GC_LINE.search(head.text) is not None and log_kind(head.path) in ("gc-log", None)
+
+
+FORMATS = (FileKind("gc-log", "garbage collection log of the JVM", read, frozenset({"jvm-pause"}), content=_is_gc_log, rank=AFTER_LOGS),)

@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from parsers.decoding import batches
 from parsers.decoding.batches import Batch
 from parsers.decoding.bodies import Record, Unreadable, marked, records
 from parsers.decoding.encoding import Fields, Malformed
 from parsers.decoding.group_members import Members
+from parsers.formats import segments
+from parsers.formats.file_kind import FileKind
 from parsers.schemas import Member, Row, moment, problem
 
 TOPIC = "__consumer_offsets"
@@ -88,10 +89,10 @@ def _turns(last: Commit, commit: Commit) -> bool:
 
 def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """The rows of any segment, plus its `group-commit` and `group-member` events."""
-    told = _Commits()
-    yield from batches.read_segment(stream, member, payload=MAX_PAYLOAD, look=told.add)
-    yield from told.histories.rows()
-    yield from told.members.rows()
+    commits = _Commits()
+    yield from segments.read_segment(stream, member, payload=MAX_PAYLOAD, look=commits.add)
+    yield from commits.histories.rows()
+    yield from commits.members.rows()
 
 
 class Histories:
@@ -200,3 +201,8 @@ def _commit(batch: Batch, key: Fields, record: Record) -> tuple[Key, Commit]:
     epoch = value.int32() if version >= 3 else -1
     value.string() if version >= 4 else value.short_string()
     return (group, topic, partition), Commit(max(offset, 0), epoch, value.int64(), batch.position)
+
+
+FORMATS = (
+    FileKind("segment", f"segments of {TOPIC}", read_segment, segments.EVENTS | {"group-commit", "group-member"}, topic=TOPIC, binary=True),
+)

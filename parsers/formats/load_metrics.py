@@ -10,11 +10,13 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import BinaryIO
 
-from parsers.formats.checkpoints import MAX_PROBLEMS, integer
+from parsers.formats.checkpoints import integer
+from parsers.formats.file_kind import AFTER_LOGS, FileKind, Head
+from parsers.formats.problems import limited
 from parsers.lines import lines
 from parsers.schemas import INT32, MAX_TEXT, Member, Row, problem
 
@@ -42,25 +44,24 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     Empty cells give no event. Problems: 'load-metrics-unknown' for a layout without a broker column, 'load-metrics-malformed' for a row or
     cell that cannot be read.
     """
-    mark, names, problems = None, [], 0
+    yield from limited(_rows(stream, member), member, "cells that are not numbers", "load-metrics-malformed")
+
+
+def _rows(stream: BinaryIO, member: Member) -> Iterator[Row]:
+    mark, names = None, []
     for line, at, raw in lines(stream):
         text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
-        if mark is None:
-            if not text.strip():
-                continue
+        if not text.strip():
+            continue
+        if mark is not None:
+            yield from ({**row, "line": line, "byte": at} for row in _cells(text, mark, names, member))
+        else:
             mark = delimiter(text)
             if mark is None:
                 said = f"{member.path}: no header with a column that names the broker, as in 'broker,cpu,network_in'"
                 yield problem("load-metrics-unknown", said, line=line, byte=at)
                 return
             names = _names(text, mark)[:MAX_COLUMNS]
-            continue
-        for row in _cells(text, mark, names, member):
-            problems += row["event"] == "problem"
-            if row["event"] != "problem" or problems <= MAX_PROBLEMS:
-                yield {**row, "line": line, "byte": at}
-    if problems > MAX_PROBLEMS:
-        yield problem("load-metrics-malformed", f"{member.path}: {problems - MAX_PROBLEMS} more cells that are no numbers")
     if mark is None:
         yield problem("load-metrics-unknown", f"{member.path}: no header", line=1, byte=0)
 
@@ -70,33 +71,38 @@ def _names(header: str, mark: str) -> list[str]:
 
 
 def _cells(text: str, mark: str, names: list[str], member: Member) -> Iterator[Row]:
-    if not text.strip():
-        return
     try:
         cells = [cell.strip() for cell in next(csv.reader(io.StringIO(text), delimiter=mark))]
     except (csv.Error, StopIteration):
-        yield problem("load-metrics-malformed", f"{member.path}: no row of a CSV: {text[:200]}")
+        yield _malformed(member, f"not a row of a CSV: {text[:200]}")
         return
-    told = dict(zip(names, cells, strict=False))
-    named = next((told[name] for name in BROKER_COLUMNS if told.get(name)), "")
+    by_name = dict(zip(names, cells, strict=False))
+    named = _first_of(by_name, BROKER_COLUMNS) or ""
     broker = integer(named, INT32)
     if broker is None:
-        yield problem("load-metrics-malformed", f"{member.path}: {named[:50]!r} is no broker id: {text[:200]}")
+        yield _malformed(member, f"{named[:50]!r} is not a broker id: {text[:200]}")
         return
-    stamp = next((told[name] for name in TIME_COLUMNS if told.get(name)), None)
+    stamp = _first_of(by_name, TIME_COLUMNS)
     time = _time(stamp) if stamp is not None else None
     if stamp is not None and time is None:
-        yield problem("load-metrics-malformed", f"{member.path}: {stamp[:50]!r} is no time that can be read")
-    common = {"event": "load-metric", "pattern": "load-metrics", "text": text[:MAX_TEXT], "broker": broker}
-    when = {"time": time, "clock": "stamp"} if time is not None else {"time": member.modified, "clock": "mtime"}
-    for name, cell in told.items():
-        if not cell or name in BROKER_COLUMNS or name in TIME_COLUMNS or not name:
-            continue
+        yield _malformed(member, f"{stamp[:50]!r} is not a readable time")
+    common: Row = {"event": "load-metric", "pattern": "load-metrics", "text": text[:MAX_TEXT], "broker": broker}
+    common |= {"time": time, "clock": "stamp"} if time is not None else {"time": member.modified, "clock": "mtime"}
+    metrics = {name: cell for name, cell in by_name.items() if cell and name and name not in (*BROKER_COLUMNS, *TIME_COLUMNS)}
+    for name, cell in metrics.items():
         value = _number(cell, mark)
         if value is None:
-            yield problem("load-metrics-malformed", f"{member.path}: {name}: {cell[:50]!r} is no number")
+            yield _malformed(member, f"{name}: {cell[:50]!r} is not a number")
         else:
-            yield {**common, **when, "key": name[:MAX_TEXT], "value": value}
+            yield {**common, "key": name[:MAX_TEXT], "value": value}
+
+
+def _first_of(cells: Mapping[str, str], names: Iterable[str]) -> str | None:
+    return next((cells[name] for name in names if cells.get(name)), None)
+
+
+def _malformed(member: Member, why: str) -> Row:
+    return problem("load-metrics-malformed", f"{member.path}: {why}")
 
 
 def _number(cell: str, mark: str) -> str | None:
@@ -117,3 +123,21 @@ def _time(text: str) -> datetime | None:
         return found.astimezone(timezone.utc).replace(tzinfo=None) if found.tzinfo else found
     except (ValueError, OverflowError):
         return None
+
+
+_COLUMNS_PART = re.compile(r"[,;\t]")
+_BROKER_COLUMN = re.compile(r' *"?(?:broker|node)[ _.]?(?:id)?"? *', re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+
+
+def _is_table(head: Head) -> bool:
+    """A name that says so, or a header with a broker column, and a number below it."""
+    if head.name.lower().endswith((".csv", ".tsv")):
+        return True
+    header, _, below = head.text.partition("\n")
+    columns = _COLUMNS_PART.split(header.rstrip("\r"))
+    named = len(columns) > 1 and any(map(_BROKER_COLUMN.fullmatch, columns))
+    return named and _DIGIT.search(below.partition("\n")[0]) is not None
+
+
+FORMATS = (FileKind("load-metrics", "load of brokers, CSV", read, frozenset({"load-metric"}), content=_is_table, rank=AFTER_LOGS + 50),)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from typing import BinaryIO
 
 from parsers.decoding.batches import Batch, Damage, headers
 from parsers.decoding.bodies import Record, Unreadable, records
 from parsers.decoding.encoding import Malformed
 from parsers.decoding.metadata_records import ABORT_TRANSACTION, BEGIN_TRANSACTION, END_TRANSACTION, Unsupported, decode, decode_control
+from parsers.formats.file_kind import SEGMENT_SUFFIX, FileKind
 from parsers.schemas import INT64, Member, Row, problem
 
 MAX_PAYLOAD = 32 << 20
@@ -88,7 +90,9 @@ class _MetadataLog:
             yield from self._problem("metadata-transaction", text, None)
             yield from self._release()
         if self._untold:
-            yield problem("metadata-record", f"{self._untold} more records or batches could not be read, as told before or alike")
+            yield problem(
+                "metadata-record", f"{self._untold} more records or batches could not be read, for the reasons above or similar ones"
+            )
 
     def _record(self, batch: Batch, record: Record) -> Iterator[Row]:
         try:
@@ -170,3 +174,37 @@ def _time(record: Record) -> datetime | None:
         return _EPOCH + timedelta(milliseconds=record.timestamp) if record.timestamp >= 0 else None
     except OverflowError:
         return None
+
+
+EVENTS = frozenset(
+    {
+        "metadata-broker",
+        "metadata-broker-change",
+        "metadata-config",
+        "metadata-feature",
+        "metadata-leader",
+        "metadata-partition",
+        "metadata-partition-change",
+        "metadata-topic",
+        "metadata-topic-removed",
+    }
+)
+FORMATS = (
+    FileKind(
+        "metadata-segment",
+        "record batches of __cluster_metadata-0",
+        partial(read_metadata, snapshot=False),
+        EVENTS,
+        rf"\d{{20}}\.log{SEGMENT_SUFFIX}",
+        directory="__cluster_metadata-0",
+        binary=True,
+    ),
+    FileKind(
+        "metadata-snapshot",
+        "snapshot of __cluster_metadata-0, or bootstrap.checkpoint",
+        partial(read_metadata, snapshot=True),
+        EVENTS,
+        rf"(?:\d{{20}}-\d{{10}}|bootstrap)\.checkpoint{SEGMENT_SUFFIX}",
+        binary=True,
+    ),
+)

@@ -1,7 +1,7 @@
 """The small files that name things: meta.properties, server.properties, partition.metadata, .kafka_cleanshutdown, quorum-state.
 
-Here: Java's .properties form as java.util.Properties reads it, and one reader per file. Secrets never leave this module:
-values of settings that may hold one are replaced. Not here: checkpoints, or what the settings mean for an incident.
+Here: Java's .properties form as java.util.Properties reads it, and one reader per file. Values of settings that may
+contain a secret are replaced (parsers.masking). Not here: checkpoints, or what the settings mean for an incident.
 """
 
 from __future__ import annotations
@@ -14,16 +14,12 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from parsers.formats.checkpoints import integer
+from parsers.formats.file_kind import AFTER_LOGS, FileKind, Head, checkpoint_name
 from parsers.limits import in_force
+from parsers.masking import masked
+from parsers.paths import partition_of
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
-from parsers.sniff import partition_of
 
-HIDDEN = "(hidden)"
-
-_SECRET_KEY = re.compile(
-    r"password|passwd|passphrase|secret|jaas|credential|certificate|licen[cs]e|token$|(?:^|[._-])(?:api)?keys?(?:$|[._-])", re.IGNORECASE
-)
-_SECRET_VALUE = re.compile(r"://[^/@\s]*:[^/@\s]*@|(?:password|passwd|secret)\s*=|-----BEGIN", re.IGNORECASE)
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _SEPARATOR = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.S)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.|$)", re.S)
@@ -85,7 +81,7 @@ def read_meta_properties(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
 
 def read_server_properties(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    """A 'config' row per setting of a broker's configuration file, secrets as HIDDEN; for a repeated key, the last value.
+    """A 'config' row per setting of a broker's configuration file, secrets as masking.HIDDEN; for a repeated key, the last value.
 
     `node` is the file's own node.id or broker.id. The file contains the settings for the next start, not those of a running broker.
     """
@@ -131,7 +127,7 @@ def read_clean_shutdown(stream: BinaryIO, member: Member) -> Iterator[Row]:
         found = _json(content)
         epoch = _whole(found.get("brokerEpoch"), INT64) if isinstance(found, dict) else None
         if epoch is None:
-            yield problem("clean-shutdown-corrupt", f"{member.path}: holds no broker epoch", line=1, byte=0)
+            yield problem("clean-shutdown-corrupt", f"{member.path}: contains no broker epoch", line=1, byte=0)
         row |= {"text": content.decode("utf-8", "replace"), "broker_epoch": epoch}
     yield row
 
@@ -154,11 +150,6 @@ def read_quorum_state(stream: BinaryIO, member: Member) -> Iterator[Row]:
         "controller_epoch": epoch,
         "brokers": [number for number in ids if number is not None] or None,
     }
-
-
-def masked(key: str, value: str) -> str:
-    """The value, or HIDDEN if the setting may contain a secret: Kafka's password settings, and names that look like one."""
-    return HIDDEN if value and (_SECRET_KEY.search(key) or _SECRET_VALUE.search(value)) else value
 
 
 def _logical(text: str) -> Iterator[tuple[int, int, str]]:
@@ -231,3 +222,69 @@ def _corrupt(member: Member, why: str) -> Row:
 
 def _common(member: Member, event: str, pattern: str) -> Row:
     return {"event": event, "pattern": pattern, "time": member.modified, "clock": "mtime", "line": 1, "byte": 0}
+
+
+_BROKER_SETTING = r"log\.dirs?|process\.roles|zookeeper\.connect|controller\.quorum\.(?:voters|bootstrap\.servers)|listeners"
+_SETTING = re.compile(rf"^[ \t]*(?:broker\.id|node\.id|{_BROKER_SETTING})[ \t]*[=:]", re.M)
+_SETTING_OF_SERVER = re.compile(rf"^[ \t]*(?:{_BROKER_SETTING})[ \t]*[=:]", re.M)
+_IDENTITY = re.compile(r"^(?:cluster\.id|directory\.id)\s*=", re.M)
+_PROPERTIES_NAME = re.compile(r"\.(?:properties|conf|cfg)(?:[^a-z].*)?$", re.IGNORECASE)
+
+
+def _identifies_directory(head: Head) -> bool:
+    is_identity = _IDENTITY.search(head.text) and "version=" in head.text and not _SETTING_OF_SERVER.search(head.text)
+    return _PROPERTIES_NAME.search(head.name) is not None and bool(is_identity)
+
+
+def _configures_server(head: Head) -> bool:
+    if not _PROPERTIES_NAME.search(head.name):
+        return False
+    return bool(_SETTING.search(head.text)) or head.name.lower().startswith(("server", "broker", "controller", "kafka"))
+
+
+def _is_quorum_state(head: Head) -> bool:
+    return head.is_json and '"leaderEpoch"' in head.text and '"votedId"' in head.text
+
+
+FORMATS = (
+    FileKind(
+        "meta-properties",
+        "meta.properties",
+        read_meta_properties,
+        frozenset({"log-directory-identity"}),
+        checkpoint_name("meta.properties"),
+        content=_identifies_directory,
+        rank=AFTER_LOGS + 60,
+    ),
+    FileKind(
+        "server-properties",
+        "configuration of a broker or controller",
+        read_server_properties,
+        frozenset({"config"}),
+        content=_configures_server,
+        rank=AFTER_LOGS + 70,
+    ),
+    FileKind(
+        "partition-metadata",
+        "partition.metadata",
+        read_partition_metadata,
+        frozenset({"partition-metadata"}),
+        r"partition\.metadata(?:[^a-z].*)?",
+    ),
+    FileKind(
+        "clean-shutdown",
+        ".kafka_cleanshutdown",
+        read_clean_shutdown,
+        frozenset({"clean-shutdown-file"}),
+        r"\.?kafka_cleanshutdown",
+    ),
+    FileKind(
+        "quorum-state",
+        "quorum-state of __cluster_metadata-0",
+        read_quorum_state,
+        frozenset({"quorum-state"}),
+        r"quorum-state(?:[^a-z].*)?",
+        content=_is_quorum_state,
+        rank=AFTER_LOGS + 10,
+    ),
+)

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from parsers.decoding import batches
 from parsers.decoding.batches import Batch
 from parsers.decoding.bodies import Record, Unreadable, records
 from parsers.decoding.encoding import Fields, Malformed
+from parsers.formats import segments
+from parsers.formats.file_kind import FileKind
 from parsers.formats.group_offsets import MAX_PAYLOAD, Commit, Histories, Key
 from parsers.schemas import Member, Row
 
@@ -39,9 +40,9 @@ class _State:
     start: int = _UNTOLD
     spans: list[_Span] = field(default_factory=list)
 
-    def put(self, told: list[_Span]) -> None:
+    def put(self, spans: list[_Span]) -> None:
         """Adds spans; later ones override earlier ones."""
-        for first, last, done in told:
+        for first, last, done in spans:
             parts = [part for span in self.spans for part in _around(span, first, last)]
             self.spans = [*parts, (first, last, done)]
         self.spans = [span for span in self.spans if span[1] >= self.start]
@@ -71,9 +72,9 @@ def _around(span: _Span, first: int, last: int) -> Iterator[_Span]:
 
 def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """The rows of any segment, plus its `group-commit` events."""
-    told = _States()
-    yield from batches.read_segment(stream, member, payload=MAX_PAYLOAD, look=told.add)
-    yield from told.histories.rows()
+    states = _States()
+    yield from segments.read_segment(stream, member, payload=MAX_PAYLOAD, look=states.add)
+    yield from states.histories.rows()
 
 
 class _States:
@@ -160,3 +161,6 @@ def _span(value: Fields) -> _Span:
     if not 0 <= first <= last:
         raise Malformed("offsets that cannot be")
     return first, last, state != _AVAILABLE
+
+
+FORMATS = (FileKind("segment", f"segments of {TOPIC}", read_segment, segments.EVENTS | {"group-commit"}, topic=TOPIC, binary=True),)

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from parsers.decoding import batches
 from parsers.decoding.batches import Batch
 from parsers.decoding.bodies import Record, Unreadable, records
 from parsers.decoding.encoding import Fields, Malformed
+from parsers.formats import segments
+from parsers.formats.file_kind import FileKind
 from parsers.schemas import Member, Row, moment, problem
 
 TOPIC = "__transaction_state"
@@ -41,9 +42,9 @@ class _Transactions:
 
 def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """The rows of any segment, plus its `transaction-state` events."""
-    told = _States()
-    yield from batches.read_segment(stream, member, payload=MAX_PAYLOAD, look=told.add)
-    yield from told.rows()
+    states = _States()
+    yield from segments.read_segment(stream, member, payload=MAX_PAYLOAD, look=states.add)
+    yield from states.rows()
 
 
 class _States:
@@ -116,3 +117,6 @@ def _partitions(value: Fields, *, flexible: bool) -> Iterator[_Partition]:
 def _length(value: Fields, flexible: bool) -> int:
     """Null is read as empty."""
     return value.unsigned_varint() - 1 if flexible else value.int32()
+
+
+FORMATS = (FileKind("segment", f"segments of {TOPIC}", read_segment, segments.EVENTS | {"transaction-state"}, topic=TOPIC, binary=True),)

@@ -1,7 +1,8 @@
 """The search for literals: one pass of Aho-Corasick over raw bytes finds those of all patterns at once.
 
 Here: which text of each pattern is searched for, in each layout of the lines, and the names of the loggers that report replication: their
-lines that no pattern matches are counted and shown. Not here: the walk over a file (reading) or which pattern matches a line (matching).
+lines that no pattern matches are counted and shown. Not here: the walk over a file (parsers.catalogue), or which pattern matches a line
+(messages).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ahocorasick_rs import BytesAhoCorasick
 from parsers.layouts import LOG4J, Layout, abbreviates, is_one_of, prefix
 from parsers.matching.text import LOG_MARK
 from parsers.matching.tried import Tried
-from parsers.patterns import PATTERNS
+from parsers.patterns.in_force import PatternSet, pattern_set
 from parsers.patterns.loggers import RELEVANT_LOGGERS
 from parsers.patterns.pattern import Pattern
 
@@ -113,17 +114,17 @@ def _names(before: str, after: str) -> Iterable[str]:
 
 
 @lru_cache(maxsize=64)
-def _made(logged: frozenset[tuple[str, str]], whole: bool) -> Literals:
-    return Literals(PATTERNS, sorted(logged), whole)
+def _made(patterns: PatternSet, logged: frozenset[tuple[str, str]], whole: bool) -> Literals:
+    return Literals(patterns.patterns, sorted(logged), whole)
 
 
-def literals_of(layouts: Iterable[Layout]) -> Literals:
+def literals_of(layouts: Iterable[Layout] = ()) -> Literals:
     """The search for lines of these layouts; Kafka's own is always included."""
     layouts = list(layouts)
-    return _made(frozenset((_FULL, *(layout.logged for layout in layouts))), all(layout is LOG4J for layout in layouts))
+    return _made(pattern_set(), frozenset((_FULL, *(layout.logged for layout in layouts))), all(layout is LOG4J for layout in layouts))
 
 
-LITERALS = literals_of(())
+literals_of()
 gc.freeze()
 gc.set_threshold(100_000, 50, 100)
 """The catalogue lives as long as the process, and a chunk's hits and lines until the chunk is read. The garbage collector would traverse
@@ -132,7 +133,7 @@ them again and again and find nothing, which costs a tenth of the time of readin
 
 def anywhere() -> Literals:
     """The search for lines of a layout that is not known yet."""
-    return _made(frozenset((_FULL,)), False)
+    return _made(pattern_set(), frozenset((_FULL,)), False)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -143,4 +144,4 @@ def relevant(logger: str) -> str | None:
 
 def mentions(head: bytes) -> bool:
     """Whether a line with a time or a level contains a literal of the catalogue: the file is a log, though in no known layout."""
-    return any(LOG_MARK.search(head, head.rfind(b"\n", 0, start) + 1, start) for _, start, _ in LITERALS.find(head))
+    return any(LOG_MARK.search(head, head.rfind(b"\n", 0, start) + 1, start) for _, start, _ in literals_of().find(head))

@@ -1,7 +1,7 @@
 """Whether a pattern claims a line that holds its literal: its loggers, then its expression.
 
 Here: what is looked at, one line or a record of several, and the time limit of expressions. Not here: where the lines come
-from (reading) or the columns of an event (parsers.patterns.pattern).
+from (parsers.catalogue) or the columns of an event (parsers.patterns.pattern).
 """
 
 from __future__ import annotations

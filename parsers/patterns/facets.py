@@ -8,11 +8,13 @@ Not here: where such lines are in a source (parsers.printed).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 import regex
 
 from parsers.layouts import LOG4J
-from parsers.patterns import PATTERNS
+from parsers.patterns.in_force import PatternSet, pattern_set
 from parsers.patterns.pattern import Pattern
 
 FACETS = ("log", "partition", "replica", "fetcher", "process", "state", "controller")
@@ -64,18 +66,27 @@ def _logger_and_level(record: str) -> tuple[str | None, str]:
     return later["logger"] if later is not None else read.logger, read.level
 
 
-BY_PATTERN: Mapping[str, tuple[str, bool]] = {
-    pattern.name: facet for pattern in PATTERNS if pattern.event != "irrelevant" and (facet := facet_of_pattern(pattern)) is not None
-}
-"""The facet of each statement that gives events, by the pattern's name, and whether it is printed at INFO or below as a rule."""
-OF_ANY_FETCHER = frozenset(
-    pattern.name for pattern in PATTERNS if not pattern.loggers and BY_PATTERN.get(pattern.name, ("",))[0] == "fetcher"
-)
-"""Statements that OTHER_FETCHER prints, too."""
+class PatternFacets(NamedTuple):
+    """The facets of the patterns that give events."""
+
+    by_pattern: Mapping[str, tuple[str, bool]]
+    """The facet of each, by the pattern's name, and whether the statement is printed at INFO or below as a rule."""
+    of_any_fetcher: frozenset[str]
+    """Statements that OTHER_FETCHER prints, too."""
+
+
+@lru_cache(maxsize=8)
+def facets_of(patterns: PatternSet) -> PatternFacets:
+    """The facets of all patterns."""
+    giving = [pattern for pattern in patterns.patterns if pattern.event != "irrelevant"]
+    by_pattern = {pattern.name: facet for pattern in giving if (facet := facet_of_pattern(pattern)) is not None}
+    of_any = (pattern.name for pattern in giving if not pattern.loggers and by_pattern.get(pattern.name, ("",))[0] == "fetcher")
+    return PatternFacets(by_pattern, frozenset(of_any))
 
 
 def facet_of_line(pattern: str | None, level: str | None, text: str | None) -> str | None:
     """The facet for which a line shows that INFO is on. `level` is the line's own; without it, that of the statement counts."""
-    facet, usual = BY_PATTERN.get(pattern or "", (None, False))
-    other = pattern in OF_ANY_FETCHER and OTHER_FETCHER in (text or "")
+    facets = facets_of(pattern_set())
+    facet, usual = facets.by_pattern.get(pattern or "", (None, False))
+    other = pattern in facets.of_any_fetcher and OTHER_FETCHER in (text or "")
     return facet if (usual if level is None else level in INFO_AND_BELOW) and not other else None

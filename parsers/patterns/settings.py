@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.formats.properties import masked
+from parsers.masking import masked
 from parsers.patterns.pattern import SETTING, TOPIC, Pattern, Sample
 from parsers.schemas import Row
 

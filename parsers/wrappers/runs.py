@@ -61,17 +61,17 @@ def learned(line: bytes) -> re.Pattern[bytes] | None:
     while len(members) < _MANY and (found := _MEMBER.match(line, at)) is not None and (line[at] == ord("{")) == (at == 0):
         members.append(found)
         at = found.end()
-    told = flat([found["key"].decode() for found in members]) if line[at:] == b"}\n" else None
-    if told is None:
+    fields = flat([found["key"].decode() for found in members]) if line[at:] == b"}\n" else None
+    if fields is None:
         return None
     pieces = []
     for found in members:
         key, quote = found["key"].decode(), rb'"' if found["string"] else b""
-        if key == told.time:
+        if key == fields.time:
             value = rb"(?P<utc>[1-9]\d{9,15})"  # any number in this form is a time
-        elif key == told.host:
+        elif key == fields.host:
             value = rb"(?P<host>" + _EDGE + rb"(?:" + _PLAIN + _EDGE + rb")?)"
-        elif key == told.text:
+        elif key == fields.text:
             value = rb"(?P<text>\[\d{4}-\d" + _PLAIN + rb"|(?: |" + TAB + rb")" + _PLAIN + rb"|)"
         elif found["string"]:
             value = _PLAIN

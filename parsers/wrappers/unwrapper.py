@@ -12,7 +12,7 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain, islice, repeat
@@ -101,8 +101,8 @@ def time_of(utc: datetime | bytes | None) -> datetime | None:
         return utc
     if len(utc) <= _MOST_DIGITS and utc.isdigit():
         return epoch(int(utc))
-    at, told = instant(utc.decode("ascii", "replace"))
-    return at if told else None
+    at, zoned = instant(utc.decode("ascii", "replace"))
+    return at if zoned else None
 
 
 def finer(time: datetime, stamp: datetime | None) -> datetime:
@@ -126,6 +126,24 @@ def holds_log(head: bytes, given: Sequence[Layout] = ()) -> bool:
     return listed or layout_of(b"\n".join(lines)).layout is not None
 
 
+def _peels_by_form(lines: Sequence[bytes]) -> Mapping[str, list[Peeled]]:
+    """The lines without their wrapper, by its form, for forms that look like ordinary text."""
+    found: dict[str, list[Peeled]] = defaultdict(list)
+    for line in lines:
+        for name, peel, sure in FORMS.get(line[:1], ()):
+            if not sure and (peeled := peel(line)) is not None and _MAY_WRITE.fullmatch(peeled.writer):
+                found[name].append(peeled)
+                break
+    return found
+
+
+def _are_records(peels: Sequence[Peeled]) -> bool:
+    """Whether at least half of the texts are records in one layout."""
+    layout = layout_of(b"\n".join(peeled.text for peeled in peels)).layout
+    records = [layout.read(peeled.text.decode("utf-8", "replace")) for peeled in peels] if layout is not None else []
+    return 2 * sum(record is not None and record.time is not None for record in records) >= len(peels)
+
+
 class Unwrapper:
     """Removes the wrappers line by line. Some look like ordinary text (`a | b`): these are accepted once they contain a log record."""
 
@@ -146,18 +164,9 @@ class Unwrapper:
     def _learns(self, lines: Sequence[bytes]) -> bool:
         """Whether nearly all lines are in one wrapper that looks like ordinary text, around records in an unlisted layout."""
         whole = [line.rstrip(b"\r") for line in lines if line.strip()]
-        found: dict[str, list[Peeled]] = defaultdict(list)
-        for line in whole:
-            for name, peel, sure in FORMS.get(line[:1], ()):
-                if not sure and (peeled := peel(line)) is not None and _MAY_WRITE.fullmatch(peeled.writer):
-                    found[name].append(peeled)
-                    break
-        for name, peels in found.items():
-            if 10 * len(peels) < 9 * len(whole) or len({peeled.writer for peeled in peels}) > MAX_NEW_WRITERS:
-                continue
-            learned = layout_of(b"\n".join(peeled.text for peeled in peels)).layout
-            records = [learned.read(peeled.text.decode("utf-8", "replace")) for peeled in peels] if learned is not None else []
-            if 2 * sum(record is not None and record.time is not None for record in records) >= len(peels):
+        for name, peels in _peels_by_form(whole).items():
+            few = len({peeled.writer for peeled in peels}) <= MAX_NEW_WRITERS
+            if few and 10 * len(peels) >= 9 * len(whole) and _are_records(peels):
                 self._believed.add(name)
                 return True
         return False
@@ -221,11 +230,11 @@ class Unwrapper:
         raws: list[bytes] = []
         utcs: list[datetime | bytes | None] = []
         while (found := match(data, at)) is not None and len(texts) < _RUN:
-            text, utc, told = found.group(text_at, utc_at, host_at)
-            if told != host:
+            text, utc, named = found.group(text_at, utc_at, host_at)
+            if named != host:
                 if texts:
                     break
-                host = told
+                host = named
             end = found.end()
             if text.startswith(b"\\"):
                 text = text.replace(b"\\t", b"\t")
@@ -342,7 +351,7 @@ class Unwrapper:
             if not equals:
                 size = int.from_bytes(outer.exactly(8), "little")
                 if size > MAX_FIELD:
-                    outer.problem = f"a field of {size} bytes in the journal's export: the rest is no export"
+                    outer.problem = f"a field of {size} bytes in the journal's export: the rest is not an export"
                     break
                 value = outer.exactly(size)
                 outer.next()

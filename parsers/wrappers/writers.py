@@ -47,4 +47,4 @@ class Writers(Generic[W]):
 
     def problem(self) -> str | None:
         """Problem about writers beyond the limit."""
-        return f"{self._crowd} lines of more than {MAX_WRITERS} writers were not told apart" if self._crowd else None
+        return f"{self._crowd} lines of more than {MAX_WRITERS} writers were not separated" if self._crowd else None

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from forensics.incidents.folding import OFTEN
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding
 from forensics.model.partition.absences import intervals
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import MAX_SEPARATE_EVENTS
 from forensics.views.document import Report
 from tests import local
 from tests.paths import BUNDLES
@@ -109,7 +109,7 @@ def test_every_shutdown_in_order_is_a_stop(name: str) -> None:
     found = of(name, "controlled-shutdown")
     told = sorted((f.start, f.brokers[0]) for f in found if f.start is not None)
     really = sorted(done(name, "stop"))
-    if len(really) > OFTEN and len(found) == 1:
+    if len(really) > MAX_SEPARATE_EVENTS and len(found) == 1:
         assert found[0].summary.startswith(f"{len(really)} times: broker {really[0][1]} was shut down cleanly")
         return
     assert len(told) == len(really)

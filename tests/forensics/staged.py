@@ -32,7 +32,7 @@ _STAMP = re.compile(rb"(?m)^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\]")
 
 def table(files: Files, modified: Mapping[str, datetime] | None = None, *, shuffled: int | None = None) -> pa.Table:
     """Events of files; `shuffled` deals the rows anew as a cluster of machines might, with that seed."""
-    told: list[schemas.Told] = []
+    told: list[schemas.Rows] = []
     for path, content in files.items():
         data = content.encode() if isinstance(content, str) else content
         told.extend(evidence.read_source(Member(path, len(data), (modified or {}).get(path)), BytesIO(data)))

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from parsers.kinds import KINDS
-from parsers.schemas import Told, batches
+from parsers.schemas import Rows, batches
 
 
-def kept(told: Iterable[Told]) -> list[Told]:
+def kept(told: Iterable[Rows]) -> list[Rows]:
     """What was told, all of which the table holds: each of a known kind, and a problem says what it is."""
     found = list(told)
     made = list(batches(found))
@@ -22,6 +22,6 @@ def kept(told: Iterable[Told]) -> list[Told]:
     return found
 
 
-def not_silent(told: Sequence[Told], data: bytes) -> None:
+def not_silent(told: Sequence[Rows], data: bytes) -> None:
     """What holds anything gives a row."""
     assert told or not data.strip(b"\0 \t\r\n\x0b\x0c"), "silence"

@@ -12,9 +12,9 @@ from parsers.decoding.batches import Batch, headers
 from parsers.decoding.bodies import Unreadable, records
 from parsers.decoding.encoding import Malformed
 from parsers.evidence import HEAD, LOG_KINDS, kind_of
+from parsers.paths import partition_of
 from parsers.patterns import PATTERNS
 from parsers.schemas import Member
-from parsers.sniff import partition_of
 from tests.archives import FILES, tar, zipped
 from tests.fuzzing.targets import BETWEEN, NULL, OF_INTERNAL, TARGETS, WITHIN, path_of
 from tests.paths import ROOT

@@ -23,11 +23,13 @@ from parsers.containers.units import Unit
 from parsers.decoding.batches import CODECS, Batch, headers
 from parsers.decoding.bodies import Record, Unreadable, records
 from parsers.decoding.encoding import Malformed
-from parsers.formats import cluster_tools
+from parsers.formats import READERS, cluster_tools
+from parsers.formats.checkpoints import EVENTS_OF_KIND
 from parsers.learning.layout import layout_of
 from parsers.log_pattern import compiled
+from parsers.paths import partition_of
 from parsers.schemas import EVENTS, Member, batches
-from parsers.sniff import KINDS, partition_of, sniff
+from parsers.sniff import KINDS, sniff
 from tests.fuzzing.contract import kept, not_silent
 from tests.parsers.decoding.test_bodies import body, message, v2
 
@@ -59,12 +61,12 @@ PATHS: Mapping[str, str] = {
     "load-metrics": "load.json",
 }
 """Where a file of a kind lies; the others are told by what is in them."""
-_TOOLS = frozenset(kind for kind, reader in evidence._READERS.items() if reader is cluster_tools.read)
+_TOOLS = frozenset(kind for kind, reader in READERS.items() if reader is cluster_tools.read)
 _PLANS = {"reassignment-json", "election-json", "znode"}
 SILENT = _TOOLS | {"clean-shutdown", "metadata-segment", "metadata-snapshot", "load-metrics", "server-properties"} | _PLANS
 """Kinds of files that may state nothing: of many metadata records nothing is asked, what stands between tools' lines is passed over, cells
 may be empty, all settings comments, and a plan of no partitions."""
-BLANK: Mapping[str, bytes] = dict.fromkeys(evidence.CHECKPOINT_KINDS, b"+-0")
+BLANK: Mapping[str, bytes] = dict.fromkeys(EVENTS_OF_KIND, b"+-0")
 """What tells nothing in a file of a kind, besides blanks: a checkpoint may have no entries."""
 OF_INTERNAL = {"group-offsets": "__consumer_offsets", "share-states": "__share_group_state", "transaction-states": "__transaction_state"}
 
@@ -211,7 +213,7 @@ def _salvage(data: bytes) -> None:
     assert all(problems)
 
 
-_BY_KIND = sorted({*evidence._READERS, *evidence.CHECKPOINT_KINDS})
+_BY_KIND = sorted(READERS)
 TARGETS: Mapping[str, Target] = {
     "log": _log,
     "learned-layout": _learning,

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 import pytest
 
 from forensics.model.partition.floods import LEFT_OUT
-from forensics.model.partition.replicas import STEPS, WITHOUT_STEP
+from forensics.model.partition.replicas import STEPS
 from forensics.views.story.words import PRESENTATIONS
 from parsers import sniff
-from parsers.kinds import GATHERED, KINDS, UNGATHERED, By, Scope, named, of
+from parsers.kinds import KINDS, By, Scope, named, of
 from parsers.patterns import PATTERNS
+from parsers.pieces import EVENT
 from tests.paths import ROOT
 
 _NAMES = re.compile(rf'\.event\b|"({"|".join(KINDS)})"')
@@ -50,20 +50,17 @@ def test_every_kind_is_made_and_what_is_made_is_a_kind() -> None:
     assert made - KINDS.keys() == {"irrelevant"}
 
 
-def test_every_kind_is_of_a_partition_or_gathered_or_said_why_not() -> None:
-    assert (of(scope=Scope.PARTITION) | GATHERED | UNGATHERED.keys(), len(KINDS)) == (
-        KINDS.keys(),
-        len(GATHERED) + len(UNGATHERED) + len(of(scope=Scope.PARTITION)),
-    )
+def test_a_kind_says_why_it_is_not_gathered_only_if_it_could_be() -> None:
+    assert all(kind.scope is not Scope.PARTITION for kind in KINDS.values() if kind.ungathered)
 
 
 def test_every_kind_of_a_replica_has_a_step_in_its_history_or_a_reason_why_not() -> None:
-    told = of(scope=Scope.PARTITION, by=By.LEADER | By.FOLLOWER | By.REPLICA | By.LOG | By.FILE)
-    assert sorted(chain(STEPS, *WITHOUT_STEP.values())) == sorted(told)
+    of_replica = of(scope=Scope.PARTITION, by=By.LEADER | By.FOLLOWER | By.REPLICA | By.LOG | By.FILE)
+    assert sorted([*STEPS, *(kind.name for kind in KINDS.values() if kind.without_step)]) == sorted(of_replica)
 
 
-def test_a_story_tells_every_kind_of_a_partition_or_says_why_not() -> None:
-    assert of(scope=Scope.PARTITION) <= PRESENTATIONS.keys() <= KINDS.keys()
+def test_a_story_has_words_for_known_kinds_only() -> None:
+    assert PRESENTATIONS.keys() <= KINDS.keys()
 
 
 def test_kinds_are_named_only_where_the_name_is_checked() -> None:
@@ -90,3 +87,8 @@ def test_kinds_are_named_only_where_the_name_is_checked() -> None:
 def test_a_misspelt_name_fails() -> None:
     with pytest.raises(KeyError):
         named("log-load", "log-laod")
+
+
+def test_no_pattern_gives_the_event_whose_value_is_unpickled() -> None:
+    assert EVENT not in KINDS
+    assert EVENT not in {str(text) for p in PATTERNS for text in (p.event, *(s.fields.get("event", p.event) for s in p.samples))}

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from parsers.evidence import SourceAccount, read_source
 from parsers.patterns import PATTERNS
-from parsers.patterns.facets import BY_PATTERN, FACETS, facet_of, facet_of_line, facet_of_pattern
+from parsers.patterns.facets import FACETS, facet_of, facet_of_line, facet_of_pattern, facets_of
+from parsers.patterns.in_force import pattern_set
 from parsers.printed import Places, Printed
 from parsers.schemas import EVENTS, Member, Row
 from tests.shapes import bundle
@@ -63,7 +64,7 @@ def test_facet_of_a_logger(logger: str, facet: str | None) -> None:
 
 
 def test_every_facet_has_statements_at_info() -> None:
-    assert {facet for facet, usual in BY_PATTERN.values() if usual} == set(FACETS)
+    assert {facet for facet, usual in facets_of(pattern_set()).by_pattern.values() if usual} == set(FACETS)
 
 
 def test_a_statement_of_several_facets_has_none() -> None:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parsers.paths import is_unfinished, partition_of
 from parsers.schemas import Member
-from parsers.sniff import KINDS, is_unfinished, partition_of, sniff
+from parsers.sniff import KINDS, sniff
 
 LINE = b"[2026-11-21 02:25:12,827] INFO starting (kafka.server.KafkaServer)\n"
 STATE = (

@@ -30,12 +30,13 @@ from forensics.model.events import Event
 from forensics.model.partition.timeline import PartitionTimeline, build
 from forensics.views.document import Report
 from forensics.views.text import show
-from parsers import evidence
+from parsers import formats
 from parsers.catalogue.record import search, search_all
 from parsers.containers.units import units
 from parsers.evidence import events, read_source
+from parsers.paths import partition_of
 from parsers.schemas import Member, Row
-from parsers.sniff import partition_of, sniff
+from parsers.sniff import sniff
 from tests import local
 from tests.forensics.staged import of, report, timeline
 from tests.told import one_by_one
@@ -759,7 +760,7 @@ def test_a_mistake_of_a_reader_ends_the_reading_of_its_file_and_no_more(monkeypa
     def mistaken(stream: io.BufferedIOBase, member: Member) -> list[Row]:
         return [{"event": "config"}, {}["HOST"]]
 
-    monkeypatch.setitem(evidence._READERS, "server-properties", mistaken)
+    monkeypatch.setitem(vars(formats)["READERS"], "server-properties", mistaken)
     content = b"broker.id=1\n" * 9000
     problem, source = read_source(Member("server.properties", None, None), io.BytesIO(content))
     assert isinstance(source, dict) and isinstance(problem, dict)
@@ -834,6 +835,8 @@ def test_damaged_containers_give_what_they_hold_or_say_what_is_wrong(
     if data == whole:
         assert read_whole
         assert told_of == []
+    elif wrappers[-1:] == [tarred] and len(data) < tarfile.BLOCKSIZE:
+        pass  # a part of the header, which is text as in any log
     elif set(wrappers) - {tarred} and not read_whole:  # a tar has no checksum of what is in it
         assert told_of or any(row["event"] == "source" and row["collected"]["kind"] in ("empty", "binary", "text") for row in rows)
     assert all((row["source"] or "").isprintable() for row in rows)

@@ -22,6 +22,7 @@ from forensics.model.timelines import by_partition
 from forensics.views.document import Report
 from parsers import pieces
 from parsers.containers.units import Unit, units
+from parsers.pattern_files import PatternFile
 from parsers.schemas import EVENTS
 from spark.pipeline import CELLS, Events, Identified, balance, identified, of_block, tasks
 from tests import local
@@ -189,3 +190,24 @@ def test_logs_in_pieces_give_what_one_reader_gives(session: SparkSession, tmp_pa
     assert torn == [("broker-4/logs/server.log",)]
     assert len(there) == 2 * (150 + 700) + 1 + 2
     assert there == local.events_of(tmp_path).sort_by(order).to_pylist()
+
+
+def test_tasks_read_with_the_patterns_of_the_user(session: SparkSession, tmp_path: Path) -> None:
+    line = "[2024-05-01 12:00:01,123] INFO Xyzzy happened to orders-0 (kafka.log.Log)"
+    (tmp_path / "server.log").write_text(f"{line}\n")
+    text = f"""
+        [[pattern]]
+        name = 'xyzzy'
+        event = 'segment-roll'
+        literal = 'Xyzzy happened'
+        regex = 'Xyzzy happened to (?P<topic>.*)-(?P<partition>\\d+)'
+        versions = ['2.0', '4.3']
+        [[pattern.samples]]
+        line = '{line}'
+        """
+
+    def patterns(*files: PatternFile) -> set[str]:
+        return set(everything(read(session, units([str(tmp_path)], patterns=files)))["pattern"].to_pylist())
+
+    assert "xyzzy" in patterns(PatternFile("my.toml", text))
+    assert "xyzzy" not in patterns(), "the worker's process is the same"

@@ -1,7 +1,7 @@
 """Availability of a broker: the runs of its process, other nodes' reports about it, and the spans in which it was stopping or down.
 
 Here: the only model of availability, built once per broker and cluster. All code that asks whether a broker was up, stopping, down or
-fenced uses it. Not here: why a replica left an ISR (forensics.model.partition.absences), or which cluster a broker was in (incarnations).
+fenced uses it. Not here: why a replica left an ISR (forensics.model.partition.absences), or which cluster a broker was in (cluster_history).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ S = TypeVar("S")
 
 SLACK = timedelta(seconds=2)
 """A controller notices a stop a little before the broker's last line, or after."""
-APART = timedelta(milliseconds=200)
+CLOCK_TOLERANCE = timedelta(milliseconds=200)
 """Maximum difference between the estimated clocks of two machines."""
 DETECTION = timedelta(seconds=60)
 """Longer than any session or heartbeat timeout in use; a crash is noticed within it."""
@@ -130,67 +130,137 @@ def lives(node: int, events: Iterable[Event]) -> list[BrokerRun]:
     marker of a clean shutdown: then the stop happened and only its lines are missing. A process that finds the directories locked is
     neither a start nor, when it ends, a stop.
     """
-    found: list[BrokerRun] = []
-    current: BrokerRun | None = None
-    phase = "up"
-    ending: datetime | None = None
+    reader = _RunReader(node)
     for event in events:
-        kind = event.event
-        if kind == "fatal-error" and event.reason == "locked":
-            current = _without_the_last(found) if found and phase != "up" else current
-            phase, ending = "up", event.at + GIVING_UP if event.at is not None else None
-        if kind in _ENDING and ending is not None and event.at is not None and event.at < ending:
-            ending = event.at + EXITING if kind == "broker-stopped" else ending
-            continue
-        # KRaft brokers (3.1+) print "Transition from SHUTDOWN to STARTING" before, and their life cycle's STARTING after "Starting broker"
-        starting = kind == "broker-state" and event.reason == "STARTING"
-        if starting and phase not in ("up", "given up"):
-            continue
-        if kind == "broker-starting" and phase == "announced" and current is not None:
-            phase = "starting"
-            current.evidence.append(event)
-        elif kind == "broker-starting" or starting or (kind == "controller-starting" and current is not None):
-            # a process with both roles starts its controller before its broker: the lines in between belong to the new run
-            phase = "starting" if kind == "broker-starting" else "announced"
-            if current is not None and (current.halted is not None or (current.outcome == "running" and _alive(current))):
-                current.outcome, current.end = "crashed", event
-                current.evidence.append(event)
-            current = BrokerRun(node, begin=event, evidence=[event])
-            found.append(current)
-        elif kind in _OF_A_LIFE:
-            if current is None:
-                current = BrokerRun(node, begin=None)
-                found.append(current)
-            phase = phase if kind == "broker-state" or phase == "given up" else "up"
-            if kind == "broker-stopping":
-                current.stopping = current.stopping or event
-                current.evidence.append(event)
-            elif kind == "broker-stopped":
-                current.outcome, current.end = "failed" if phase == "given up" else "stopped", event
-                current.evidence.append(event)
-            elif kind == "controlled-shutdown":
-                current.controlled = event if event.reason != "retry" else current.controlled or event
-                current.evidence.append(event)
-        elif kind == "fatal-error" and event.reason in _HALTING:
-            if current is None:
-                current = BrokerRun(node, begin=None)
-                found.append(current)
-            current.outcome, current.end, current.halted, current.last_seen = "crashed", event, event, event
-            current.evidence.append(event)
-        elif kind == "clean-shutdown-file" and current is not None and current.outcome == "running":
-            current.outcome, current.end = (
-                "stopped",
-                event,
-            )  # LogManager writes it when it has closed its logs, and removes it at the next start
-            current.evidence.append(event)
-        elif kind in _MARKERS and current is not None:
-            _settle_by_marker(found, current, event)
-        elif kind == "fatal-error" and phase in ("starting", "announced"):
-            phase = "given up"
-        if current is not None and current.outcome == "running" and spoken(event):
-            current.last_seen = event
-            current.seen[event.cluster] = event
-    return found
+        reader.read(event)
+    return reader.runs
+
+
+class _RunReader:
+    """Reads the runs of one broker from its lines."""
+
+    def __init__(self, node: int) -> None:
+        self.node = node
+        self.runs: list[BrokerRun] = []
+        self.current: BrokerRun | None = None
+        self.phase = "up"
+        """'announced': a line before "Starting broker" shows the start; 'starting'; 'up'; 'given up': the start failed."""
+        self.second_exits_by: datetime | None = None
+        """Latest time of the last line of a second process that found the log directories locked."""
+
+    def read(self, event: Event) -> None:
+        """Takes the next line of the broker."""
+        take = _READERS.get(event.event)
+        if take is not None and not take(self, event):
+            return
+        run = self.current
+        if run is not None and run.outcome == "running" and spoken(event):
+            run.last_seen = event
+            run.seen[event.cluster] = event
+
+    # Each reader returns whether the line may be the last line of the current run.
+
+    def _fatal_error(self, event: Event) -> bool:
+        if event.reason == "locked":
+            if self.runs and self.phase != "up":
+                self.current = _without_the_last(self.runs)
+            self.phase, self.second_exits_by = "up", event.at + GIVING_UP if event.at is not None else None
+        elif event.reason in _HALTING:
+            run = self._run()
+            run.outcome, run.end, run.halted, run.last_seen = "crashed", event, event, event
+            run.evidence.append(event)
+        elif self.phase in ("starting", "announced"):
+            self.phase = "given up"
+        return True
+
+    def _starting(self, event: Event) -> bool:
+        if self.phase == "announced" and self.current is not None:
+            self.phase = "starting"
+            self.current.evidence.append(event)
+        else:
+            self._begin(event, "starting")
+        return True
+
+    def _controller_starting(self, event: Event) -> bool:
+        """A process with both roles starts its controller before its broker: the lines in between belong to the new run."""
+        if self.current is not None:
+            self._begin(event, "announced")
+        return True
+
+    def _state(self, event: Event) -> bool:
+        """KRaft brokers (3.1+) print "Transition from SHUTDOWN to STARTING" before, and their life cycle's STARTING after "Starting
+        broker"."""
+        if self._of_second_process(event):
+            return False
+        if event.reason != "STARTING":
+            self._run()
+        elif self.phase in ("up", "given up"):
+            self._begin(event, "announced")
+        else:
+            return False
+        return True
+
+    def _ending(self, event: Event) -> bool:
+        if self._of_second_process(event):
+            return False
+        run = self._up()
+        if event.event == "broker-stopping":
+            run.stopping = run.stopping or event
+        elif event.event == "broker-stopped":
+            run.outcome, run.end = "failed" if self.phase == "given up" else "stopped", event
+        elif event.event == "controlled-shutdown":
+            run.controlled = event if event.reason != "retry" else run.controlled or event
+        else:
+            return True
+        run.evidence.append(event)
+        return True
+
+    def _started(self, event: Event) -> bool:
+        self._up()
+        return True
+
+    def _marker(self, event: Event) -> bool:
+        if self.current is not None:
+            _settle_by_marker(self.runs, self.current, event)
+        return True
+
+    def _logs_closed(self, event: Event) -> bool:
+        """LogManager writes the file when it has closed its logs, and removes it at the next start."""
+        run = self.current
+        if run is not None and run.outcome == "running":
+            run.outcome, run.end = "stopped", event
+            run.evidence.append(event)
+        return True
+
+    def _of_second_process(self, event: Event) -> bool:
+        """Whether the line is from a second process that ends because the log directories are locked."""
+        if self.second_exits_by is None or event.at is None or event.at >= self.second_exits_by:
+            return False
+        if event.event == "broker-stopped":
+            self.second_exits_by = event.at + EXITING
+        return True
+
+    def _begin(self, event: Event, phase: str) -> None:
+        """Begins a run; if the previous one has no stop, it crashed."""
+        before = self.current
+        if before is not None and (before.halted is not None or (before.outcome == "running" and _alive(before))):
+            before.outcome, before.end = "crashed", event
+            before.evidence.append(event)
+        self.phase = phase
+        self.current = BrokerRun(self.node, begin=event, evidence=[event])
+        self.runs.append(self.current)
+
+    def _run(self) -> BrokerRun:
+        """The current run; one without a beginning if the log has none."""
+        if self.current is None:
+            self.current = BrokerRun(self.node, begin=None)
+            self.runs.append(self.current)
+        return self.current
+
+    def _up(self) -> BrokerRun:
+        if self.phase != "given up":
+            self.phase = "up"
+        return self._run()
 
 
 _HALTING = frozenset({"log-dir", "disk"})
@@ -202,8 +272,16 @@ GIVING_UP = timedelta(minutes=1)
 EXITING = timedelta(seconds=1)
 """After the stop, the shutdown hook reports the shutdown again within this time."""
 _ENDING = of(role=Role.ENDS | Role.LIFE_CYCLE)
-_OF_A_LIFE = _ENDING | of(role=Role.UP)
-_MARKERS = of(role=Role.MARKER)
+_READERS: Mapping[str, Callable[[_RunReader, Event], bool]] = {
+    **dict.fromkeys(of(role=Role.UP), _RunReader._started),
+    **dict.fromkeys(_ENDING, _RunReader._ending),
+    **dict.fromkeys(of(role=Role.MARKER), _RunReader._marker),
+    "broker-state": _RunReader._state,
+    "broker-starting": _RunReader._starting,
+    "controller-starting": _RunReader._controller_starting,
+    "clean-shutdown-file": _RunReader._logs_closed,
+    "fatal-error": _RunReader._fatal_error,
+}
 
 
 def _without_the_last(found: list[BrokerRun]) -> BrokerRun | None:
@@ -260,7 +338,7 @@ class Outage:
     """The evidence: the first event of the stop, the start that shows the crash, or another node's report."""
 
     def covers(self, at: datetime, slack: timedelta = SLACK) -> bool:
-        early = min(slack, APART) if self.how == CONTROLLED else slack  # leaders do not move before the stop begins
+        early = min(slack, CLOCK_TOLERANCE) if self.how == CONTROLLED else slack  # leaders do not move before the stop begins
         return (self.since is None or at >= self.since - early) and (self.known is None or at <= self.known + slack)
 
     def overlaps(self, start: datetime, end: datetime | None) -> bool:
@@ -348,8 +426,8 @@ class Availability:
 
     def moved(self, after: datetime, until: datetime) -> bool:
         """Whether the broker left or returned in a time span."""
-        told = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))
-        return told or bool(self.begun(after, until)) or any(a.overlaps(after, until) for a in self.outages)
+        reported = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))
+        return reported or bool(self.begun(after, until)) or any(a.overlaps(after, until) for a in self.outages)
 
     def outage(self, at: datetime, slack: timedelta = SLACK) -> Outage | None:
         """The last outage that covers a time."""
@@ -415,24 +493,24 @@ def availabilities(
             for word, broker in words_of(event, lives.keys()):
                 said[broker][word].append(event)
     for own in said.values():
-        for told in own.values():
-            told.sort(key=_when)
+        for reports in own.values():
+            reports.sort(key=_when)
     return {b: Availability(b, lives.get(b, ()), said.get(b, {}), last_lines.get(b)) for b in sorted({*lives, *said})}
 
 
 def words_of(event: Event, known: Iterable[int] = ()) -> Iterator[tuple[str, int]]:
     """The reports in an event, with the broker each is about."""
-    told: Sequence[int | None]
+    brokers: Sequence[int | None]
     if event.event == "brokers-changed":
         if event.reason == "live":
             yield from (("uncounted", b) for b in set(known) - set(event.brokers or ()))
             return
-        told, word = event.brokers or (), _CHANGES.get(event.reason or "")
+        brokers, word = event.brokers or (), _CHANGES.get(event.reason or "")
     else:
         change = event.event == "metadata-broker-change"
-        told = (event.writer if event.broker is None else event.broker,)
+        brokers = (event.writer if event.broker is None else event.broker,)
         word = _CHANGES.get(event.reason or "") if change else _WORDS.get(event.event)
-    yield from ((word, b) for b in told if word is not None and b is not None)
+    yield from ((word, b) for b in brokers if word is not None and b is not None)
 
 
 _OF_ROLES = {

@@ -1,7 +1,7 @@
 """Preferred leaders and load: how evenly a cluster's partitions, leaders and bytes are spread over its brokers, over time and at the end.
 
 Here: the imbalance ratio of each broker as Kafka's controller computes it, and the shares of load with their deviation. Not here: what a
-partition contributes (forensics.model.partition.placement), the findings (rules.leader_imbalance, rules.load_imbalance), or the repair
+partition contributes (forensics.model.partition.placement), the findings (forensics.rules.leader_imbalance, load_imbalance), or the repair
 (forensics.tools.repair).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,15 +20,12 @@ from forensics.model.cluster.effective import effective, number
 from forensics.model.cluster.facts import Cluster, Measure
 from forensics.model.findings import Fact, timestamp
 from forensics.model.partition.placement import INTERVAL_S, SIZES, STEPS, WRITTEN
+from forensics.thresholds import LOAD_DEVIATION, MIN_MEAN_BYTES
 
 MAX_POINTS = 200
 """Maximum number of points of a series in the report."""
 MAX_MEASURES = 10_000
 """Maximum number of pairs of broker and metric that are kept from files of load metrics."""
-DEVIATION = 0.1
-"""Relative deviation from the mean load that a broker may have."""
-EVEN_BYTES = 100 << 20
-"""Average bytes per broker below which a difference is not worth moving."""
 
 
 # preferred leaders
@@ -50,17 +47,7 @@ class Ratio:
 
 def ratios(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[Ratio]]:
     """The imbalance ratio of each broker over time, to the second (KafkaController.checkAndTriggerAutoLeaderRebalance)."""
-    changes: dict[datetime, dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
-    for p in partitions:
-        before: Mapping[str, Any] | None = None
-        for step in p["steps"] or ():
-            at = step["at"].replace(microsecond=0) if step["at"] is not None else datetime.min
-            for told, sign in ((before, -1), (step, 1)):
-                if told is not None and told["preferred"] is not None:
-                    change = changes[at][told["preferred"]]
-                    change[0] += sign
-                    change[1] += sign * (told["leader"] != told["preferred"])
-            before = step
+    changes = _leader_changes(partitions)
     found: dict[int, list[Ratio]] = defaultdict(list)
     for at in sorted(changes):
         for broker, (preferred, elsewhere) in changes[at].items():
@@ -68,6 +55,22 @@ def ratios(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[Ratio]]:
             if preferred or elsewhere:
                 found[broker].append(Ratio(at if at != datetime.min else None, last.preferred + preferred, last.elsewhere + elsewhere))
     return {broker: series for broker, series in sorted(found.items()) if series}
+
+
+def _leader_changes(partitions: Iterable[Mapping[str, Any]]) -> dict[datetime, dict[int, list[int]]]:
+    """By time and broker, how many partitions more have it as preferred leader, and how many more of them another leader."""
+    changes: dict[datetime, dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
+    for p in partitions:
+        before: Mapping[str, Any] | None = None
+        for step in p["steps"] or ():
+            at = step["at"].replace(microsecond=0) if step["at"] is not None else datetime.min
+            for state, sign in ((before, -1), (step, 1)):
+                if state is not None and state["preferred"] is not None:
+                    change = changes[at][state["preferred"]]
+                    change[0] += sign
+                    change[1] += sign * (state["leader"] != state["preferred"])
+            before = step
+    return changes
 
 
 def at_end(partitions: Iterable[Mapping[str, Any]]) -> dict[int, Ratio]:
@@ -119,8 +122,8 @@ class Load:
 
     @property
     def limit(self) -> float:
-        """The sigma at which every broker is DEVIATION away from the mean."""
-        return DEVIATION / len(self.shares) if self.shares else 0.0
+        """The sigma at which every broker is LOAD_DEVIATION away from the mean."""
+        return LOAD_DEVIATION / len(self.shares) if self.shares else 0.0
 
 
 def load(metrics: Mapping[str, Mapping[int, float]], weights: Mapping[str, float] | None = None) -> Load:
@@ -142,32 +145,53 @@ COUNTED, MEASURED = frozenset({PARTITIONS, LEADERS}), frozenset({DISK, TRAFFIC})
 
 def metrics(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[str, dict[int, float]]:
     """The metrics that the evidence has for every broker that takes part; metrics without a value for one of them are left out."""
-    found: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-    told: dict[int, float] = defaultdict(float)
-    in_sync: set[int] = set()
-    for p in partitions:
-        for broker in p["replicas"] or ():
-            found[PARTITIONS][broker] += 1
-        if p["leader"] is not None and p["leader"] >= 0:
-            found[LEADERS][p["leader"]] += 1
-            in_sync.update(p["isr"] or ())
-        for size in p["sizes"] or ():
-            told[size["broker"]] += size["bytes"]
-        for part in p["traffic"] or ():
-            found[TRAFFIC][part["broker"]] += part["bytes"]
+    placed = _placed(partitions)
+    measured: dict[str, dict[int, float]] = defaultdict(dict)
     for m in cluster.measures:
         if 0 <= m.mean < math.inf:
-            found[m.metric][m.broker] = m.mean
-    named = {n.id for n in cluster.nodes.values() if n.broker} | {m.broker for m in cluster.measures} | set(found[PARTITIONS])
-    brokers = {b for b in named if b in in_sync or b not in found[PARTITIONS]}  # a broker with replicas, none of them in sync, is down
-    disk = told if brokers <= set(told) else _on_disk(cluster)
-    counted = {name: {b: found[name].get(b, 0.0) for b in brokers} for name in (PARTITIONS, LEADERS, TRAFFIC) if found[name]}
-    others = {
-        **({DISK: disk} if disk else {}),
-        **{m.metric: found[m.metric] for m in cluster.measures if m.metric not in counted and m.metric in found},
-    }
-    whole = {name: {b: values[b] for b in brokers} for name, values in others.items() if brokers <= set(values)}
-    return {**counted, **whole} if brokers else {}
+            measured[m.metric][m.broker] = m.mean
+    brokers = _brokers(cluster, placed, placed.counts[PARTITIONS].keys() | measured.get(PARTITIONS, {}).keys())
+    if not brokers:
+        return {}
+    of_disks = placed.bytes if brokers <= set(placed.bytes) else _on_disk(cluster)
+    counted = {name: {**placed.counts[name], **measured.get(name, {})} for name in (PARTITIONS, LEADERS, TRAFFIC)}
+    complete = {name: {b: values.get(b, 0.0) for b in brokers} for name, values in counted.items() if values}
+    others = {DISK: of_disks, **{name: values for name, values in measured.items() if name not in counted}}
+    return {**complete, **{name: {b: values[b] for b in brokers} for name, values in others.items() if brokers <= set(values)}}
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """What the partitions add to each broker."""
+
+    counts: Mapping[str, dict[int, float]]
+    """By metric."""
+    bytes: dict[int, float]
+    """Sizes of the logs on disk."""
+    in_sync: set[int]
+    """Brokers in the ISR of a partition with a leader."""
+
+
+def _placed(partitions: Iterable[Mapping[str, Any]]) -> _Placed:
+    counts: dict[str, dict[int, float]] = {name: defaultdict(float) for name in (PARTITIONS, LEADERS, TRAFFIC)}
+    placed = _Placed(counts, defaultdict(float), set())
+    for p in partitions:
+        for broker in p["replicas"] or ():
+            counts[PARTITIONS][broker] += 1
+        if p["leader"] is not None and p["leader"] >= 0:
+            counts[LEADERS][p["leader"]] += 1
+            placed.in_sync.update(p["isr"] or ())
+        for size in p["sizes"] or ():
+            placed.bytes[size["broker"]] += size["bytes"]
+        for part in p["traffic"] or ():
+            counts[TRAFFIC][part["broker"]] += part["bytes"]
+    return placed
+
+
+def _brokers(cluster: Cluster, placed: _Placed, with_replicas: Collection[int]) -> set[int]:
+    """The brokers that take part. A broker with replicas, none of them in sync, is down."""
+    named = {n.id for n in cluster.nodes.values() if n.broker} | {m.broker for m in cluster.measures} | set(with_replicas)
+    return {b for b in named if b in placed.in_sync or b not in with_replicas}
 
 
 def _on_disk(cluster: Cluster) -> dict[int, float]:
@@ -185,7 +209,7 @@ def uneven(name: str, values: Mapping[int, float]) -> bool:
     mean = sum(values.values()) / len(values) if values else 0
     if name in COUNTED:
         return any(abs(v - mean) >= 1 for v in values.values())
-    return name not in MEASURED or mean >= EVEN_BYTES
+    return name not in MEASURED or mean >= MIN_MEAN_BYTES
 
 
 # load metrics of the user

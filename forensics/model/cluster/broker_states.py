@@ -1,16 +1,17 @@
 """The states of each node over time: up, starting, recovering, stopping, ended, down, fenced, paused, controller, or unknown.
 
-Here: the spans of each node, from its presence, the elections of controllers and its collected logs. They may overlap: a broker that is up
+Here: the spans of each node, from its availability, the elections of controllers and its collected logs. They may overlap: a broker that is up
 may be fenced, and be the controller. Not here: the runs of brokers (forensics.model.cluster.availability), or how spans are drawn
 (forensics.views.html).
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import zip_longest
 from typing import Any
 
 from forensics.model.cluster.availability import KILLED, MISSED, Availability, BrokerRun, Outage
@@ -20,6 +21,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Evidence, Fact, moment, quote
 from forensics.model.partition.last_events import LAST_WORDS, latest
 from forensics.model.partition.leaderless import OFFLINE
+from forensics.thresholds import LOG_GAP, NOTICEABLE_PAUSE
 from parsers.kinds import Role, of
 
 UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN = "up", "starting", "recovering", "stopping", "ended", "down"
@@ -28,23 +30,19 @@ STATES: Mapping[str, str] = {
     UP: "its process runs",
     STARTING: "it starts",
     RECOVERING: "it starts after an unclean stop, and recovers its logs",
-    STOPPING: "it shuts down in order",
-    ENDED: "its process ended without a shutdown somewhere in here: after its last word, and before it was missed or began again",
-    DOWN: "its process is not there",
-    FENCED: "the controller fenced it, or its ZooKeeper session expired, while its process went on",
-    PAUSED: "all its threads stood still",
+    STOPPING: "it shuts down cleanly",
+    ENDED: "its process crashed in this span: after its last log line, and before other nodes noticed or it started again",
+    DOWN: "its process does not run",
+    FENCED: "the controller fenced it, or its ZooKeeper session expired, while its process kept running",
+    PAUSED: "all its threads were paused",
     CONTROLLER: "it is the active controller, or leads the metadata quorum",
-    UNTOLD: "no log that was collected tells of it",
+    UNTOLD: "no collected log covers this time",
     CLOCK: "its clock was set, or changed to or from summer time",
 }
 """States with their descriptions."""
 
-PAUSE = timedelta(seconds=1)
-"""Shorter pauses have no noticeable effect."""
 MOST_PAUSES = 50
 """Maximum number of pauses of a node; the longest are kept."""
-SILENT = timedelta(hours=1)
-"""A longer gap between two log files of a broker is a silence: a running broker prints something every hour."""
 
 _UP = of(role=Role.UP)
 _ELECTED = of(role=Role.ELECTED)
@@ -72,17 +70,10 @@ def spans(cluster: Cluster, partitions: Iterable[Mapping[str, Any]] = ()) -> lis
     """The spans of all nodes, by node and time, in all clusters they were in. `partitions`: rows of the partitions that exist at the end. A
     partition that has no leader from some time on shows that its broker is down if no other broker could report it. The last lines of a
     broker before a crash may all be about its partitions."""
-    left: dict[int, list[datetime]] = {}
-    heard: dict[tuple[int, datetime], datetime] = {}
-    for p in partitions:
-        latest(p.get("last_words") or (), heard)
-        for window in (p.get("offline") or ())[-1:]:
-            if window["end"] is None and not window["deleted"] and window["start"] is not None:
-                for broker in p["isr"] or ():
-                    left.setdefault(broker, []).append(window["start"])
+    leaderless, last_lines = _of_partitions(partitions)
     found = [
         *_controllers(cluster),
-        *(s for node in cluster.nodes.values() for s in _of_node(node, cluster, left.get(node.id, ()), heard)),
+        *(s for node in cluster.nodes.values() for s in _of_node(node, cluster, leaderless.get(node.id, ()), last_lines)),
     ]
     begun: dict[int, datetime] = {}
     _begin(begun, found)
@@ -94,9 +85,23 @@ def spans(cluster: Cluster, partitions: Iterable[Mapping[str, Any]] = ()) -> lis
     return sorted(found, key=lambda s: (s.broker, s.start is not None, s.start or datetime.min, order[s.state]))
 
 
-def _begin(begun: dict[int, datetime], told: Iterable[Span]) -> None:
+def _of_partitions(partitions: Iterable[Mapping[str, Any]]) -> tuple[dict[int, list[datetime]], dict[tuple[int, datetime], datetime]]:
+    """By broker, since when the partitions it was last in sync with have had no leader until the end; and by broker and time of its next
+    start, its last line about a partition before a crash."""
+    leaderless: dict[int, list[datetime]] = defaultdict(list)
+    last_lines: dict[tuple[int, datetime], datetime] = {}
+    for p in partitions:
+        latest(p.get("last_words") or (), last_lines)
+        for window in (p.get("offline") or ())[-1:]:
+            if window["end"] is None and not window["deleted"] and window["start"] is not None:
+                for broker in p["isr"] or ():
+                    leaderless[broker].append(window["start"])
+    return leaderless, last_lines
+
+
+def _begin(begun: dict[int, datetime], of_cluster: Iterable[Span]) -> None:
     """The earliest time at which each node began."""
-    for s in told:
+    for s in of_cluster:
         if s.start is not None and s.state not in (UNTOLD, CLOCK):
             begun[s.broker] = min(s.start, begun.get(s.broker, s.start))
 
@@ -112,71 +117,89 @@ def _before(life: Cluster, begun: Mapping[int, datetime]) -> list[Span]:
     return [replace(s, end=end, cluster=life.number) for s, end in ended if s.start is None or end is None or s.start <= end]
 
 
-def _of_node(node: Node, cluster: Cluster, left: Sequence[datetime], heard: Mapping[tuple[int, datetime], datetime]) -> Iterator[Span]:
+def _of_node(
+    node: Node, cluster: Cluster, leaderless: Sequence[datetime], last_lines: Mapping[tuple[int, datetime], datetime]
+) -> Iterator[Span]:
     availability = cluster.availability(node.id)
-    yield from _lives(node, cluster, availability, availability.unmissed(left), heard)
+    yield from _of_runs(node, cluster, availability, availability.unmissed(leaderless), last_lines)
+    yield from _seen_by_controller(availability)
     yield from _fenced(availability)
     yield from _pauses(availability)
     for change in node.clock.changes:
         words = f"from {Clock.at_offset(change.before_ms).zone} to {Clock.at_offset(change.after_ms).zone}"
         yield Span(node.id, CLOCK, change.at, change.at, words)
-    yield from _untold(node, cluster, availability)
+    yield from _unknown(node, cluster, availability)
 
 
-def _lives(
-    node: Node, cluster: Cluster, availability: Availability, unmissed: datetime | None, heard: Mapping[tuple[int, datetime], datetime]
+def _of_runs(
+    node: Node, cluster: Cluster, availability: Availability, unmissed: datetime | None, last_lines: Mapping[tuple[int, datetime], datetime]
 ) -> Iterator[Span]:
-    started = [e for e in cluster.of(*_UP) if e.writer == node.id]
-    unclean = [e for e in cluster.of("unclean-start") if e.writer == node.id and e.count]
-    gone = {id(a.life): a for a in availability.outages if a.life is not None}
-    for n, life in enumerate(availability.lives):
-        before = availability.lives[n - 1] if n else None
-        outage = gone.get(id(life))
-        over = _over(node, life, outage, heard) or (unmissed if life is availability.running else None)
-        begin = life.begin_at
-        if life.begin is not None and begin is not None:
-            up = next((e.at for e in started if e.at is not None and e.at >= begin and (over is None or e.at <= over)), None)
-            recovers = (before is not None and before.outcome == "crashed") or any(
-                e.at is not None and begin <= e.at <= (up or over or e.at) for e in unclean
-            )
-            if node.broker and (up is not None or life.outcome == "failed"):
-                yield Span(node.id, RECOVERING if recovers else STARTING, begin, up or over, evidence=quote(life.begin))
-                begin = up
-        if life.outcome != "failed":
-            stop = life.stop.at if life.stop is not None and life.stop is not life.end else None
-            end = stop if stop is not None and (begin is None or stop >= begin) else over
-            yield Span(node.id, UP, begin, end, evidence=quote(life.begin, life.last_seen))
-            if end is not over and end is not None and over is not None and over > end:
-                yield Span(node.id, STOPPING, end, over, evidence=quote(life.stopping, life.end))
-        if over is not None and (life.outcome != "failed" or n + 1 == len(availability.lives)):
-            yield from _gone(availability, life, outage, over, availability.lives[n + 1 :])
+    started = [e.at for e in cluster.of(*_UP) if e.writer == node.id and e.at is not None]
+    unclean = [e.at for e in cluster.of("unclean-start") if e.writer == node.id and e.count and e.at is not None]
+    outages = {id(a.life): a for a in availability.outages if a.life is not None}
+    for before, run, after in zip((None, *availability.lives), availability.lives, (*availability.lives[1:], None), strict=False):
+        outage = outages.get(id(run))
+        over = _over(node, run, outage, last_lines) or (unmissed if run is availability.running else None)
+        starting = _starting(node, run, over, started, unclean, crashed_before=before is not None and before.outcome == "crashed")
+        if starting is not None:
+            yield starting
+        if run.outcome != "failed":
+            yield from _up_and_stopping(node, run, starting.end if starting is not None else run.begin_at, over)
+        if over is not None and (run.outcome != "failed" or after is None):
+            yield from _down(availability, run, outage, over, after.begin_at if after is not None else None)
+
+
+def _seen_by_controller(availability: Availability) -> Iterator[Span]:
+    """Shutdowns that only the controller saw."""
     for a in availability.outages:
-        if a.life is None:  # a shutdown that only the controller saw
-            yield Span(node.id, DOWN, a.since, a.until, "the controller saw its shutdown", quote(a.event))
+        if a.life is None:
+            yield Span(availability.broker, DOWN, a.since, a.until, "the controller saw its shutdown", quote(a.event))
 
 
-def _over(node: Node, life: BrokerRun, outage: Outage | None, heard: Mapping[tuple[int, datetime], datetime]) -> datetime | None:
+def _starting(
+    node: Node, run: BrokerRun, over: datetime | None, started: Sequence[datetime], unclean: Sequence[datetime], *, crashed_before: bool
+) -> Span | None:
+    """The start of a broker's run, until it is up or has failed. `started`, `unclean`: times of the lines that it is up, and that it
+    recovers its logs."""
+    begin = run.begin_at
+    if begin is None or not node.broker:
+        return None
+    up = next((at for at in started if at >= begin and (over is None or at <= over)), None)
+    if up is None and run.outcome != "failed":
+        return None
+    end = up or over
+    recovers = crashed_before or any(begin <= at <= (end or at) for at in unclean)
+    return Span(node.id, RECOVERING if recovers else STARTING, begin, end, evidence=quote(run.begin))
+
+
+def _up_and_stopping(node: Node, run: BrokerRun, begin: datetime | None, over: datetime | None) -> Iterator[Span]:
+    stop = run.stop.at if run.stop is not None and run.stop is not run.end else None
+    end = stop if stop is not None and (begin is None or stop >= begin) else over
+    yield Span(node.id, UP, begin, end, evidence=quote(run.begin, run.last_seen))
+    if end is not over and end is not None and over is not None and over > end:
+        yield Span(node.id, STOPPING, end, over, evidence=quote(run.stopping, run.end))
+
+
+def _over(node: Node, run: BrokerRun, outage: Outage | None, last_lines: Mapping[tuple[int, datetime], datetime]) -> datetime | None:
     """The end of the process; after a crash, which prints nothing, the time of the last line."""
     if outage is None or outage.how not in (KILLED, MISSED) or outage.since is None:
-        return life.end_at
-    return max(outage.since, heard.get((node.id, outage.until), outage.since)) if outage.until is not None else outage.since
+        return run.end_at
+    return max(outage.since, last_lines.get((node.id, outage.until), outage.since)) if outage.until is not None else outage.since
 
 
-def _gone(
-    availability: Availability, life: BrokerRun, outage: Outage | None, since: datetime, later: Sequence[BrokerRun]
-) -> Iterator[Span]:
-    until = next((x.begin_at for x in later), None)
-    told = quote(life.last_seen if life.outcome != "stopped" else None, outage.event if outage is not None else life.end)
+def _down(availability: Availability, run: BrokerRun, outage: Outage | None, since: datetime, until: datetime | None) -> Iterator[Span]:
+    """From the end of a run to the start of the next."""
+    evidence = quote(run.last_seen if run.outcome != "stopped" else None, outage.event if outage is not None else run.end)
     if outage is None or outage.how not in (KILLED, MISSED):
-        words = "it could not start" if life.outcome == "failed" else "shut down in order"
-        yield Span(availability.broker, DOWN, since, until, words, told)
+        words = "it could not start" if run.outcome == "failed" else "shut down cleanly"
+        yield Span(availability.broker, DOWN, since, until, words, evidence)
         return
-    missed = [e.at for e in availability.between("lost", since, until or datetime.max) if e.at is not None]
-    known = min((*missed, *(at for at in (until, outage.event.at) if at is not None)), default=since)
+    missed = (e.at for e in availability.between("lost", since, until or datetime.max))
+    known = min((at for at in (*missed, until, outage.event.at) if at is not None), default=since)
     if known > since:
-        yield Span(availability.broker, ENDED, since, known, f"its last word is of {moment(since)}", told)
+        yield Span(availability.broker, ENDED, since, known, f"the last line in its log is from {moment(since)}", evidence)
     if until is None or known < until:
-        yield Span(availability.broker, DOWN, known, until, "it ended without a shutdown", told)
+        yield Span(availability.broker, DOWN, known, until, "it crashed", evidence)
 
 
 def _fenced(availability: Availability) -> Iterator[Span]:
@@ -193,8 +216,8 @@ def _fenced(availability: Availability) -> Iterator[Span]:
 
 
 def _pauses(availability: Availability) -> Iterator[Span]:
-    told = [(e, timedelta(milliseconds=e.duration_ms)) for e in availability.said("pause") if e.duration_ms and e.at is not None]
-    long = sorted((t for t in told if t[1] >= PAUSE), key=lambda t: (-t[1], t[0].at))[:MOST_PAUSES]
+    pauses = [(e, timedelta(milliseconds=e.duration_ms)) for e in availability.said("pause") if e.duration_ms and e.at is not None]
+    long = sorted((t for t in pauses if t[1] >= NOTICEABLE_PAUSE), key=lambda t: (-t[1], t[0].at))[:MOST_PAUSES]
     for e, length in long:
         if e.at is not None:
             yield Span(
@@ -204,23 +227,27 @@ def _pauses(availability: Availability) -> Iterator[Span]:
 
 def _controllers(cluster: Cluster) -> Iterator[Span]:
     """From each election to the next of another node, or to the end of its own process."""
-    told: list[Event] = []
+    elected: list[Event] = []
     for e in cluster.of(*_ELECTED):
-        if e.at is not None and e.controller is not None and e.controller >= 0 and (not told or told[-1].controller != e.controller):
-            told.append(e)
-    resigned = [e for e in cluster.of("controller-resigned") if e.at is not None]
-    for e, following in [*pairwise(told), *((e, None) for e in told[-1:])]:
-        if e.controller is None or e.at is None:
-            continue
-        until = following.at if following is not None and following.at is not None else datetime.max
-        ends = [a.since for a in cluster.availability(e.controller).outages if a.since is not None and e.at < a.since]
-        ends += [r.at for r in resigned if r.writer == e.controller and r.at is not None and e.at < r.at]
-        until = min(until, *ends, datetime.max)
+        if e.at is not None and e.controller is not None and e.controller >= 0 and (not elected or elected[-1].controller != e.controller):
+            elected.append(e)
+    for e, following in zip_longest(elected, elected[1:]):
+        assert e.controller is not None and e.at is not None
+        until = _replaced(cluster, e.controller, e.at, following.at if following is not None else None)
         epoch = f"epoch {e.controller_epoch}" if e.controller_epoch is not None else ""
-        yield Span(e.controller, CONTROLLER, e.at, until if until != datetime.max else None, epoch, quote(e))
+        yield Span(e.controller, CONTROLLER, e.at, until, epoch, quote(e))
 
 
-def _untold(node: Node, cluster: Cluster, availability: Availability) -> Iterator[Span]:
+def _replaced(cluster: Cluster, controller: int, elected: datetime, following: datetime | None) -> datetime | None:
+    """When a controller's term ended: at the next election, at the end of its process, or when it resigned. None: at the end of the
+    evidence."""
+    ended = (a.since for a in cluster.availability(controller).outages)
+    resigned = (e.at for e in cluster.of("controller-resigned") if e.writer == controller)
+    ends = [at for at in (*ended, *resigned) if at is not None and elected < at]
+    return min((*ends, *([following] if following is not None else [])), default=None)
+
+
+def _unknown(node: Node, cluster: Cluster, availability: Availability) -> Iterator[Span]:
     """Stretches that none of its logs covers, and in which it was not known to be down."""
     covered = sorted((s.first, s.last) for s in cluster.sources_of(node.id) if s.first is not None and s.last is not None and s.lines)
     if not covered:
@@ -229,7 +256,7 @@ def _untold(node: Node, cluster: Cluster, availability: Availability) -> Iterato
     yield Span(node.id, UNTOLD, None, covered[0][0], "before its first line")
     reached = covered[0][1]
     for first, last in covered:
-        if first - reached >= SILENT and not any(a.overlaps(reached, first) for a in availability.outages):
+        if first - reached >= LOG_GAP and not any(a.overlaps(reached, first) for a in availability.outages):
             yield Span(node.id, UNTOLD, reached, first, "between two of its logs")
         reached = max(reached, last)
     if (running := availability.running) is None or running.end_at is None:

@@ -1,15 +1,16 @@
 """Builds the Cluster from the events of no partition, and identifies all events with its help.
 
 Here: the owner of each source, each broker's clock and runs, settings and topics, assembled once on the driver; and the vectorised step
-that adds broker, collection and corrected time to every event. Not here: Spark (pipeline), partitions.
+that adds broker, collection and corrected time to every event. Not here: Spark, partitions.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from posixpath import commonprefix
 from typing import Any
 
@@ -18,11 +19,11 @@ import pyarrow.compute as pc
 
 from forensics.model.cluster.availability import BrokerRun, by_time, lives
 from forensics.model.cluster.clocks import Clock, estimate
-from forensics.model.cluster.cluster_history import CLUSTER_ID, TELLING, ClusterHistory, cluster_history
+from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
 from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, relations
 from forensics.model.cluster.directions import straightened
 from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, Source, recreated_topics
-from forensics.model.cluster.identity import Clues, identify
+from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
@@ -73,12 +74,12 @@ clocks, and a partition may have a million."""
 
 
 def is_gathered(events: pa.Table) -> pa.ChunkedArray:
-    """Mask of the events that `gather` needs: those of no partition, and some partition events that compare clocks."""
+    """Mask of the events that `build_cluster` needs: those of no partition, and some partition events that compare clocks."""
     epoch = events["leader_epoch"]
     few = pc.or_(pc.less(epoch, ALL_EPOCHS), pc.equal(pc.bit_wise_and(epoch, ONE_OF - 1), 0))
-    told = pc.fill_null(pc.not_equal(events["reason"], "cached"), True)
+    uncached = pc.fill_null(pc.not_equal(events["reason"], "cached"), True)
     of_first = pc.and_(pc.is_in(events["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(events["partition"], 0))
-    leaderships = pc.fill_null(pc.and_(pc.and_(of_first, told), few), False)
+    leaderships = pc.fill_null(pc.and_(pc.and_(of_first, uncached), few), False)
     return pc.or_(pc.is_in(events["event"], pa.array(sorted(GATHERED))), leaderships)
 
 
@@ -144,33 +145,42 @@ class EventResolver:
         for name in self.shared.starts.keys() & set(names):
             writer = pc.if_else(pc.equal(sources, name), self.shared.writers(batch, name), writer)
         collection = pc.take(pa.array([self.collections.get(s, "") for s in names], pa.string()), index)
+        shown = pc.take(pa.array([self.shown(s) for s in names], pa.string()), index)
+        replaced = {"topic": self._topics(batch), "source": shown}
+        columns = [replaced.get(name, batch.column(name)) for name in batch.schema.names]
+        cluster = self._clusters(batch, writer, index, names)
+        at = self._utc(batch, index, names)
+        return pa.RecordBatch.from_arrays([*columns, writer, collection, cluster, at], schema=IDENTIFIED)
+
+    def _topics(self, batch: pa.RecordBatch) -> pa.Array:
+        """Topic of each row, by its topic id if the row has no name."""
+        topic = batch.column("topic")
+        if not topic.null_count or not self.topics:
+            return topic
+        ids = batch.column("topic_id")
+        known = pc.unique(ids)
+        named = pa.array([self.topics.get(i) if i else None for i in known.to_pylist()], pa.string())
+        return pc.coalesce(topic, pc.take(named, pc.index_in(ids, value_set=known)))
+
+    def _utc(self, batch: pa.RecordBatch, index: pa.Array, names: Sequence[str]) -> pa.Array:
+        """UTC time of each row."""
+        sources, time, clock = batch.column("source"), batch.column("time"), batch.column("clock")
         shift = pc.take(pa.array([-1000 * self.offsets_ms.get(s, 0) for s in names], pa.duration("us")), index)
-        time = batch.column("time")
-        local = pc.equal(batch.column("clock"), "line")
         for name in names:
             for step in reversed(self.steps.get(name, ())):
                 before = pc.and_(pc.equal(sources, name), _before(batch, step))
                 shift = pc.if_else(before, pa.scalar(timedelta(milliseconds=-step.before_ms), pa.duration("us")), shift)
-        shift = pc.if_else(pc.fill_null(local, False), shift, self._of_machines(batch, index, names))
+        local = pc.fill_null(pc.equal(clock, "line"), False)
+        shift = pc.if_else(local, shift, self._of_machines(batch, index, names))
         at = pc.add(pc.if_else(_correctable(time), time, None), shift).cast(pa.timestamp("us"))
         if self.unstamped:
-            told = pc.take(pa.array([s not in self.unstamped for s in names], pa.bool_()), index)
-            at = pc.if_else(pc.or_(told, pc.fill_null(pc.not_equal(batch.column("clock"), "mtime"), True)), at, None)
+            stamped = pc.take(pa.array([s not in self.unstamped for s in names], pa.bool_()), index)
+            at = pc.if_else(pc.or_(stamped, pc.fill_null(pc.not_equal(clock, "mtime"), True)), at, None)
         if self.saved:
             saved = pc.take(pa.array([self.saved.get(s) for s in names], pa.timestamp("us")), index)
-            of_file = pc.fill_null(pc.is_in(batch.column("clock"), value_set=pa.array(["mtime"])), False)
-            at = pc.if_else(pc.and_(pc.or_(of_file, pc.is_null(batch.column("clock"))), pc.is_valid(saved)), saved, at)
-        topic = batch.column("topic")
-        if topic.null_count and self.topics:
-            ids = batch.column("topic_id")
-            known = pc.unique(ids)
-            named = pa.array([self.topics.get(i) if i else None for i in known.to_pylist()], pa.string())
-            topic = pc.coalesce(topic, pc.take(named, pc.index_in(ids, value_set=known)))
-        shown = pc.take(pa.array([self.shown(s) for s in names], pa.string()), index)
-        replaced = {"topic": topic, "source": shown}
-        columns = [replaced.get(name, batch.column(name)) for name in batch.schema.names]
-        cluster = self._clusters(batch, writer, index, names)
-        return pa.RecordBatch.from_arrays([*columns, writer, collection, cluster, at], schema=IDENTIFIED)
+            of_file = pc.fill_null(pc.is_in(clock, value_set=pa.array(["mtime"])), False)
+            at = pc.if_else(pc.and_(pc.or_(of_file, pc.is_null(clock)), pc.is_valid(saved)), saved, at)
+        return at
 
     def _clusters(self, batch: pa.RecordBatch, writer: pa.Array, index: pa.Array, names: Sequence[str]) -> pa.Array:
         """Cluster of each row: for a file, that of its disk; for a line, that of its broker at the time."""
@@ -197,10 +207,10 @@ class EventResolver:
         none = pa.scalar(timedelta(0), pa.duration("us"))
         shift = pa.array([timedelta(0)] * batch.num_rows, pa.duration("us"))
         clock = batch.column("clock")
-        for told, errors_ms in (("mtime", self.files_ms), ("utc", self.skews_ms)):
+        for stated_by, errors_ms in (("mtime", self.files_ms), ("utc", self.skews_ms)):
             if any(errors_ms.get(s) for s in names):
                 error = pc.take(pa.array([-1000 * errors_ms.get(s, 0) for s in names], pa.duration("us")), index)
-                shift = pc.if_else(pc.fill_null(pc.equal(clock, told), False), error, shift)
+                shift = pc.if_else(pc.fill_null(pc.equal(clock, stated_by), False), error, shift)
         if self.stamps_ms:
             epochs = pa.array(sorted(self.stamps_ms), pa.int32())
             errors = pa.array([-1000 * self.stamps_ms[e] for e in sorted(self.stamps_ms)], pa.duration("us"))
@@ -264,9 +274,9 @@ def _printed(places: Iterable[Mapping[str, Any]]) -> Mapping[str, Sequence[tuple
     return dict(found)
 
 
-def _clues(table: pa.Table, told: Iterable[Mapping[str, Any]], sources: Sequence[Source]) -> list[Clues]:
+def _clues(table: pa.Table, collected: Iterable[Mapping[str, Any]], sources: Sequence[Source]) -> list[Clues]:
     named: dict[str, list[int]] = defaultdict(list)
-    for row in told:
+    for row in collected:
         named[row["source"]].extend((row["collected"] or {}).get("nodes") or ())
     identifying = pc.and_(pc.is_in(table["event"], pa.array(sorted(_IDENTIFYING))), pc.is_valid(table["node"]))
     identities = table.select(["source", "node"]).filter(identifying)
@@ -287,9 +297,9 @@ def _witnesses(
         if (c.get("kind") or "").endswith(LOG_SUFFIX) and c.get("last") is not None:
             jumps = tuple(Jump(j["line"], j["before"], j["after"]) for j in c.get("jumps") or () if None not in j.values())
             utc = c.get("clock") == "utc"
-            told = 0 if utc else c.get("wall_minus_utc_ms")
+            stated = 0 if utc else c.get("wall_minus_utc_ms")
             modified = c.get("modified") if row["source"] not in unstamped else None
-            witness = Witness(c["last"], modified, told, row["source"], jumps, c.get("first"))
+            witness = Witness(c["last"], modified, stated, row["source"], jumps, c.get("first"))
             for node in nodes[row["source"]] or (None,):
                 (absolute if utc else found)[node].append(witness)
     return {**absolute, **found}
@@ -306,21 +316,32 @@ def _clocks(
     """The clock of each node. `hosts`: nodes that share a host, and so a clock, mapped to one node per host."""
     nodes = {n for n in witnesses if n is not None} | {e.writer for e in events if e.writer is not None}
     of_host = _of_hosts(witnesses, hosts)
-    anchors = {n: a for n, found in of_host.items() if (a := _anchor(found, options)) is not None}
-    wrong = {hosts.get(n, n): error for n, error in options.clock_offsets_ms.items()}
-    own = {n: replace(a, offset_ms=a.offset_ms + wrong.get(n, 0)) for n, a in anchors.items() if n is not None}
-    standing = {n: hosts.get(n, n) for n in nodes | wrong.keys()}
-    floors = {n: low for n in set(standing.values()) if (low := floor(of_host.get(n, ()))) is not None}
-    told = relations(events, {n: own[host] for n, host in standing.items() if host in own}, hosts)
-    clocks: dict[int | None, Clock] = dict(estimate(own, told, sorted(set(standing.values())), floors).items())
-    if (nobody := anchors.get(None)) is not None:
-        clocks[None] = Clock.at_offset(nobody.offset_ms, nobody.uncertainty_ms, nobody.basis)
-    for node, error in wrong.items():
-        known = clocks.get(node, Clock())
-        zone = nearest_zone(anchors[node].offset_ms) if node in anchors else known.zone_minutes
-        clocks[node] = Clock(zone, error, 0, "given", compared=known.compared)
+    anchors = {n: a for n, of_clock in of_host.items() if (a := _anchor(of_clock, options)) is not None}
+    errors_ms = {hosts.get(n, n): error for n, error in options.clock_offsets_ms.items()}
+    known = {n: replace(a, offset_ms=a.offset_ms + errors_ms.get(n, 0)) for n, a in anchors.items() if n is not None}
+    host_of = {n: hosts.get(n, n) for n in nodes | errors_ms.keys()}
+    all_hosts = sorted(set(host_of.values()))
+    floors = _floors(all_hosts, of_host)
+    compared = relations(events, {n: known[host] for n, host in host_of.items() if host in known}, hosts)
+    clocks: dict[int | None, Clock] = dict(estimate(known, compared, all_hosts, floors).items())
+    if (unowned := anchors.get(None)) is not None:
+        clocks[None] = Clock.at_offset(unowned.offset_ms, unowned.uncertainty_ms, unowned.basis)
+    for node, error in errors_ms.items():
+        clocks[node] = _given_clock(clocks.get(node, Clock()), anchors.get(node), error)
     changing = {n: _changing(c, of_host.get(n, ()), options) for n, c in clocks.items()}
-    return {**changing, **{n: changing[host] for n, host in standing.items()}}
+    return {**changing, **{n: changing[host] for n, host in host_of.items()}}
+
+
+def _floors(nodes: Iterable[int], witnesses: Mapping[int | None, Sequence[Witness]]) -> dict[int, int]:
+    """Lower bounds of the offsets that are known."""
+    floors = {n: floor(witnesses.get(n, ())) for n in nodes}
+    return {n: low for n, low in floors.items() if low is not None}
+
+
+def _given_clock(estimated: Clock, anchor: Anchor | None, error_ms: int) -> Clock:
+    """The clock whose error the user gave."""
+    zone = nearest_zone(anchor.offset_ms) if anchor is not None else estimated.zone_minutes
+    return Clock(zone, error_ms, 0, "given", compared=estimated.compared)
 
 
 def _of_hosts(witnesses: Mapping[int | None, Sequence[Witness]], hosts: Mapping[int, int]) -> dict[int | None, list[Witness]]:
@@ -361,12 +382,12 @@ def _raw(table: pa.Table, resolver: EventResolver, sources: Iterable[Source]) ->
     the time of the snapshot. UTC lines are used only if the node has no others."""
     snapshots = pa.array([s.path for s in sources if s.kind == "metadata-snapshot"], pa.string())
     relating = pc.is_in(table["event"], pa.array(sorted({*RELATING, *LEADERSHIPS, "start-time"})))
-    told = table.filter(pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots))))
-    local = pc.fill_null(pc.equal(told["clock"], "line"), False)
-    nodes = {resolver.nodes.get(path) for path in pc.unique(told.filter(local)["source"]).to_pylist()}
+    relating_rows = table.filter(pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots))))
+    local = pc.fill_null(pc.equal(relating_rows["clock"], "line"), False)
+    nodes = {resolver.nodes.get(path) for path in pc.unique(relating_rows.filter(local)["source"]).to_pylist()}
     mixed = pa.array([s.path for s in sources if s.node in nodes], pa.string())
-    utc = pc.and_(pc.fill_null(pc.equal(told["clock"], "utc"), False), pc.is_in(told["source"], mixed))
-    found = _identified(told.filter(pc.invert(utc)), resolver)
+    utc = pc.and_(pc.fill_null(pc.equal(relating_rows["clock"], "utc"), False), pc.is_in(relating_rows["source"], mixed))
+    found = _identified(relating_rows.filter(pc.invert(utc)), resolver)
     return _without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))  # copies would pair wrong lines
 
 
@@ -413,14 +434,18 @@ def _set_apart(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins:
     """Moves sources outside a collection's directory, which were assigned to it as the node's only collection, into a collection of
     their own if the process was restarted after the collection's disks were saved: those disks do not show the current state."""
     for (node, _), own in _members(sources).items():
-        disks, outside = [s for s in own if s.kind in DISK_KINDS], [s for s in own if not _inside(s)]
-        if not disks or not outside or not all(map(_inside, disks)) or node not in begins or not _written(own, offsets_ms):
-            continue
-        saved = max((s.modified for s in disks if s.modified is not None), default=None)
-        if saved is not None and saved < begins[node]:
+        saved = _disks_saved(own)
+        outside = [s for s in own if not _inside(s)]
+        if outside and saved is not None and saved < begins.get(node, saved) and _written(own, offsets_ms):
             apart = commonprefix([s.path for s in outside]).rpartition("/")[0]
             for s in outside:
                 s.collection = apart
+
+
+def _disks_saved(sources: Iterable[Source]) -> datetime | None:
+    """When the disks of a collection were saved; None if unknown, or if some are outside the collection's directory."""
+    disks = [s for s in sources if s.kind in DISK_KINDS]
+    return max((s.modified for s in disks if s.modified is not None), default=None) if all(map(_inside, disks)) else None
 
 
 def _members(sources: Iterable[Source]) -> dict[tuple[int, str], list[Source]]:
@@ -433,8 +458,8 @@ def _members(sources: Iterable[Source]) -> dict[tuple[int, str], list[Source]]:
 
 def _written(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> bool:
     """Whether modification times are write times: each log's own equals that of its last line."""
-    told = ((s.modified, s.last - timedelta(milliseconds=offsets_ms[s.path])) for s in sources if s.last is not None)
-    return all(modified is None or abs(modified - last) <= COPIED for modified, last in told)
+    times = ((s.modified, s.last - timedelta(milliseconds=offsets_ms[s.path])) for s in sources if s.last is not None)
+    return all(modified is None or abs(modified - last) <= COPIED for modified, last in times)
 
 
 def _inside(source: Source) -> bool:
@@ -491,25 +516,27 @@ def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]], offs
 
 def _copies(sources: Iterable[Source]) -> frozenset[str]:
     """Sources that may repeat lines of another: logs of one node and kind with overlapping hours. Standard output may repeat any kind."""
+    logs = [s for s in sources if s.kind.endswith(LOG_SUFFIX)]
+    kinds = {s.kind for s in logs}
     groups: dict[tuple[int, str], list[tuple[datetime, datetime, str]]] = defaultdict(list)
-    kinds = {s.kind for s in sources if s.kind.endswith(LOG_SUFFIX)}
-    for s in sources:
-        if s.node is None or s.kind not in kinds:
-            continue
+    for s in logs:
         timed = s.first is not None and s.last is not None and s.first <= s.last
         first, last = (s.first, s.last) if timed else (datetime.min, datetime.max)
         for kind in kinds if s.kind in ("stdout-log", "other-log") else (s.kind,):
-            groups[(s.node, kind)].append((first or datetime.min, last or datetime.max, s.path))
-    found: set[str] = set()
-    for spans in groups.values():
-        begin, end, longest = datetime.min, datetime.min, ""
-        for first, last, path in sorted(spans):
-            alone = first == end and end in (begin, last)  # one moment; otherwise a log that continues after the previous one was rolled
-            if longest and (first < end or alone):
-                found |= {path, longest}
-            if last > end or first == end or not longest:
-                begin, end, longest = first, last, path
-    return frozenset(found)
+            if s.node is not None:
+                groups[(s.node, kind)].append((first or datetime.min, last or datetime.max, s.path))
+    return frozenset(path for spans in groups.values() for path in _overlapping(sorted(spans)))
+
+
+def _overlapping(spans: Iterable[tuple[datetime, datetime, str]]) -> Iterator[str]:
+    """Paths of the logs whose time span overlaps another's. `spans`: first line, last line and path, ascending."""
+    begin, end, longest = datetime.min, datetime.min, ""
+    for first, last, path in spans:
+        alone = first == end and end in (begin, last)  # one moment; otherwise a log that continues after the previous one was rolled
+        if longest and (first < end or alone):
+            yield from (path, longest)
+        if last > end or first == end or not longest:
+            begin, end, longest = first, last, path
 
 
 def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping[str, int | None]) -> SharedLogs:
@@ -519,22 +546,22 @@ def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping
     settings = pc.fill_null(pc.is_in(table["key"], pa.array(LOG_DIRECTORIES)), False)
     unnamed = pc.and_(pc.is_null(table["node"]), pc.equal(table["clock"], "line"))
     of_use = pc.or_(pc.or_(settings, pc.is_in(table["source"], several)), pc.fill_null(unnamed, False))
-    told = table.filter(pc.and_(pc.invert(pc.is_in(table["event"], pa.array(sorted(_OF_FILES)))), of_use))
-    text = pc.if_else(pc.is_null(told["node"]), told["text"], None)  # a dump of settings has hundreds of rows, each with the whole text
-    rows = told.select(["source", "line", "byte", "time", "event", "node", "key", "value"]).append_column("text", text)
+    lines = table.filter(pc.and_(pc.invert(pc.is_in(table["event"], pa.array(sorted(_OF_FILES)))), of_use))
+    text = pc.if_else(pc.is_null(lines["node"]), lines["text"], None)  # a dump of settings has hundreds of rows, each with the whole text
+    rows = lines.select(["source", "line", "byte", "time", "event", "node", "key", "value"]).append_column("text", text)
     return shared_logs(rows.to_pylist(), named, owners)
 
 
 def _with_clusters(known: EventResolver, table: pa.Table, sources: Sequence[Source]) -> EventResolver:
     """Adds the clusters in the collection, and the cluster of each file: that of the disk it is on."""
     names = pc.or_(pc.not_equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
-    told = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(TELLING | {"partition-state"}))), names))
-    telling = list(_identified(told, known))
-    for e, wall in zip(telling, told["time"].to_pylist(), strict=True):
+    naming = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(OF_CLUSTERS | {"partition-state"}))), names))
+    of_clusters = list(_identified(naming, known))
+    for e, wall in zip(of_clusters, naming["time"].to_pylist(), strict=True):
         e.at = wall
     named_on_disk = pc.and_(pc.equal(table["event"], "log-directory-identity"), pc.is_valid(table["value"]))
     identities = table.select(["source", "value", "time"]).filter(named_on_disk).to_pylist()
-    clusters = cluster_history(telling, [(r["value"], r["time"]) for r in identities])
+    clusters = cluster_history(of_clusters, [(r["value"], r["time"]) for r in identities])
     if not clusters.last:
         return replace(known, clusters=clusters)
     ids = {r["source"].rpartition("/")[0]: r["value"] for r in identities}
@@ -554,14 +581,45 @@ def _above(path: str) -> Iterable[str]:
 
 
 def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Cluster, EventResolver]:
-    """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (kinds.GATHERED), and those of LEADERSHIPS for
-    partitions numbered 0."""
-    options = options or Options()
+    """The cluster at the end of the evidence and the EventResolver, from the rows of EVENTS that belong to no partition
+    (kinds.GATHERED), and those of LEADERSHIPS for partitions numbered 0."""
     table = table.combine_chunks()
     archives = table.select(["source", "bytes", "value"]).filter(pc.equal(table["event"], "archive")).to_pylist()
-    told = straightened(table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist())
-    sources = _sources(told)
-    clues = _clues(table, told, sources)
+    collected = straightened(table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist())
+    sources = _sources(collected)
+    owned, conflicts, hosts_of = _with_owners(table, collected, sources)
+    owned = _with_clusters(owned, table, sources)
+    raw = _raw(table, owned, sources)
+    table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
+    owned = replace(owned, topics=_topic_names(table))
+    resolver, clocks = _with_clocks(owned, collected, sources, raw, options or Options(), hosts_of)
+    resolver, ordered = _with_collections(resolver, sources, _begins(table, resolver))
+    evidence = partial(
+        Cluster,
+        sources=sources,
+        archives=sorted({Archive(resolver.shown(row["source"]), row["bytes"], row["value"]) for row in archives}),
+        conflicts=conflicts,
+        topic_ids=dict(resolver.topics),
+        copies=frozenset(map(resolver.shown, _copies(sources))),
+    )
+    events = list(_identified(table, resolver))
+    newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
+    events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
+    for s in sources:
+        _correct(s, resolver)
+        s.path = resolver.shown(s.path)
+    modes: dict[int | None, set[str | None]] = defaultdict(set)
+    for e in raw:
+        modes[e.cluster].add(e.mode)
+    return _clusters(evidence, events, resolver, clocks, ordered, modes)[-1], resolver
+
+
+def _with_owners(
+    table: pa.Table, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]
+) -> tuple[EventResolver, list[Conflict], Mapping[int, int]]:
+    """Sets the node and collection of each source. Returns the resolver that knows them, the conflicts between signs of ownership, and
+    the nodes that share a host (shared_logs.hosts)."""
+    clues = _clues(table, collected, sources)
     identity = identify(clues)
     named = {s.path: clue.nodes for s, clue in zip(sources, clues, strict=True) if s.kind.endswith(LOG_SUFFIX)}
     shared = _shared(table, named, {path: identity.owners[path].node for path in named})
@@ -572,66 +630,96 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     unstamped = meaningless(sources, LOG_SUFFIX)
     for s in sources:
         s.modified = None if s.path in unstamped else s.modified
-    owners = {s.path: s.node for s in sources}
-    known = EventResolver(owners, {s.path: s.collection for s in sources}, {}, {}, root=_root(sources), unstamped=unstamped, shared=shared)
-    known = _with_clusters(known, table, sources)
-    witnesses = _witnesses(told, {s.path: s.nodes for s in sources}, unstamped)
-    raw = _raw(table, known, sources)
-    table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
-    begun = _starts(raw)
-    witnesses = {n: [replace(w, starts=tuple(begun.get(known.shown(w.source), ()))) for w in found] for n, found in witnesses.items()}
-    clocks = _clocks(witnesses, raw, options, hosts(named))
-    jumps = {w.source: w.jumps for found in witnesses.values() for w in found}
-    absolute = _absolute(told)
+    nodes, collections = {s.path: s.node for s in sources}, {s.path: s.collection for s in sources}
+    resolver = EventResolver(nodes, collections, {}, {}, root=_root(sources), unstamped=unstamped, shared=shared)
+    return resolver, identity.conflicts, hosts(named)
+
+
+def _topic_names(table: pa.Table) -> dict[str, str]:
+    """Topic names by topic id, from the events that create topics."""
     made = pc.and_(pc.is_in(table["event"], pa.array(sorted(of(role=Role.TOPIC_MADE)))), pc.is_valid(table["topic_id"]))
-    topics = table.select(["topic_id", "topic"]).filter(made).to_pylist()
+    return {row["topic_id"]: row["topic"] for row in table.select(["topic_id", "topic"]).filter(made).to_pylist()}
+
+
+def _with_clocks(
+    owned: EventResolver,
+    collected: Sequence[Mapping[str, Any]],
+    sources: Sequence[Source],
+    raw: Sequence[Event],
+    options: Options,
+    hosts: Mapping[int, int],
+) -> tuple[EventResolver, dict[int | None, Clock]]:
+    """The resolver with the corrections of all times, and the clock of each node; also corrects the modification times of `sources`."""
+    starts = _starts(raw)
+    uncertain = _witnesses(collected, {s.path: s.nodes for s in sources}, owned.unstamped)
+    witnesses = {n: [replace(w, starts=tuple(starts.get(owned.shown(w.source), ()))) for w in of_node] for n, of_node in uncertain.items()}
+    clocks = _clocks(witnesses, raw, options, hosts)
+    jumps = {w.source: w.jumps for of_node in witnesses.values() for w in of_node}
+    absolute = _absolute(collected)
     clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # nodes that share a log share a host
+    _correct_modified(sources, clock_of)
+    steps_of = {s.path: _steps(s, clock_of[s.path], jumps.get(s.path, ())) for s in sources if s.path not in absolute}
     resolver = replace(
-        known,
+        owned,
         offsets_ms={path: c.skew_ms if path in absolute else c.offset_ms for path, c in clock_of.items()},
-        topics={r["topic_id"]: r["topic"] for r in topics},
-        steps={s.path: found for s in sources if s.path not in absolute and (found := _steps(s, clock_of[s.path], jumps.get(s.path, ())))},
+        steps={path: of_log for path, of_log in steps_of.items() if of_log},
         skews_ms={path: c.skew_ms for path, c in clock_of.items() if c.skew_ms},
         files_ms={path: c.files_ms for path, c in clock_of.items() if c.files_ms},
         stamps_ms=_stamps(raw, clocks),
     )
+    return resolver, clocks
+
+
+def _correct_modified(sources: Iterable[Source], clock_of: Mapping[str, Clock]) -> None:
     for s in sources:
-        s.modified = s.modified - timedelta(milliseconds=resolver.files_ms.get(s.path, 0)) if s.modified is not None else None
-    begins = _begins(table, resolver)
+        if s.modified is not None:
+            s.modified -= timedelta(milliseconds=clock_of[s.path].files_ms)
+
+
+def _with_collections(
+    resolver: EventResolver, sources: Sequence[Source], begins: Mapping[int, datetime]
+) -> tuple[EventResolver, dict[int, list[str]]]:
+    """The resolver with the collection of each source and the times at which earlier collections were saved, and each node's collections,
+    oldest first; also sets the collections of `sources`."""
     _set_apart(sources, resolver.offsets_ms, begins)
     ordered = _order_collections(sources, resolver.offsets_ms, begins)
     collections = {s.path: s.collection for s in sources}
-    resolver = replace(resolver, collections=collections, saved=_saved(sources, ordered, resolver.offsets_ms))
-    copies = frozenset(map(resolver.shown, _copies(sources)))
-    events = list(_identified(table, resolver))
-    backwards = {resolver.shown(s.path) for s in sources if s.newest_first}
-    events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, backwards)))
-    for s in sources:
-        _correct(s, resolver)
-        s.path = resolver.shown(s.path)
-    packed = sorted({Archive(resolver.shown(row["source"]), row["bytes"], row["value"]) for row in archives})
-    topic_ids = dict(resolver.topics)
+    return replace(resolver, collections=collections, saved=_saved(sources, ordered, resolver.offsets_ms)), ordered
+
+
+def _clusters(
+    evidence: Callable[[int, str | None], Cluster],
+    events: Sequence[Event],
+    resolver: EventResolver,
+    clocks: Mapping[int | None, Clock],
+    ordered: Mapping[int, list[str]],
+    modes: Mapping[int | None, Collection[str | None]],
+) -> list[Cluster]:
+    """The clusters of the collection, oldest first. `evidence` creates a cluster with what all of them share."""
     numbers = dict(enumerate(resolver.clusters.ids, -resolver.clusters.last))
-    lived = _by_cluster(_lived(events), numbers)
-    at_any_time = {resolver.shown(s.path) for s in sources if s.kind == "server-properties"} if resolver.clusters.last else set()
-    own: dict[int | None, list[Event]] = {number: [] for number in numbers}
-    for e in events:
-        for number in numbers if e.source in at_any_time else (e.cluster,):
-            own[number].append(e)
-    came = _begun(clocks, resolver)
-    modes: dict[int | None, set[str | None]] = defaultdict(set)
-    for e in raw:
-        modes[e.cluster].add(e.mode)
-    lives: list[Cluster] = []
+    runs = _by_cluster(_lived(events), numbers)
+    by_cluster = _events_by_cluster(events, evidence(0, None).sources, numbers)
+    joins = _joins(clocks, resolver)
+    clusters: list[Cluster] = []
     for number, cluster_id in numbers.items():
-        cluster = Cluster(number, cluster_id, sources, packed, identity.conflicts, topic_ids=topic_ids, copies=copies)
-        _fill(cluster, own[number], clocks, ordered, lived[number])
-        cluster.begun = came.get(number, ())
-        cluster.mode = _mode(cluster, {e.mode for e in cluster.events} | modes[number])
-        lives.append(cluster)
-    for cluster in lives:
-        cluster.whole = lives
-    return lives[-1], resolver
+        cluster = evidence(number, cluster_id)
+        _fill(cluster, by_cluster[number], clocks, ordered, runs[number])
+        cluster.begun = joins.get(number, ())
+        cluster.mode = _mode(cluster, {e.mode for e in cluster.events}.union(modes.get(number, ())))
+        clusters.append(cluster)
+    for cluster in clusters:
+        cluster.whole = clusters
+    return clusters
+
+
+def _events_by_cluster(events: Iterable[Event], sources: Iterable[Source], numbers: Collection[int]) -> dict[int | None, list[Event]]:
+    """Events by cluster. server.properties files have no time: their settings count for all clusters."""
+    undated = {s.path for s in sources if s.kind == "server-properties"} if len(numbers) > 1 else set()
+    found: dict[int | None, list[Event]] = {number: [] for number in numbers}
+    for e in events:
+        for number in numbers if e.source in undated else (e.cluster,):
+            found[number].append(e)
+    return found
 
 
 def _correct(source: Source, resolver: EventResolver) -> None:
@@ -651,7 +739,7 @@ def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, .
     return steps(clock.changes, source.first, jumps, source.path)
 
 
-def _begun(clocks: Mapping[int | None, Clock], resolver: EventResolver) -> dict[int, tuple[ClusterJoin, ...]]:
+def _joins(clocks: Mapping[int | None, Clock], resolver: EventResolver) -> dict[int, tuple[ClusterJoin, ...]]:
     """By cluster, when each node joined it, UTC."""
     clusters = resolver.clusters
     found: dict[int, list[ClusterJoin]] = defaultdict(list)
@@ -748,7 +836,7 @@ def _roles(value: str | None) -> str:
 _KRAFT = frozenset({"metadata-segment", "metadata-snapshot", "quorum-state"})
 
 
-def _mode(cluster: Cluster, told: Collection[str | None]) -> str:
+def _mode(cluster: Cluster, modes: Collection[str | None]) -> str:
     """The mode from the start settings, else from the events. Brokers in migration (KIP-866) log events of both modes; their cluster has
     a quorum."""
     started = [cluster.settings.of_broker(b) for b in cluster.settings.brokers()]
@@ -756,4 +844,4 @@ def _mode(cluster: Cluster, told: Collection[str | None]) -> str:
         return "kraft"
     if any("zookeeper.connect" in s for s in started):
         return "zookeeper"
-    return next((mode for mode in ("kraft", "zookeeper") if mode in told), "unknown")
+    return next((mode for mode in ("kraft", "zookeeper") if mode in modes), "unknown")

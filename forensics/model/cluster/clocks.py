@@ -1,7 +1,7 @@
 """The UTC time at which a broker printed a line: the offset of each broker's clock, split into time zone and clock error.
 
 Here: the estimate and its uncertainty, derived from each machine's own files (zones) and from events that two machines both logged
-(comparisons). Not here: reading that evidence, using the estimate (gather). Lines inside a file are never reordered.
+(comparisons). Not here: reading that evidence, using the estimate (build). Lines inside a file are never reordered.
 
 Two machines' clocks are compared by cause and effect: a cause is never later than its effect, so each pair bounds the difference from
 one side. The evidence contains no absolute time, so the largest group of clocks that agree is taken as correct.
@@ -176,39 +176,39 @@ def _in_the_fleet(found: Mapping[int, Clock]) -> dict[int, Clock]:
 
 
 def _settled(placed: Mapping[Subject, _Placed], anchors: Mapping[int, Anchor], floors: Mapping[int, int]) -> dict[int, Clock]:
-    told = {s: a for s in placed if (a := _anchor_of(s, anchors)) is not None}
-    shift, disputed = _shift(placed, told) if told else (_assumed_shift(placed, floors), False)
-    return {s.node: _clock(s, placed, shift, told, disputed) for s in placed if s.face == "wall"}
+    anchored = {s: a for s in placed if (a := _anchor_of(s, anchors)) is not None}
+    shift, disputed = _shift(placed, anchored) if anchored else (_assumed_shift(placed, floors), False)
+    return {s.node: _clock(s, placed, shift, anchored, disputed) for s in placed if s.face == "wall"}
 
 
 def _anchor_of(subject: Subject, anchors: Mapping[int, Anchor]) -> Anchor | None:
     return Anchor(0, NOISE_MS, "metadata") if subject.face == "utc" else anchors.get(subject.node)
 
 
-def _shift(placed: Mapping[Subject, _Placed], told: Mapping[Subject, Anchor]) -> tuple[int, bool]:
+def _shift(placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, Anchor]) -> tuple[int, bool]:
     """Offset of the first clock at which most machines are correct, and whether another offset has as much support."""
-    stamped = sorted(told, key=lambda s: (s.face == "wall", s))
-    wanted = [told[s].offset_ms - placed[s].offset_ms for s in stamped]
-    for s in sorted(set(placed) - set(told)):
+    stamped = sorted(anchored, key=lambda s: (s.face == "wall", s))
+    wanted = [anchored[s].offset_ms - placed[s].offset_ms for s in stamped]
+    for s in sorted(set(placed) - set(anchored)):
         offset = wanted[0] + placed[s].offset_ms
         wanted.append(wanted[0] + nearest_zone(offset) * MINUTE_MS - offset)
-    supporters = [_right(shift, placed, told) for shift in wanted]
+    supporters = [_right(shift, placed, anchored) for shift in wanted]
     most = max(len(nodes) for nodes in supporters)
     best = next(i for i, nodes in enumerate(supporters) if len(nodes) == most)
     rivals = [nodes for nodes in supporters if len(nodes) == most and nodes.isdisjoint(supporters[best])]
     agreeing = [i for i, s in enumerate(stamped) if supporters[i] == supporters[best]]
-    surest = min(agreeing, key=lambda i: placed[stamped[i]].uncertainty_ms + told[stamped[i]].uncertainty_ms, default=best)
+    surest = min(agreeing, key=lambda i: placed[stamped[i]].uncertainty_ms + anchored[stamped[i]].uncertainty_ms, default=best)
     return wanted[surest], bool(rivals)
 
 
-def _right(shift: int, placed: Mapping[Subject, _Placed], told: Mapping[Subject, Anchor]) -> frozenset[int]:
+def _right(shift: int, placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, Anchor]) -> frozenset[int]:
     """Machines whose clocks have no error if the first clock's offset is `shift`."""
     right: set[int] = set()
     wrong: set[int] = set()
     for s, place in placed.items():
         offset = shift + place.offset_ms
-        slack = AGREE_MS + place.uncertainty_ms + (told[s].uncertainty_ms if s in told else 0)
-        (right if abs(offset - _meant_by(s, place, told, shift)) <= slack else wrong).add(s.node)
+        slack = AGREE_MS + place.uncertainty_ms + (anchored[s].uncertainty_ms if s in anchored else 0)
+        (right if abs(offset - _meant_by(s, place, anchored, shift)) <= slack else wrong).add(s.node)
     return frozenset(right - wrong)
 
 
@@ -228,26 +228,26 @@ def _assumed_shift(placed: Mapping[Subject, _Placed], floors: Mapping[int, int])
     return shift + next((z * MINUTE_MS for z in ZONES if z * MINUTE_MS >= lacking - NEAR_ZONE_MS), 0)
 
 
-def _clock(subject: Subject, placed: Mapping[Subject, _Placed], shift: int, told: Mapping[Subject, Anchor], disputed: bool) -> Clock:
-    place, own = placed[subject], told.get(subject)
+def _clock(subject: Subject, placed: Mapping[Subject, _Placed], shift: int, anchored: Mapping[Subject, Anchor], disputed: bool) -> Clock:
+    place, own = placed[subject], anchored.get(subject)
     if len(placed) == 1:
         if own is None:
-            return Clock.at_offset(shift, basis=_basis(subject, placed, told, shift))
+            return Clock.at_offset(shift, basis=_basis(subject, placed, anchored, shift))
         return replace(Clock.at_offset(own.offset_ms, own.uncertainty_ms, own.basis), files_ms=own.files_ms)
-    doubt, near = _nearest_right(subject, placed, _right(shift, placed, told), told)
-    offset = _meant_by(near, placed[near], told, shift) + place.offset_ms - placed[near].offset_ms
+    doubt, near = _nearest_right(subject, placed, _right(shift, placed, anchored), anchored)
+    offset = _meant_by(near, placed[near], anchored, shift) + place.offset_ms - placed[near].offset_ms
     zone = nearest_zone(own.offset_ms if own is not None else offset)
     skew = offset - zone * MINUTE_MS
     of_files = own.offset_ms - zone * MINUTE_MS if own is not None else 0
     if abs(skew - of_files) <= max(doubt, NOISE_MS):
         skew = of_files
     if disputed:
-        doubt += max(abs(shift + p.offset_ms - _meant_by(s, p, told, shift)) + p.uncertainty_ms for s, p in placed.items())
+        doubt += max(abs(shift + p.offset_ms - _meant_by(s, p, anchored, shift)) + p.uncertainty_ms for s, p in placed.items())
     return Clock(
         zone,
         skew,
-        doubt if told else None,
-        _basis(subject, placed, told, shift),
+        doubt if anchored else None,
+        _basis(subject, placed, anchored, shift),
         compared=tuple(sorted(_neighbours(subject, placed))),
         disputed=disputed,
         files_ms=_of_files(own, skew - of_files) if own is not None else 0,
@@ -261,13 +261,13 @@ def _of_files(own: Anchor, error: int) -> int:
     return own.files_ms + error if own.files_ms or "mtime" in own.basis.split("+") else 0
 
 
-def _meant_by(subject: Subject, place: _Placed, told: Mapping[Subject, Anchor], shift: int) -> int:
+def _meant_by(subject: Subject, place: _Placed, anchored: Mapping[Subject, Anchor], shift: int) -> int:
     """The offset a machine's clock would have without an error."""
-    return told[subject].offset_ms if subject in told else nearest_zone(shift + place.offset_ms) * MINUTE_MS
+    return anchored[subject].offset_ms if subject in anchored else nearest_zone(shift + place.offset_ms) * MINUTE_MS
 
 
 def _nearest_right(
-    subject: Subject, placed: Mapping[Subject, _Placed], right: frozenset[int], told: Mapping[Subject, Anchor]
+    subject: Subject, placed: Mapping[Subject, _Placed], right: frozenset[int], anchored: Mapping[Subject, Anchor]
 ) -> tuple[int, Subject]:
     """The uncertainty in ms against the closest clock taken as correct, and that clock. If a clock's files measured its own error, their
     uncertainty is added."""
@@ -276,7 +276,7 @@ def _nearest_right(
     others = [s for s in placed if s != subject and (s.node in right or not right)]
     for s in others:
         way = sum(r.uncertainty_ms for r in mine ^ set(_path(s, placed)))
-        own = told.get(s)
+        own = anchored.get(s)
         found.append((way + (own.uncertainty_ms if own is not None and plain(own.offset_ms, 0) is None else 0), s))
     return min(found[1:] or found)
 
@@ -302,10 +302,10 @@ def _quoted(subject: Subject, placed: Mapping[Subject, _Placed]) -> tuple[Event,
     return via.evidence if via is not None else ()
 
 
-def _basis(subject: Subject, placed: Mapping[Subject, _Placed], told: Mapping[Subject, Anchor], shift: int) -> str:
-    if not told:
+def _basis(subject: Subject, placed: Mapping[Subject, _Placed], anchored: Mapping[Subject, Anchor], shift: int) -> str:
+    if not anchored:
         return "assumed" if nearest_zone(shift + placed[subject].offset_ms) == 0 else "copy" if len(placed) == 1 else "fleet"
-    own = [told[subject].basis] if subject in told else []
+    own = [anchored[subject].basis] if subject in anchored else []
     near = {r for s in placed if (r := placed[s].via) is not None and subject in (r.earlier, r.later)}
     stamped = any(s.face == "utc" for r in near for s in (r.earlier, r.later))
     return "+".join((*own, "metadata" if stamped else "events"))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -21,9 +21,9 @@ from parsers.kinds import Role, named, of
 
 CLUSTER_ID = "cluster.id"
 _BEGINS = of(role=Role.BEGINS) | named("controller-thread")
-TELLING = _BEGINS | named("broker-state", "config", "controller-elected", "cluster-id-mismatch")
+OF_CLUSTERS = _BEGINS | named("broker-state", "config", "controller-elected", "cluster-id-mismatch")
 """Kinds of events that are read here; partition states are read too, for their controller epochs."""
-STARTING = timedelta(minutes=5)
+LONGEST_START = timedelta(minutes=5)
 """A start with many logs to recover takes long, but its start lines are at its beginning."""
 SAME_ELECTION = timedelta(seconds=10)
 """Several lines, in several files, report one election."""
@@ -31,7 +31,7 @@ SAME_ELECTION = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From `since` (wall clock) on, the node's lines belong to one cluster (index into Incarnations.ids)."""
+    """From `since` (wall clock) on, the node's lines belong to one cluster (index into ClusterHistory.ids)."""
 
     since: datetime
     cluster: int
@@ -88,7 +88,7 @@ class _Process:
         """Whether the line belongs to the same start."""
         named = self.cluster_id is not None and e.event != "controller-thread"  # a controller thread starts after the id was printed
         fresh = not named and not self.terms and (e.event, e.pattern) not in self.marks
-        return bool(self.marks) and fresh and e.at is not None and e.at - self.begin <= STARTING
+        return bool(self.marks) and fresh and e.at is not None and e.at - self.begin <= LONGEST_START
 
 
 @dataclass(eq=False)
@@ -116,70 +116,90 @@ class _ClusterMembership:
         return max(self.epochs, default=0)
 
 
-def cluster_history(telling: Iterable[Event], on_disk: Iterable[tuple[str, datetime | None]] = ()) -> ClusterHistory:
-    """The clusters of a collection. `telling`: events of TELLING and partition states, with uncorrected times. `on_disk`: the cluster
+def cluster_history(events: Iterable[Event], on_disk: Iterable[tuple[str, datetime | None]] = ()) -> ClusterHistory:
+    """The clusters of a collection. `events`: those of OF_CLUSTERS and partition states, with uncorrected times. `on_disk`: the cluster
     ids of meta.properties, with the times of writing."""
-    stays = [stay for node, own in _processes(telling).items() for stay in _stays(node, own)]
+    stays = [stay for node, own in _processes(events).items() for stay in _stays(node, own)]
     groups = _carried_over(_before_it_began(_together(stays)))
-    named = [(_id(group), group) for group in sorted(groups, key=lambda g: (max(s.last for s in g), min(s.span.since for s in g)))]
+    groups.sort(key=lambda g: (max(s.last for s in g), min(s.span.since for s in g)))
+    ids = [_id(group) for group in groups]
+    unnamed = _only_on_disk(on_disk, set(ids))
+    if ids == [None] and len(unnamed) == 1:
+        return ClusterHistory(tuple(unnamed))  # no line names the only cluster, but its disks do
+    ids.extend(unnamed)
+    return ClusterHistory(tuple(ids), _spans(groups) if len(ids) > 1 else {}) if ids else ClusterHistory()
+
+
+def _only_on_disk(on_disk: Iterable[tuple[str, datetime | None]], in_lines: Collection[str | None]) -> list[str]:
+    """The cluster ids that only disks name, by the time they were written last."""
     written: dict[str, datetime] = {}
     for cluster_id, at in on_disk:
-        if cluster_id not in {i for i, _ in named}:
+        if cluster_id not in in_lines:
             written[cluster_id] = max(written.get(cluster_id, datetime.min), at or datetime.min)
-    if len(written) == len(named) == 1 and named[0][0] is None:
-        return ClusterHistory((next(iter(written)),))  # no line names the only cluster, but its disks do
-    named.extend((cluster_id, []) for cluster_id in sorted(written, key=lambda i: (written[i], i)))
-    if len(named) < 2:
-        return ClusterHistory((named[0][0],) if named else (None,))
+    return sorted(written, key=lambda i: (written[i], i))
+
+
+def _spans(groups: Iterable[Sequence[_ClusterMembership]]) -> dict[int | None, tuple[Span, ...]]:
+    """The spans of each node, and under None those of the clusters."""
     spans: dict[int | None, list[Span]] = defaultdict(list)
-    for number, (_, group) in enumerate(named):
+    for number, group in enumerate(groups):
         for stay in group:
             spans[stay.node].append(replace(stay.span, cluster=number))
-        if group:
-            spans[None].append(Span(min(s.span.since for s in group), number, "first"))
-    ordered = {node: tuple(sorted(own, key=lambda s: s.since)) for node, own in spans.items()}
-    return ClusterHistory(tuple(cluster_id for cluster_id, _ in named), ordered)
+        spans[None].append(Span(min(s.span.since for s in group), number, "first"))
+    return {node: tuple(sorted(own, key=lambda s: s.since)) for node, own in spans.items()}
 
 
 def _id(group: Iterable[_ClusterMembership]) -> str | None:
     return next((s.cluster_id for s in group if s.cluster_id is not None), None)
 
 
-def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
+def _processes(events: Iterable[Event]) -> dict[int, list[_Process]]:
     """Each node's processes in order. A process refused over a cluster id mismatch joined no cluster: it belongs to the previous one."""
     streams: dict[int, list[Event]] = defaultdict(list)
-    for e in telling:
+    for e in events:
         if e.writer is not None and e.at is not None and e.line is not None:
             streams[e.writer].append(e)
-    found: dict[int, list[_Process]] = {}
-    for node, own in sorted(streams.items()):
-        processes: list[_Process] = []
-        for e in sorted(own, key=lambda e: (e.at, e.source, e.line)):
-            assert e.at is not None
-            starts = e.event in _BEGINS or (e.event == "broker-state" and e.reason == "STARTING")
-            names = e.event == "config" and e.key == CLUSTER_ID and e.value is not None
-            now = processes[-1] if processes else None
-            again = starts and now is not None and now.still_starts(e)
-            if (starts and not again) or now is None or (names and now.cluster_id not in (None, e.value)):
-                now = _Process(e.at, e.at)
-                processes.append(now)
-            now.last = e.at
-            if starts:
-                now.marks.add((e.event, e.pattern))
-            if names and now.cluster_id is None:
-                now.cluster_id, now.named_by = e.value, e
-            elif e.event == "cluster-id-mismatch" and e.key is None:
-                now.cluster_id, now.named_by = None, None
-            elif e.controller_epoch is not None and e.reason not in _HEARSAY and _new_term(e, now):
-                now.terms.append(e)
-        found[node] = processes
-    return found
+    return {node: _of_node(sorted(own, key=lambda e: (e.at, e.source, e.line))) for node, own in sorted(streams.items())}
+
+
+def _starts(e: Event) -> bool:
+    return e.event in _BEGINS or (e.event == "broker-state" and e.reason == "STARTING")
+
+
+def _named(e: Event) -> str | None:
+    """The cluster id that the line names."""
+    return e.value if e.event == "config" and e.key == CLUSTER_ID else None
+
+
+def _of_node(events: Iterable[Event]) -> list[_Process]:
+    """The processes of one node, from its events in order."""
+    processes: list[_Process] = []
+    for e in events:
+        assert e.at is not None
+        starts, named = _starts(e), _named(e)
+        process = processes[-1] if processes else None
+        if process is None or (starts and not process.still_starts(e)) or named not in (None, process.cluster_id or named):
+            process = _Process(e.at, e.at)
+            processes.append(process)
+        process.last = e.at
+        if starts:
+            process.marks.add((e.event, e.pattern))
+        if named is not None and process.cluster_id is None:
+            process.cluster_id, process.named_by = e.value, e
+        elif e.event == "cluster-id-mismatch" and e.key is None:
+            process.cluster_id, process.named_by = None, None
+        elif _new_term(e, process):
+            process.terms.append(e)
+    return processes
 
 
 _HEARSAY = frozenset({"seen", "cached", "replayed", "stored", "written"})
 
 
 def _new_term(e: Event, process: _Process) -> bool:
+    """Whether the event is the process's first of a controller epoch, or of another election with the same one."""
+    if e.controller_epoch is None or e.reason in _HEARSAY:
+        return False
     same = [t for t in process.terms if t.controller_epoch == e.controller_epoch]
     return not same or (_elected(e) and all(t.at is not None and e.at is not None and e.at - t.at > SAME_ELECTION for t in same))
 
@@ -193,30 +213,32 @@ def _stays(node: int, processes: Sequence[_Process]) -> list[_ClusterMembership]
     A process without a cluster id continues the previous stay."""
     found: list[_ClusterMembership] = []
     terms = [t for p in processes for t in p.terms]
-    told = 0
+    terms_read = 0
     for number, p in enumerate(processes):
-        now = found[-1] if found else None
-        if (
-            now is None
-            or (p.cluster_id is not None and (now.cluster_id or p.cluster_id) != p.cluster_id)
-            or _begins_anew(now, processes, number)
-        ):
-            how = "restarted" if found else "first"
-            now = _ClusterMembership(node, Span(p.begin, 0, how, (p.named_by,) if p.named_by is not None else ()), p.cluster_id)
-            found.append(now)
-        now.cluster_id = now.cluster_id if now.cluster_id is not None else p.cluster_id
-        now.processes.append(p)
-        for heard, t in enumerate(p.terms):
+        stay = found[-1] if found else None
+        if stay is None or _names_another(stay, processes, number):
+            evidence = (p.named_by,) if p.named_by is not None else ()
+            stay = _ClusterMembership(node, Span(p.begin, 0, "restarted" if found else "first", evidence), p.cluster_id)
+            found.append(stay)
+        stay.cluster_id = stay.cluster_id if stay.cluster_id is not None else p.cluster_id
+        stay.processes.append(p)
+        for index, t in enumerate(p.terms):
             assert t.at is not None and t.controller_epoch is not None
-            told += 1
-            if _taken_again(t, now, (terms[later] for later in range(told, len(terms)))):
-                now = _after_a_loss(node, p, heard, t, now)
-                found.append(now)
-            now.epochs.setdefault(t.controller_epoch, t.at)
+            terms_read += 1
+            if _taken_again(t, stay, (terms[later] for later in range(terms_read, len(terms)))):
+                stay = _after_a_loss(node, p, index, t, stay)
+                found.append(stay)
+            stay.epochs.setdefault(t.controller_epoch, t.at)
     return found
 
 
-def _begins_anew(stay: _ClusterMembership, processes: Sequence[_Process], number: int) -> bool:
+def _names_another(stay: _ClusterMembership, processes: Sequence[_Process], number: int) -> bool:
+    """Whether a process names another cluster than the stay's."""
+    named = processes[number].cluster_id
+    return (named is not None and stay.cluster_id not in (None, named)) or _ids_begin(stay, processes, number)
+
+
+def _ids_begin(stay: _ClusterMembership, processes: Sequence[_Process], number: int) -> bool:
     """Whether the first printed id after a stay with no known id is that of another cluster: its controller epochs do not continue the
     stay's."""
     named = processes[number].cluster_id
@@ -346,12 +368,8 @@ def _before_it_began(groups: list[list[_ClusterMembership]]) -> list[list[_Clust
     the node names later; they move to an earlier cluster if other nodes were in it at the time."""
     for group in groups:
         for stay in list(group):
-            begun = min((s.span.since for s in group if s.node != stay.node), default=datetime.min)
-            early = [p for p in stay.processes if p.cluster_id is None and p.last < begun]
-            rest = stay.processes[len(early) :]
-            if not early or not rest:
-                continue
-            old = next((g for g in groups if g is not group and any(_beside(early, s) for s in g if s.node != stay.node)), None)
+            early, rest = _before_the_others(stay, group)
+            old = next((g for g in groups if g is not group and _others_at(early, stay.node, g)), None) if early and rest else None
             if old is not None:
                 named = tuple(p.named_by for p in rest[:1] if p.named_by is not None)
                 group[group.index(stay)] = _split(stay, Span(rest[0].begin, 0, "restarted", named), stay.cluster_id)
@@ -360,22 +378,36 @@ def _before_it_began(groups: list[list[_ClusterMembership]]) -> list[list[_Clust
     return groups
 
 
-def _beside(processes: Sequence[_Process], stay: _ClusterMembership) -> bool:
-    return stay.span.since <= processes[-1].last and processes[0].begin <= stay.heard
+def _before_the_others(stay: _ClusterMembership, group: Iterable[_ClusterMembership]) -> tuple[list[_Process], list[_Process]]:
+    """The processes of a stay that ended before other nodes joined the cluster, without a cluster id; and those after them."""
+    joined = min((s.span.since for s in group if s.node != stay.node), default=datetime.min)
+    early = [p for p in stay.processes if p.cluster_id is None and p.last < joined]
+    return early, stay.processes[len(early) :]
+
+
+def _others_at(processes: Sequence[_Process], node: int, group: Iterable[_ClusterMembership]) -> bool:
+    """Whether other nodes of the group were in its cluster while these processes of the node ran."""
+    return any(s.node != node and s.span.since <= processes[-1].last and processes[0].begin <= s.heard for s in group)
 
 
 def _carried_over(groups: list[list[_ClusterMembership]]) -> list[list[_ClusterMembership]]:
     """Extends a loss of state to the other nodes of the cluster. Its evidence is on the node that was elected afterwards and on nodes
     that saw that election. The others changed clusters too: at their start nearest to the loss, or while they ran."""
     for group in groups:
-        for stay in [s for s in group if s.span.how != "first" and s.span.evidence and s.span.evidence[0].controller_epoch is not None]:
-            old = next(
-                (g for g in groups if g is not group and any(s.node == stay.node and s.span.since < stay.span.since for s in g)), None
-            )
+        for stay in list(filter(_lost_state, group)):
+            old = next((g for g in groups if g is not group and _was_in(stay.node, g, stay.span.since)), ())
             known = {s.node for s in group}
-            for other in [s for s in old or () if s.node not in known and s.span.since < stay.span.since < s.heard]:
-                group.append(_moved(other, stay))
+            group.extend(_moved(s, stay) for s in list(old) if s.node not in known and s.span.since < stay.span.since < s.heard)
     return groups
+
+
+def _lost_state(stay: _ClusterMembership) -> bool:
+    """Whether the stay began with a loss of the cluster's state, shown by a controller epoch."""
+    return stay.span.how != "first" and bool(stay.span.evidence) and stay.span.evidence[0].controller_epoch is not None
+
+
+def _was_in(node: int, group: Iterable[_ClusterMembership], before: datetime) -> bool:
+    return any(s.node == node and s.span.since < before for s in group)
 
 
 def _moved(other: _ClusterMembership, stay: _ClusterMembership) -> _ClusterMembership:

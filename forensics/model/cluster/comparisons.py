@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from forensics.model.cluster.clocks import Relation, Subject, combined
 from forensics.model.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, Anchor, nearest_zone, plain
@@ -58,7 +58,7 @@ def relations(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Map
     for e in events:
         clusters[e.cluster].append(e)
     pairs: dict[tuple[Subject, Subject], list[Relation]] = defaultdict(list)
-    for r in (_of_hosts(r, hosts) for own in clusters.values() for r in _told(own, anchors, hosts)):
+    for r in (_of_hosts(r, hosts) for own in clusters.values() for r in _of_cluster(own, anchors, hosts)):
         if r.earlier == r.later:
             continue
         turned = (r.later, r.earlier) in pairs
@@ -71,7 +71,7 @@ def _of_hosts(r: Relation, hosts: Mapping[int, int]) -> Relation:
     return replace(r, earlier=one, later=two)
 
 
-def _told(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int]) -> list[Relation]:
+def _of_cluster(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int]) -> list[Relation]:
     """Comparisons from the events of one cluster."""
     own: dict[int, list[Event]] = defaultdict(list)
     records: dict[tuple[str, int | None], Event] = {}
@@ -83,9 +83,9 @@ def _told(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping
         elif e.line is not None:
             own[e.writer].append(e)
     pairs = [(one, two) for one in sorted(own) for two in sorted(own) if hosts.get(one, one) != hosts.get(two, two)]
-    told = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors, pairs)]
-    compared = {frozenset((r.earlier.node, r.later.node)) for r in told}
-    return [*told, *_by_leaders(own, [pair for pair in pairs if frozenset(pair) not in compared])]
+    found = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors, pairs)]
+    compared = {frozenset((r.earlier.node, r.later.node)) for r in found}
+    return [*found, *_by_leaders(own, [pair for pair in pairs if frozenset(pair) not in compared])]
 
 
 def _apart(one: Event, other: Event) -> int:
@@ -102,21 +102,33 @@ def _between(earlier: Subject, later: Subject, here: Event, before: Event, after
 def _by_records(own: Mapping[int, Sequence[Event]], records: Sequence[Event]) -> list[Relation]:
     """KRaft: compares records that the active controller wrote into the metadata log with its own lines and the brokers' lines."""
     active = {e.controller_epoch: e.controller for e in records if e.event == "metadata-leader" and e.controller is not None}
+    by_epoch = _by_broker_epoch(records)
+    found: list[Relation | None] = []
+    for node, events in own.items():
+        for broker_epoch, lines in _registered(events):
+            for record in by_epoch.get((node, broker_epoch), ()):
+                controller, around = active.get(record.controller_epoch), _lines_around(record, lines)
+                if controller is not None and around is not None:
+                    found.append(_between(Subject(controller, "utc"), Subject(node), record, *around))
+        found.extend(_of_the_active(node, events, records, active, by_epoch))
+    return [r for r in found if r is not None]
+
+
+def _by_broker_epoch(records: Iterable[Event]) -> dict[tuple[int | None, int | None], list[Event]]:
+    """The first record of each kind about each registration, by broker and broker epoch: a broker does not print that it was fenced and
+    unfenced while it ran."""
     by_epoch: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
     for record in sorted((r for r in records if r.event != "metadata-leader"), key=lambda r: r.metadata_offset or 0):
         same = by_epoch[(record.broker, record.broker_epoch)]
         if not any((r.event, r.reason) == (record.event, record.reason) for r in same):
-            same.append(record)  # a broker does not print that it was fenced and unfenced while it ran
-    found: list[Relation | None] = []
-    for node, events in own.items():
-        for broker_epoch, life in (one for file in _files(events) for one in _lives(file)):
-            for record in by_epoch.get((node, broker_epoch), ()):
-                controller = active.get(record.controller_epoch)
-                span = _span(record, life)
-                if controller is not None and span is not None:
-                    found.append(_between(Subject(controller, "utc"), Subject(node), record, *span))
-        found.extend(_of_the_active(node, events, records, active, by_epoch))
-    return [r for r in found if r is not None]
+            same.append(record)
+    return by_epoch
+
+
+def _registered(events: Sequence[Event]) -> Iterator[tuple[int, list[Event]]]:
+    """A broker's events by the broker epoch of its registration, file by file."""
+    for file in _files(events):
+        yield from _by_registration(file)
 
 
 def _files(events: Sequence[Event]) -> list[list[Event]]:
@@ -127,8 +139,8 @@ def _files(events: Sequence[Event]) -> list[list[Event]]:
     return list(found.values())
 
 
-def _lives(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
-    """A broker's events by the broker epoch of its registration; lines printed while it registered come first."""
+def _by_registration(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
+    """A broker's events in one file by the broker epoch of its registration; lines printed while it registered come first."""
     found: list[tuple[int, list[Event]]] = []
     pending: list[Event] = []
     for e in events:
@@ -144,19 +156,24 @@ def _lives(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
     return found
 
 
-def _span(record: Event, life: Sequence[Event]) -> tuple[Event, Event] | None:
+def _lines_around(record: Event, lines: Sequence[Event]) -> tuple[Event, Event] | None:
     """The broker's own lines right before and right after a record about it."""
     if record.event == "metadata-broker":
-        after = next((i for i, e in enumerate(life) if e.event == "broker-registered"), 0)
+        after = _first(lines, "broker-registered")
     elif record.reason == "unfenced":
-        after = next((i for i, e in enumerate(life) if e.event == "broker-state" and e.reason == "RUNNING"), 0)
+        after = _first(lines, "broker-state", "RUNNING")
     elif record.reason == "shutdown":
-        after = next((i for i, e in enumerate(life) if e.event == "controlled-shutdown" and e.reason == "done"), 0)
-        begin = next((e for e in life[:after] if e.event == "controlled-shutdown" and e.reason == "start"), None)
-        return (begin, life[after]) if begin is not None else None
+        after = _first(lines, "controlled-shutdown", "done")
+        begin = _first(lines[:after], "controlled-shutdown", "start") if after else None
+        return (lines[begin], lines[after]) if after and begin is not None else None
     else:
         return None
-    return (life[after - 1], life[after]) if after > 0 else None
+    return (lines[after - 1], lines[after]) if after else None
+
+
+def _first(lines: Sequence[Event], kind: str, reason: str | None = None) -> int | None:
+    """Index of the first line of this kind, and with this reason if one is given; None if there is none."""
+    return next((i for i, e in enumerate(lines) if e.event == kind and reason in (None, e.reason)), None)
 
 
 def _of_the_active(
@@ -165,39 +182,48 @@ def _of_the_active(
     records: Sequence[Event],
     active: Mapping[int | None, int],
     by_epoch: Mapping[tuple[int | None, int | None], Sequence[Event]],
-) -> list[Relation]:
+) -> Iterator[Relation]:
     """Compares the two clocks of the active controller: it stamps records in UTC and lines in its zone."""
-    led = {e.controller_epoch: e for e in records if e.event == "metadata-leader" and e.controller == node}
-    found = []
+    elections = {e.controller_epoch: e for e in records if e.event == "metadata-leader" and e.controller == node}
+
+    def record_of(e: Event) -> Event | None:
+        if e.event == "controller-elected" and e.controller == node:
+            return elections.get(e.controller_epoch)
+        if e.event != "broker-registered" or e.reason not in ("decided", "replayed"):
+            return None
+        registered = (r for r in by_epoch.get((e.broker, e.broker_epoch), ()) if r.event == "metadata-broker")
+        return next((r for r in registered if active.get(r.controller_epoch) == node), None)
+
     for e in events:
-        record = led.get(e.controller_epoch) if e.event == "controller-elected" and e.controller == node else None
-        if e.event == "broker-registered" and e.reason in ("decided", "replayed"):
-            registered = (r for r in by_epoch.get((e.broker, e.broker_epoch), ()) if r.event == "metadata-broker")
-            record = next((r for r in registered if active.get(r.controller_epoch) == node), None)
+        record = record_of(e)
         zone = plain(_apart(record, e), NEAR_ZONE_MS) if record is not None else None
         if record is not None and zone is not None:
-            evidence = (record, e)
-            found.append(Relation(Subject(node, "utc"), Subject(node), zone, zone - NOISE_MS, zone + NOISE_MS, evidence))
-    return found
+            yield Relation(Subject(node, "utc"), Subject(node), zone, zone - NOISE_MS, zone + NOISE_MS, (record, e))
 
 
 def _by_registrations(own: Mapping[int, Sequence[Event]]) -> list[Relation]:
     """KRaft: compares controllers' lines about brokers' registrations with the brokers' own lines. Only the active controller decides.
     Another controller replays the record any time later, as does the active one where it prints nothing else."""
+    seen = _registrations_seen(own)
     found: list[Relation | None] = []
-    told: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
+    for node, events in own.items():
+        for broker_epoch, lines in _registered(events):
+            after = _first(lines, "broker-registered")
+            for e in seen.get((node, broker_epoch), ()) if after else ():
+                assert after and e.writer is not None
+                r = _between(Subject(e.writer), Subject(node), e, lines[after - 1], lines[after])
+                found.append(r if r is None or e.reason == "decided" else replace(r, high=r.high + NOTICED_MS))
+    return [r for r in found if r is not None]
+
+
+def _registrations_seen(own: Mapping[int, Sequence[Event]]) -> dict[tuple[int | None, int | None], list[Event]]:
+    """Other nodes' lines about each registration, by broker and broker epoch."""
+    seen: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
     for node, events in own.items():
         for e in events:
             if e.event == "broker-registered" and e.reason in ("decided", "replayed") and e.broker_epoch is not None and e.broker != node:
-                told[(e.broker, e.broker_epoch)].append(e)
-    for node, events in own.items():
-        for broker_epoch, life in (one for file in _files(events) for one in _lives(file)):
-            after = next((i for i, e in enumerate(life) if e.event == "broker-registered"), 0)
-            for e in told.get((node, broker_epoch), ()) if after > 0 else ():
-                one, two = Subject(e.writer if e.writer is not None else -1), Subject(node)
-                r = _between(one, two, e, life[after - 1], life[after])
-                found.append(r if r is None or e.reason == "decided" else replace(r, high=r.high + NOTICED_MS))
-    return [r for r in found if r is not None]
+                seen[(e.broker, e.broker_epoch)].append(e)
+    return seen
 
 
 class _Decided:
@@ -246,10 +272,10 @@ def _leaderships(decided: _Decided, started: _Started) -> Relation | None:
     pairs = [*_taken_up(decided, started), *_received(decided, started)]
     if not pairs:
         return None
-    told = sorted((_apart(cause, effect), n) for n, (cause, effect) in enumerate(pairs))
+    differences = sorted((_apart(cause, effect), n) for n, (cause, effect) in enumerate(pairs))
     # an isolated value far before all others comes from an earlier topic with the same name
-    least, n = next((t for t, later in pairwise(told) if later[0] - t[0] <= NOTICED_MS), told[0])
-    moments = [_moment(pairs[m][1]) for t, m in told if least <= t <= least + NOTICED_MS]
+    least, n = next((t for t, later in pairwise(differences) if later[0] - t[0] <= NOTICED_MS), differences[0])
+    moments = [_moment(pairs[m][1]) for t, m in differences if least <= t <= least + NOTICED_MS]
     low = least - (NOTICED_MS if max(moments) - min(moments) >= MOMENTS_APART else BUSY_MS)
     return Relation(Subject(decided.node), Subject(started.node), least, low, least, pairs[n])
 
@@ -284,20 +310,25 @@ def _moment(e: Event) -> datetime:
 
 def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
     """ZooKeeper: compares the controller's lines about brokers and its decisions with the brokers' own lines."""
-    decided = _without_repeats(
-        {n: [e for e in events if e.event == "partition-state" and e.reason in _DECIDED] for n, events in own.items()}
-    )
+    decided = _without_repeats({n: list(filter(_is_decision, events)) for n, events in own.items()})
     seen = {n: [e for e in events if e.event in _SEEN] for n, events in own.items()}
-    controllers = {n for n in own if decided[n] or seen[n]}
-    pairs = [pair for pair in pairs if pair[0] in controllers]
-    begun = {n: sorted(e.at for e in events if e.event == "broker-starting" and e.at is not None) for n, events in own.items()}
-    decisions = {n: _Decided(n, decided[n]) for n in controllers}
-    started = {n: _Started(n, [e for e in own[n] if _starts(e)], begun[n]) for n in {two for _, two in pairs}}
+    pairs = [(one, two) for one, two in pairs if decided[one] or seen[one]]
+    begun = {n: _start_times(events) for n, events in own.items()}
+    decisions = {one: _Decided(one, decided[one]) for one in {one for one, _ in pairs}}
+    started = {two: _Started(two, list(filter(_starts, own[two])), begun[two]) for two in {two for _, two in pairs}}
     led = {(one, two): _leaderships(decisions[one], started[two]) for one, two in pairs}
-    return [*_by_lives(own, seen, led, begun, anchors), *(r for r in led.values() if r is not None)]
+    return [*_by_starts_and_stops(own, seen, led, begun, anchors), *filter(None, led.values())]
 
 
-def _by_lives(
+def _start_times(events: Iterable[Event]) -> list[datetime]:
+    return sorted(e.at for e in events if e.event == "broker-starting" and e.at is not None)
+
+
+def _is_decision(e: Event) -> bool:
+    return e.event == "partition-state" and e.reason in _DECIDED
+
+
+def _by_starts_and_stops(
     own: Mapping[int, Sequence[Event]],
     seen: Mapping[int, Sequence[Event]],
     led: Mapping[tuple[int, int], Relation | None],
@@ -306,19 +337,27 @@ def _by_lives(
 ) -> Iterator[Relation]:
     """Compares a controller's lines about a broker that starts or stops with the broker's own lines about the same event. `led`: the
     pairs of machines, with their comparison by leader epochs."""
-    close = {(one, two): found for one, two in led if (found := _candidates(one, seen[one], two, own[two]))}
-    likely: dict[tuple[int, int], list[Relation]] = {}
-    for (one, two), r in led.items():
-        told = close.get((one, two)) or _deaths(one, seen[one], two, own[two])
-        likely[one, two] = [c for c in told if r is None or (c.low <= r.high + AGREE_MS and r.low - AGREE_MS <= c.high)]
-    pools = _Pools([c for candidates in close.values() for c in candidates], anchors)
+    all_close = {(one, two): _candidates(one, seen[one], two, own[two]) for one, two in led}
+    close = {pair: candidates for pair, candidates in all_close.items() if candidates}
+    wide = {(one, two): _crashes(one, seen[one], two, own[two]) for one, two in led if (one, two) not in close}
+    likely = {pair: _agreeing(close.get(pair) or wide[pair], r) for pair, r in led.items()}
+    pools = _Pools(chain.from_iterable(close.values()), anchors)
     best = {pair: max(candidates, key=pools.rank) for pair, candidates in likely.items() if candidates}
     agreed = _Pools([r for pair, r in best.items() if pair in close], anchors)
     for (one, two), r in best.items():
-        near = [c for c in likely[one, two] if abs(c.best - r.best) <= NOTICED_MS]
+        near = _near(likely[one, two], r)
         alone = (one, two) in close and len(near) == 1 and agreed.votes(r) <= _OWN_VOTES
-        if not alone or not _another_life(r, _meant(r, anchors), begun[two], min(map(_moment, own[two])), _sightings(seen[one], two)):
+        if not alone or not _of_two_events(r, _meant(r, anchors), begun[two], min(map(_moment, own[two])), _sightings(seen[one], two)):
             yield from _bounded(near, anchors)
+
+
+def _near(candidates: Iterable[Relation], best: Relation) -> list[Relation]:
+    return [c for c in candidates if abs(c.best - best.best) <= NOTICED_MS]
+
+
+def _agreeing(candidates: Iterable[Relation], by_epochs: Relation | None) -> list[Relation]:
+    """The candidates with bounds that are possible with the comparison by leader epochs."""
+    return [c for c in candidates if by_epochs is None or (c.low <= by_epochs.high + AGREE_MS and by_epochs.low - AGREE_MS <= c.high)]
 
 
 def _by_leaders(own: Mapping[int, Sequence[Event]], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
@@ -347,12 +386,12 @@ def _firsts(events: Iterable[Event]) -> dict[_Epoch, Event]:
 
 def _together(leader: int, follower: int, pairs: Sequence[tuple[Event, Event]]) -> Relation | None:
     """The difference that most pairs agree on. None if all agreeing pairs are of one moment, which may be a restart."""
-    told = sorted((_apart(*pair), n) for n, pair in enumerate(pairs))
-    ends = [bisect_right(told, (least + NOTICED_MS, len(told))) for least, _ in told]
+    differences = sorted((_apart(*pair), n) for n, pair in enumerate(pairs))
+    ends = [bisect_right(differences, (least + NOTICED_MS, len(differences))) for least, _ in differences]
     begin, end = max(enumerate(ends), key=lambda run: run[1] - run[0], default=(0, 0))
-    best = told[begin:end]
+    best = differences[begin:end]
     moments = [_moment(pairs[n][0]) for _, n in best]
-    if 2 * len(best) <= len(told) or max(moments) - min(moments) < MOMENTS_APART:
+    if 2 * len(best) <= len(differences) or max(moments) - min(moments) < MOMENTS_APART:
         return None
     _, n = best[(len(best) - 1) // 2]
     return _noticed(Subject(leader), Subject(follower), *pairs[n])
@@ -386,12 +425,12 @@ class _Pools:
 
     def __init__(self, candidates: Iterable[Relation], anchors: Mapping[int, Anchor]) -> None:
         self._anchors = anchors
-        self._told: dict[Subject, list[int]] = defaultdict(list)
+        self._offsets: dict[Subject, list[int]] = defaultdict(list)
         for r in candidates:
             for subject, offset in self._implied(r):
-                self._told[subject].append(offset)
-        for told in self._told.values():
-            told.sort()
+                self._offsets[subject].append(offset)
+        for offsets in self._offsets.values():
+            offsets.sort()
 
     def _implied(self, r: Relation) -> list[tuple[Subject, int]]:
         one, two = (self._anchors.get(s.node, Anchor(0, 0, "")).offset_ms for s in (r.earlier, r.later))
@@ -408,33 +447,56 @@ class _Pools:
         """Number of pairings that agree with this one on either machine."""
         found = 0
         for subject, offset in self._implied(r):
-            told = self._told[subject]
-            found += bisect_right(told, offset + NOTICED_MS) - bisect_left(told, offset - NOTICED_MS)
+            offsets = self._offsets[subject]
+            found += bisect_right(offsets, offset + NOTICED_MS) - bisect_left(offsets, offset - NOTICED_MS)
         return found
 
 
 def _candidates(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
     """Every pairing of a broker's line with a controller's line about it; these lines carry no epoch that would match them."""
     one, two = Subject(controller), Subject(broker)
-    found: list[Relation | None] = []
-    shutdowns = [e for e in seen if e.event == "shutdown-seen" and e.broker == broker and e.reason != "replayed"][-TRIED:]
-    for begin, done in [pair for file in _files(own) for pair in _shutdowns(file)][-TRIED:]:
-        found.extend(_between(one, two, e, begin, done) for e in shutdowns)
-    added = [e for e in seen if e.event == "brokers-changed" and e.reason in ("added", "bounced") and broker in (e.brokers or ())][-TRIED:]
-    for starting, registered in [pair for file in _files(own) for pair in _registrations(file)][-TRIED:]:
-        for e in added:
-            best = _apart(e, registered)
-            low = max(min(_apart(e, starting), best), best - NOTICED_MS)
-            found.append(Relation(one, two, best, low, best + BUSY_MS, (e, registered)))
-    elected = [e for e in seen if e.event == "controller-elected" and e.reason == "elected" and e.controller == controller][-TRIED:]
-    told = [e for e in own if e.event == "controller-elected" and e.reason == "seen" and e.controller == controller][-TRIED:]
-    for e in elected:
-        found.extend(
-            _noticed(one, two, e, t)
-            for t in told
-            if None in (e.controller_epoch, t.controller_epoch) or e.controller_epoch == t.controller_epoch
-        )
+    shutdowns = _shutdowns_of(broker, seen)
+    stops = _last_pairs(own, _shutdowns)
+    found = [_between(one, two, e, begin, done) for begin, done in stops for e in shutdowns]
+    added = _changes_of(broker, seen, "added", "bounced")[-TRIED:]
+    starts = _last_pairs(own, _registrations)
+    found.extend(_joined(one, two, e, *start) for start in starts for e in added)
+    elected = _elections_of(controller, seen, "elected")
+    elections_seen = _elections_of(controller, own, "seen")
+    found.extend(_noticed(one, two, e, s) for e in elected for s in elections_seen if _same_epoch(e, s))
     return [r for r in found if r is not None]
+
+
+def _last_pairs(own: Sequence[Event], pairs_of: Callable[[Sequence[Event]], list[tuple[Event, Event]]]) -> list[tuple[Event, Event]]:
+    """The last pairs of lines of a broker's files."""
+    return [pair for file in _files(own) for pair in pairs_of(file)][-TRIED:]
+
+
+def _shutdowns_of(broker: int, seen: Iterable[Event]) -> list[Event]:
+    """The controller's last lines about controlled shutdowns of the broker."""
+    return [e for e in seen if e.event == "shutdown-seen" and e.broker == broker and e.reason != "replayed"][-TRIED:]
+
+
+def _changes_of(broker: int, seen: Iterable[Event], *reasons: str) -> list[Event]:
+    """The controller's lines about changes of the live brokers that name this one."""
+    return [e for e in seen if e.event == "brokers-changed" and e.reason in reasons and broker in (e.brokers or ())]
+
+
+def _elections_of(controller: int, events: Iterable[Event], reason: str) -> list[Event]:
+    """The last lines about the controller's elections."""
+    return [e for e in events if e.event == "controller-elected" and e.reason == reason and e.controller == controller][-TRIED:]
+
+
+def _same_epoch(one: Event, other: Event) -> bool:
+    """Whether two lines may be about one election."""
+    return None in (one.controller_epoch, other.controller_epoch) or one.controller_epoch == other.controller_epoch
+
+
+def _joined(one: Subject, two: Subject, added: Event, starting: Event, registered: Event) -> Relation:
+    """The difference of two clocks, if the controller's line is about this start of the broker."""
+    best = _apart(added, registered)
+    low = max(min(_apart(added, starting), best), best - NOTICED_MS)
+    return Relation(one, two, best, low, best + BUSY_MS, (added, registered))
 
 
 def _noticed(earlier: Subject, later: Subject, here: Event, there: Event) -> Relation:
@@ -442,9 +504,9 @@ def _noticed(earlier: Subject, later: Subject, here: Event, there: Event) -> Rel
     return Relation(earlier, later, best, best - NOTICED_MS, best + NOTICED_MS, (here, there))
 
 
-def _deaths(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
+def _crashes(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
     """Wide bounds from crashes: a controller notices the loss of a broker after the broker's last line and before its return."""
-    gone = [e for e in seen if e.event == "brokers-changed" and e.reason == "deleted" and broker in (e.brokers or ())][-TRIED:]
+    gone = _changes_of(broker, seen, "deleted")[-TRIED:]
     backs = [
         (file, n)
         for file in _files(own)
@@ -499,7 +561,7 @@ _OWN_VOTES = 2
 """Every pairing agrees with itself, on both machines."""
 
 
-def _another_life(r: Relation, meant: int | None, begun: Sequence[datetime], first: datetime, sightings: Sequence[datetime]) -> bool:
+def _of_two_events(r: Relation, meant: int | None, begun: Sequence[datetime], first: datetime, sightings: Sequence[datetime]) -> bool:
     """Whether the two lines belong to different events, if the clocks are as their machines' files say: a broker process started between
     them, or the line is among the first of the broker's log (`first`: the log's beginning) and the controller had seen the broker
     before. Then a single pairing without support is dropped."""
@@ -515,8 +577,7 @@ def _another_life(r: Relation, meant: int | None, begun: Sequence[datetime], fir
 
 def _sightings(seen: Sequence[Event], broker: int) -> list[datetime]:
     """When a controller saw the broker present or lost."""
-    found = (e for e in seen if e.event == "brokers-changed" and e.reason in ("live", "deleted") and broker in (e.brokers or ()))
-    return [e.at for e in found if e.at is not None]
+    return [e.at for e in _changes_of(broker, seen, "live", "deleted") if e.at is not None]
 
 
 def _unsure(r: Relation, meant: int) -> Relation:

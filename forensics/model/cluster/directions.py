@@ -17,13 +17,13 @@ MOSTLY = 4
 steps back."""
 
 
-def straightened(told: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def straightened(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The rows about sources. Rows of newest-first logs are converted to oldest first and marked."""
     of_directory: dict[str, list[bool]] = defaultdict(list)
-    for row in told:
+    for row in rows:
         if (steps := _steps(row["collected"])) is not None and sum(steps) >= FEW:
             of_directory[_directory(row)].append(_backwards(*steps))
-    return [{**row, "collected": _turned(row["collected"])} if _is_backwards(row, of_directory[_directory(row)]) else row for row in told]
+    return [{**row, "collected": _turned(row["collected"])} if _is_backwards(row, of_directory[_directory(row)]) else row for row in rows]
 
 
 def _directory(row: Mapping[str, Any]) -> str:

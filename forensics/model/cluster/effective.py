@@ -133,10 +133,9 @@ def _moments(cluster: Cluster, key: str) -> Sequence[datetime]:
 
 
 def _effective(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: datetime | None, below: str | None) -> Effective:
-    if topic is not None and below is None and (created := CREATED_WITH.get((topic, key))) is not None:
-        own = cluster.settings.change(key, topic=topic, at=at)
-        if own is None or own.source not in (TOPIC, EFFECTIVE):
-            return replace(effective(cluster, created, at=at), assumed=True)
+    created = CREATED_WITH.get((topic, key)) if topic is not None and below is None else None
+    if created is not None and not _set_for(cluster, key, topic, at):
+        return replace(effective(cluster, created, at=at), assumed=True)
     known: Sequence[int | None] = [broker] if cluster.settings.knows(broker) else deciding(cluster, key)
     found = [_of(cluster, key, topic, b, at, below) for b in known or [broker]]
     first = found[0]
@@ -148,18 +147,24 @@ def _effective(cluster: Cluster, key: str, topic: str | None, broker: int | None
     return first if first.assumed == assumed else replace(first, assumed=assumed)
 
 
+def _set_for(cluster: Cluster, key: str, topic: str | None, at: datetime | None) -> bool:
+    """Whether the topic has a value of its own."""
+    own = cluster.settings.change(key, topic=topic, at=at)
+    return own is not None and own.source in (TOPIC, EFFECTIVE)
+
+
 def _of(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: datetime | None, below: str | None) -> Effective:
     found = cluster.settings.change(key, topic=topic, broker=broker, at=at, below=below)
     if found is not None and found.source in (TOPIC, EFFECTIVE):
         return Effective.of(key, found, assumed=_later(found, at))
-    untold = topic is not None and topic not in cluster.described
+    undescribed = topic is not None and topic not in cluster.described
     if found is not None:
-        return Effective.of(key, found, assumed=untold or _later(found, at))
+        return Effective.of(key, found, assumed=undescribed or _later(found, at))
     name = BROKER_NAMES.get(key, (key,))[0] if topic is not None else key
     values = {default(name, v) for v in versions(cluster, broker, at)} or {default(name, None)}
     value = values.pop() if len(values) == 1 else None
     line = version_line(cluster, broker, at)
-    return Effective(key, value, DEFAULT, None, line, untold or value is None or not cluster.settings.starts(broker))
+    return Effective(key, value, DEFAULT, None, line, undescribed or value is None or not cluster.settings.starts(broker))
 
 
 def _later(found: Change, at: datetime | None) -> bool:
@@ -194,5 +199,5 @@ def enabled(value: str | None) -> bool:
 def strict(cluster: Cluster, leader: int | None, at: datetime | None = None) -> bool | None:
     """Whether this leader's HW waits for min.insync.replicas in-sync replicas (STRICT); before STRICT, records become committed with
     fewer. None if the leader's version is unknown."""
-    told = {v >= STRICT for v in versions(cluster, leader, at)}
-    return told.pop() if len(told) == 1 else None
+    answers = {v >= STRICT for v in versions(cluster, leader, at)}
+    return answers.pop() if len(answers) == 1 else None

@@ -1,7 +1,7 @@
 """Facts about the cluster as a whole: nodes, settings, topics, and the collected sources.
 
 Here: the facts that every partition's timeline needs from outside the partition, from events that belong to no partition. These events
-are few (restarts, controller elections, settings) and fit on the driver. Not here: broker runs (presence), partitions, or any verdict.
+are few (restarts, controller elections, settings) and fit on the driver. Not here: broker runs (availability), partitions, or any verdict.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Cluster:
 
     @cached_property
     def worked_out(self) -> dict[Any, Any]:
-        """See `once`."""
+        """Cached values; see `cached_on_cluster`."""
         return {}
 
     @property
@@ -233,8 +233,8 @@ class Cluster:
         """The node's first event of these kinds after `at`, in this cluster or a later one."""
         if at is None:
             return None
-        told = (e for c in (self, *self.later) for e in c.of(*kinds))
-        return next((e for e in told if e.writer == node and e.at is not None and e.at > at), None)
+        events = (e for c in (self, *self.later) for e in c.of(*kinds))
+        return next((e for e in events if e.writer == node and e.at is not None and e.at > at), None)
 
     @cached_property
     def newest_first(self) -> frozenset[str]:
@@ -305,8 +305,8 @@ class Cluster:
     @cached_property
     def version_texts(self) -> frozenset[str]:
         """All versions that nodes printed."""
-        told = (e.value for own in self.version_lines.values() for e in own if e.value)
-        return frozenset((*told, *(n.version for n in self.nodes.values() if n.version)))
+        printed = (e.value for own in self.version_lines.values() for e in own if e.value)
+        return frozenset((*printed, *(n.version for n in self.nodes.values() if n.version)))
 
     @cached_property
     def described(self) -> frozenset[str]:

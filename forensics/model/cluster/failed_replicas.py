@@ -23,7 +23,7 @@ from forensics.model.events import values
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
 from forensics.model.partition.absences import NOT_TOLD, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.model.rows import Rows
-from forensics.thresholds import COMMON, FLUCTUATES, LASTING_S, MANY, RELATED
+from forensics.thresholds import COMMON_SHARE, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
 from parsers.cached import cached_property
 
 SHOWN = 5
@@ -117,7 +117,7 @@ class Episode:
     def shown(self) -> str:
         return some(self.names, SHOWN)
 
-    def told(self) -> str:
+    def words(self) -> str:
         """The partitions' words about each broker. Words that differ only in offsets and times are printed once, as in the first
         partition."""
         said: dict[tuple[int, str], list[ReplicaAbsence]] = defaultdict(list)
@@ -146,7 +146,7 @@ def fell_out(partitions: Rows, kind: str, cause: str, tell: Callable[[int, Episo
     for episode in episodes(outs(partitions, cause), lambda o: o.broker):
         broker, only, names = episode.outs[0].broker, episode.only, episode.names
         ending = "and is not back in sync" if episode.open else f"and was in sync again at {moment(episode.end)}"
-        told = tell(broker, episode, ending)
+        telling = tell(broker, episode, ending)
         yield Finding(
             kind=kind,
             severity="medium",
@@ -157,10 +157,10 @@ def fell_out(partitions: Rows, kind: str, cause: str, tell: Callable[[int, Episo
             start=episode.start,
             end=episode.end,
             cause=cause,
-            summary=f"broker {broker} {told.what} and fell out of the ISR of {counted(len(names)) if only is None else names[0]}"
+            summary=f"broker {broker} {telling.what} and fell out of the ISR of {counted(len(names)) if only is None else names[0]}"
             + (f", {episode.times} times in all" if episode.times > len(names) else ""),
-            explanation=told.explanation,
-            next_steps=told.next_steps,
+            explanation=telling.explanation,
+            next_steps=telling.next_steps,
             evidence=episode.evidence,
         )
 
@@ -190,21 +190,21 @@ def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[ReplicaAbsence]
         if not len(at):
             continue
         of = batch.select(["topic", "partition"]).take(pc.list_parent_indices(own).take(at))
-        told = pa.RecordBatch.from_arrays([absences.field(n) for n in rest], rest).take(at)
-        columns, quotes = map(values, (*of.columns, *told.columns)), absences.field("evidence")
+        kept = pa.RecordBatch.from_arrays([absences.field(n) for n in rest], rest).take(at)
+        columns, quotes = map(values, (*of.columns, *kept.columns)), absences.field("evidence")
         yield from (ReplicaAbsence(*one) for one in zip(*columns, repeat(quotes), at.to_pylist(), strict=False))
 
 
 def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Hashable], gap: timedelta = DETECTION) -> list[Episode]:
-    """Absences with the same key, split where nothing happened for `gap`; if one key has more than MANY episodes, they become one."""
+    """Absences with the same key, split where nothing happened for `gap`; if one key has more than MAX_SEPARATE_WINDOWS episodes, they become one."""
     groups: dict[Hashable, list[ReplicaAbsence]] = defaultdict(list)
     for o in found:
         groups[key(o)].append(o)
-    told: list[Episode] = []
+    result: list[Episode] = []
     for own in groups.values():
         split = _split(own, gap)
-        told.extend(split if len(split) <= MANY else [Episode(tuple(o for e in split for o in e.outs), len(split))])
-    return told
+        result.extend(split if len(split) <= MAX_SEPARATE_WINDOWS else [Episode(tuple(o for e in split for o in e.outs), len(split))])
+    return result
 
 
 def _split(own: Sequence[ReplicaAbsence], gap: timedelta) -> list[Episode]:
@@ -242,7 +242,7 @@ class Degradation:
         left: Counter[tuple[str, int]] = Counter()
         for o in self.episode.outs:
             left[o.name, o.broker] += o.times
-        return max(left.values(), default=0) >= FLUCTUATES
+        return max(left.values(), default=0) >= MIN_FLUCTUATIONS
 
     @property
     def severity(self) -> str:
@@ -258,8 +258,8 @@ def degradations(partitions: Rows) -> list[Degradation]:
     left: Counter[tuple[str, int]] = Counter()
     for o in found:
         left[o.name, o.broker] += o.times
-    slack = [o for o in found if o.cause != UNKNOWN or left[o.name, o.broker] >= FLUCTUATES]
-    counted = [e for e in episodes(slack, lambda o: None, RELATED) if e.times >= FLUCTUATES]
+    slack = [o for o in found if o.cause != UNKNOWN or left[o.name, o.broker] >= MIN_FLUCTUATIONS]
+    counted = [e for e in episodes(slack, lambda o: None, ONE_DEGRADATION) if e.times >= MIN_FLUCTUATIONS]
     return [_blamed(e, partitions) for e in counted]
 
 
@@ -270,9 +270,9 @@ def _blamed(episode: Episode, partitions: Rows) -> Degradation:
         missing[o.broker] += o.times
         leading[o.leader] += o.times
     (broker, most), (leader, led) = missing.most_common(1)[0], leading.most_common(1)[0]
-    if most >= COMMON * episode.times:
+    if most >= COMMON_SHARE * episode.times:
         return Degradation(episode, broker, "replica", most == episode.times)
     elsewhere = any(row["leader"] != leader and len(row["replicas"] or ()) > 1 for row in partitions)
-    if led >= COMMON * episode.times and leader >= 0 and elsewhere:
+    if led >= COMMON_SHARE * episode.times and leader >= 0 and elsewhere:
         return Degradation(episode, leader, "leader", led == episode.times)
     return Degradation(episode, None, "", False)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.model.cluster.availability import MISSED, Availability
+from forensics.model.cluster.availability import MISSED, Availability, BrokerRun
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import moment
@@ -87,7 +87,9 @@ def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[
         "moving": now.moving,
         "high_watermark": _high_watermark(timeline) if now.leader == -1 else None,
         "ends": [{"broker": b, "offset": o} for b, o in sorted(_ends(timeline).items())] if now.leader == -1 else None,
-        "leaderless": min((s.at for s in takewhile(lambda s: s.leader == -1, reversed(timeline.told)) if s.at is not None), default=None),
+        "leaderless": min(
+            (s.at for s in takewhile(lambda s: s.leader == -1, reversed(timeline.states_with_describe)) if s.at is not None), default=None
+        ),
     }
 
 
@@ -137,54 +139,68 @@ def partitions(rows: Iterable[Mapping[str, Any]]) -> list[Partition]:
 
 def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] = (), gone: Collection[int] = ()) -> list[Broker]:
     """All brokers that the evidence names. `live` and `gone` are given by the user, and override any file."""
-    ids = {n.id for n in cluster.nodes.values() if n.broker}
-    ids |= (
-        {b for p in known for b in (*p.replicas, *p.isr, *((p.leader,) if p.leader is not None else ())) if b >= 0} | set(live) | set(gone)
-    )
+    ids = {*(n.id for n in cluster.nodes.values() if n.broker), *_named(known), *live, *gone}
     in_sync = Counter(b for p in known if p.leader is not None and p.leader >= 0 for b in set(p.isr))
     assigned = Counter(b for p in known for b in set(p.replicas))
+    given = {**dict.fromkeys(live, ("live", "named with --live")), **dict.fromkeys(gone, ("gone", "named with --gone"))}
     found = []
     for broker in sorted(ids):
-        if broker in gone:
-            state, why = "gone", "named with --gone"
-        elif broker in live:
-            state, why = "live", "named with --live"
+        if broker in given:
+            state, why = given[broker]
         else:
-            availability = cluster.availability(broker)
-            since = availability.unmissed(p.leaderless for p in known if p.leaderless is not None and broker in p.isr)
-            state, why = _state(availability, in_sync[broker], assigned[broker], since)
+            leaderless = (p.leaderless for p in known if p.leaderless is not None and broker in p.isr)
+            state, why = _state(cluster.availability(broker), in_sync[broker], assigned[broker], leaderless)
         found.append(Broker(broker, state, why, cluster.settings.of_broker(broker).get("broker.rack") or None))
     return found
 
 
-def _state(availability: Availability, in_sync: int, assigned: int, unmissed: datetime | None) -> tuple[str, str]:
-    word, event = _last_word(availability)
-    if word == "unregistered":
+def _named(partitions: Iterable[Partition]) -> Iterator[int]:
+    """The brokers that partitions name."""
+    return (b for p in partitions for b in (*p.replicas, *p.isr, -1 if p.leader is None else p.leader) if b >= 0)
+
+
+def _state(availability: Availability, in_sync: int, assigned: int, leaderless: Iterable[datetime]) -> tuple[str, str]:
+    """The broker's state at the end of the evidence, with the reason. `leaderless`: since when each partition that it was last in sync
+    with has had no leader."""
+    report, event = _last_report(availability)
+    if report == "unregistered":
         return "gone", f"unregistered at {moment(event.at if event else None)}"
-    outage = availability.outages[-1] if availability.outages else None
-    if outage is not None and outage.until is None and outage.life is not None and outage.how != MISSED and availability.running is None:
-        return "down", f"stopped at {moment(outage.life.end_at)} and not started again"
-    life = availability.running
-    back = event is not None and life is not None and life.begin_at is not None and event.at is not None and life.begin_at > event.at
-    if event is not None and word == "lost" and not back:
-        return "down", f"{'gone from ZooKeeper' if event.event == 'brokers-changed' else 'fenced'} since {moment(event.at)}"
-    if outage is not None and outage.how == MISSED:
-        return "down", f"its log ends at {moment(outage.since)}, and a controller did not find it at {moment(outage.event.at)}"
-    if unmissed is not None:
-        return "down", f"its log ends in the midst, and what it was the last to hold in sync had no leader from {moment(unmissed)} on"
+    why_down = _why_down(availability, event if report == "lost" else None, leaderless)
+    if why_down is not None:
+        return "down", why_down
     if in_sync:
         return "live", "in sync at the end" if in_sync >= assigned else f"in sync in {in_sync} of {assigned} partitions at the end"
     if assigned:
         return "unknown", "in no ISR at the end"
-    if event is not None and word in ("back", "registered"):
+    if event is not None and report in ("back", "registered"):
         return "live", f"{'registered in ZooKeeper' if event.event == 'brokers-changed' else 'unfenced'} at {moment(event.at)}"
-    if life is not None:
+    if availability.running is not None:
         return "live", "its log ends without a stop"
-    return "unknown", "nothing in the evidence says that it runs"
+    return "unknown", "no evidence that it runs"
 
 
-def _last_word(availability: Availability) -> tuple[str | None, Event | None]:
-    """The last statement on whether the broker is there."""
-    told = [(word, e) for word in ("registered", "lost", "back", "unregistered") for e in availability.said(word)]
-    word, event = max(told, key=lambda t: t[1].at or datetime.min, default=(None, None))
+def _why_down(availability: Availability, lost: Event | None, leaderless: Iterable[datetime]) -> str | None:
+    """The reason why a broker is down; None if it is not known to be down. `lost`: another node's last report, if that is a loss."""
+    run = availability.running
+    outage = availability.outages[-1] if availability.outages else None
+    if run is None and outage is not None and outage.until is None and outage.life is not None and outage.how != MISSED:
+        return f"stopped at {moment(outage.life.end_at)} and not started again"
+    if lost is not None and not _began_after(run, lost):
+        return f"{'gone from ZooKeeper' if lost.event == 'brokers-changed' else 'fenced'} since {moment(lost.at)}"
+    if outage is not None and outage.how == MISSED:
+        return f"its log ends at {moment(outage.since)}, and a controller did not find it at {moment(outage.event.at)}"
+    unmissed = availability.unmissed(leaderless)
+    if unmissed is not None:
+        return f"its log ends without a shutdown, and partitions that it was last in sync with have had no leader since {moment(unmissed)}"
+    return None
+
+
+def _began_after(run: BrokerRun | None, lost: Event) -> bool:
+    return run is not None and run.begin_at is not None and lost.at is not None and run.begin_at > lost.at
+
+
+def _last_report(availability: Availability) -> tuple[str | None, Event | None]:
+    """The last report on whether the broker is running, and its event."""
+    reports = [(word, e) for word in ("registered", "lost", "back", "unregistered") for e in availability.said(word)]
+    word, event = max(reports, key=lambda t: t[1].at or datetime.min, default=(None, None))
     return "lost" if word == "registered" and event is not None and event.reason == "fenced" else word, event

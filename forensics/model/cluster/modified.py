@@ -1,7 +1,7 @@
 """Modification times without meaning: those that a checkout, an unzip or a copy set.
 
 Here: which files have such times. Not here: what valid times show about a clock's zone (zones), or copies of an earlier collection
-(gather).
+(build).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def meaningless(sources: Iterable[Source], logs: str) -> frozenset[str]:
     groups: dict[tuple[int | None, str], list[Source]] = defaultdict(list)
     for s in sources:
         groups[(s.node, s.collection)].append(s)
-    told = {key: _far(own, logs) for key, own in groups.items()}
-    known = [far for far in told.values() if far is not None]
+    distances = {key: _far(own, logs) for key, own in groups.items()}
+    known = [far for far in distances.values() if far is not None]
     everywhere = bool(known) and all(known)
     found = [
         s.path
         for key, own in groups.items()
         for s in own
-        if told[key] or (told[key] is None and (everywhere or (not known and _at_once(own))))
+        if distances[key] or (distances[key] is None and (everywhere or (not known and _at_once(own))))
     ]
     return frozenset(found)
 

@@ -151,7 +151,7 @@ class _Begun:
 
     def starts(self, line: int, at: datetime | None) -> Iterable[Start]:
         self.ahead = {n: since for n, since in self.ahead.items() if _together(since, at)}
-        self.waiting = [told for told in self.waiting if _together(told[1], at)]
+        self.waiting = [start for start in self.waiting if _together(start[1], at)]
         if self.ahead and not self.waiting:
             node = next(iter(self.ahead))
             yield Start(line, line + 1, node)

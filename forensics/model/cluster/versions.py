@@ -1,7 +1,7 @@
 """Kafka's version from the line a broker prints: one number, for every distribution.
 
 Here: the strings of AppInfoParser's `Kafka version: …` line, as Apache and the distributors of Kafka print them. Not here: behaviour
-that depends on the version (the callers), or where the line is (gather).
+that depends on the version (the callers), or where the line is (build).
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def versions(cluster: Cluster, broker: int | None = None, at: datetime | None = 
     if broker not in cluster.nodes and len(cluster.version_texts) < 2:
         return [v for text in cluster.version_texts if (v := parsed(text)) is not None]
     nodes = [cluster.nodes[broker]] if broker in cluster.nodes else cluster.nodes.values()
-    told = (line.value if at is not None and (line := version_line(cluster, n.id, at)) is not None else n.version for n in nodes)
-    return sorted({v for text in told if (v := parsed(text)) is not None})
+    texts = (line.value if at is not None and (line := version_line(cluster, n.id, at)) is not None else n.version for n in nodes)
+    return sorted({v for text in texts if (v := parsed(text)) is not None})
 
 
 def version_line(cluster: Cluster, broker: int | None, at: datetime | None = None) -> Event | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
@@ -96,9 +96,9 @@ class Start:
     @property
     def zone_ms(self) -> int | None:
         """Offset of the zone, or None if no zone fits. The line may be later than the time in it, or show whole seconds only."""
-        told = round((self.wall - self.utc).total_seconds() * 1000)
-        zone = nearest_zone(told) * MINUTE_MS
-        return zone if -SECOND_MS < told - zone <= LATE_MS else None
+        offset_ms = round((self.wall - self.utc).total_seconds() * 1000)
+        zone = nearest_zone(offset_ms) * MINUTE_MS
+        return zone if -SECOND_MS < offset_ms - zone <= LATE_MS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,52 +167,59 @@ def _started(witnesses: Sequence[Witness]) -> int | None:
     starts = _starts(witnesses)
     if not starts:
         return None
-    told = Counter(zone for _, zone, _ in reversed(starts))
-    most, last = told.most_common(1)[0][0], starts[-1]
-    changed = abs(last[1] - most) == HOUR_MS or any(zone == most and source == last[2] for _, zone, source in starts)
-    zone = last[1] if changed else most
-    jumps = sorted(
-        (j for w in witnesses for j in w.jumps if _sane(j.before) and _later(j, w.source, last[0], last[2])), key=lambda j: j.before
-    )
+    most = Counter(zone for _, zone, _ in reversed(starts)).most_common(1)[0][0]
+    start, last, last_source = starts[-1]
+    changed = abs(last - most) == HOUR_MS or any(zone == most and source == last_source for _, zone, source in starts)
+    later = (j for w in witnesses for j in w.jumps if _sane(j.before) and _later(j, w.source, start, last_source))
+    return _after_jumps(last if changed else most, later)
+
+
+def _after_jumps(zone: int, jumps: Iterable[Jump]) -> int:
+    """The zone's offset after those of these jumps that are changes of the zone; at most one within a day."""
     seen = datetime.min
-    for jump in jumps:
+    for jump in sorted(jumps, key=lambda j: j.before):
         if jump.before >= seen and (_repeats_an_hour(jump) or _leaps_sharply(jump)):
             zone += -HOUR_MS if jump.after < jump.before else HOUR_MS
             seen = jump.before + timedelta(days=1)
     return zone
 
 
-def _later(jump: Jump, source: str, start: Start, told_by: str) -> bool:
+def _later(jump: Jump, source: str, start: Start, printed_in: str) -> bool:
     """Whether a clock jumped after a process printed its zone. In another file the jump must be at least an hour later, since a repeated
     hour is ambiguous."""
     if not _sane(jump.after):
         return False
-    if source == told_by and start.line is not None:
+    if source == printed_in and start.line is not None:
         return jump.line > start.line
     return jump.before >= start.wall + _HOUR
 
 
 def _by_files(known: Sequence[Witness]) -> Anchor | None:
     """A clock's offset from container stamps, else from modification times. A container runtime stamps lines with the same machine's
-    clock at the same moment. Modification times later than the true ones only make offsets smaller, so the largest offset counts. That
-    offset is accepted if files with different modification times agree on it, or if it is close to a zone."""
+    clock at the same moment."""
     stamped = [w.wall_minus_utc_ms for w in known if w.wall_minus_utc_ms is not None]
-    if stamped:
-        offset = median_low(stamped)
-        zone = plain(offset, AGREE_MS)
-        return Anchor(offset if zone is None else zone, AGREE_MS, "container")
-    found = sorted(((w.offset_ms, w.modified) for w in known if w.offset_ms is not None and w.modified is not None), reverse=True)
-    if not found:
+    if not stamped:
+        return _by_modification(known)
+    offset = median_low(stamped)
+    zone = plain(offset, AGREE_MS)
+    return Anchor(offset if zone is None else zone, AGREE_MS, "container")
+
+
+def _by_modification(known: Sequence[Witness]) -> Anchor | None:
+    """A clock's offset from modification times. Those later than the true ones only make offsets smaller, so the largest offset counts.
+    That offset is accepted if files with different modification times agree on it, or if it is close to a zone."""
+    offsets = [(w.offset_ms, w.modified) for w in known if w.offset_ms is not None and w.modified is not None]
+    if not offsets:
         return None
-    best = found[0][0]
+    best = max(offset for offset, _ in offsets)
     zone = plain(best, AGREE_MS)
     if zone is not None:
-        latest = max((w.modified, w.zone_ms) for w in known if w.modified is not None and w.zone_ms is not None)[1]
+        _, latest = max((w.modified, w.zone_ms) for w in known if w.modified is not None and w.zone_ms is not None)
         return Anchor(latest if zone - latest == HOUR_MS else zone, AGREE_MS, "mtime")
     if copied(known):
         return None
-    agreeing = [modified for offset, modified in found if best - offset <= AGREE_MS]
-    if (max(agreeing) - min(agreeing)).total_seconds() * 1000 > AGREE_MS and abs(best) <= ZONES[-1] * MINUTE_MS:
+    agreeing = [modified for offset, modified in offsets if best - offset <= AGREE_MS]
+    if max(agreeing) - min(agreeing) > timedelta(milliseconds=AGREE_MS) and abs(best) <= ZONES[-1] * MINUTE_MS:
         return Anchor(best, AGREE_MS, "mtime")
     near = plain(best, NEAR_ZONE_MS)
     return None if near is None else Anchor(near, NEAR_ZONE_MS, "mtime")
@@ -270,37 +277,40 @@ def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> 
     files whose modification times show offsets an hour apart: the change is placed at a skipped hour between them. Otherwise by two
     processes in one log with different zones: the change is placed at the start of the later one.
     """
-    jumps = sorted((j for w in witnesses for j in w.jumps if _sane(j.before) and _sane(j.after)), key=lambda j: j.before)
     starts = _starts(witnesses)
-    samples = sorted({*_told_by_files(witnesses, starts, files_ms), *((s.utc, zone) for s, zone, _ in starts)})
+    of_files = _zones_of_files(witnesses, starts, files_ms)
+    samples = sorted({*of_files, *((s.utc, zone) for s, zone, _ in starts)})
     skew = offset_ms - nearest_zone(offset_ms) * MINUTE_MS
-    found: list[Change] = []
-    after = offset_ms
-    for jump in reversed(jumps):
-        back, leap = _repeats_an_hour(jump), _leaps_an_hour(jump)
-        if not back and not leap:
-            continue
-        before = after + (HOUR_MS if back else -HOUR_MS)
-        at = _next_hour(jump.before) - timedelta(milliseconds=before)
-        if found and abs(found[-1].at - at) < timedelta(days=1):
-            continue
-        if not _contradicted(samples, at, before - skew, after - skew) and (
-            back or _leaps_sharply(jump) or _told(samples, at, before - skew)
-        ):
-            found.append(Change(at, before, after))
-            after = before
-    if not found:
-        found = _by_starts(starts, offset_ms, skew) or _by_samples(_told_by_files(witnesses, starts, files_ms), offset_ms, skew)
+    jumps = sorted((j for w in witnesses for j in w.jumps if _sane(j.before) and _sane(j.after)), key=lambda j: j.before)
+    found = _by_jumps(jumps, samples, offset_ms, skew) or _by_starts(starts, offset_ms, skew) or _by_samples(of_files, offset_ms, skew)
     return tuple(reversed(found))
 
 
-def _told_by_files(witnesses: Sequence[Witness], starts: Sequence[tuple[Start, int, str]], files_ms: int) -> list[tuple[datetime, int]]:
+def _by_jumps(jumps: Sequence[Jump], samples: Sequence[tuple[datetime, int]], offset_ms: int, skew: int) -> list[Change]:
+    """Changes at repeated and skipped hours, latest first; at most one within a day."""
+    found: list[Change] = []
+    after = offset_ms
+    for jump in reversed(jumps):
+        back = _repeats_an_hour(jump)
+        if not back and not _leaps_an_hour(jump):
+            continue
+        before = after + (HOUR_MS if back else -HOUR_MS)
+        at = _next_hour(jump.before) - timedelta(milliseconds=before)
+        if (found and abs(found[-1].at - at) < timedelta(days=1)) or _contradicted(samples, at, before - skew, after - skew):
+            continue
+        if back or _leaps_sharply(jump) or _supported(samples, at, before - skew):
+            found.append(Change(at, before, after))
+            after = before
+    return found
+
+
+def _zones_of_files(witnesses: Sequence[Witness], starts: Sequence[tuple[Start, int, str]], files_ms: int) -> list[tuple[datetime, int]]:
     """Correct modification times with the zones they show. If processes printed their zone, only zones that may be the same one in
     another season."""
     near = {zone + season for _, zone, _ in starts for season in (-HOUR_MS, 0, HOUR_MS)}
     error = timedelta(milliseconds=files_ms)
-    told = [(w.modified - error, zone + files_ms) for w in witnesses if w.modified is not None and (zone := w.zone_ms) is not None]
-    return sorted((at, zone) for at, zone in told if _sane(at) and (zone in near or not near))
+    zones = [(w.modified - error, zone + files_ms) for w in witnesses if w.modified is not None and (zone := w.zone_ms) is not None]
+    return sorted((at, zone) for at, zone in zones if _sane(at) and (zone in near or not near))
 
 
 def _by_starts(starts: Sequence[tuple[Start, int, str]], offset_ms: int, skew: int) -> list[Change]:
@@ -320,7 +330,9 @@ def _by_starts(starts: Sequence[tuple[Start, int, str]], offset_ms: int, skew: i
 
 def changes_in(name: str, witnesses: Sequence[Witness], skew_ms: int) -> tuple[Change, ...]:
     """Changes of a zone of the time zone database during these logs, oldest first, at most for the logs' last year."""
-    walls = [w.last for w in witnesses if w.last is not None]
+    last = max((w.last for w in witnesses if w.last is not None), default=None)
+    if last is None or not _sane(last):
+        return ()
     begin = min((w.first for w in witnesses if w.first is not None), default=datetime.min)
     zone = ZoneInfo(name)
 
@@ -328,18 +340,21 @@ def changes_in(name: str, witnesses: Sequence[Witness], skew_ms: int) -> tuple[C
         return at.replace(tzinfo=timezone.utc).astimezone(zone).utcoffset() or timedelta(0)
 
     found = []
-    days = [max(walls) - timedelta(days=d) for d in range(365, -2, -1)] if walls and _sane(max(walls)) else []
-    for one, other in pairwise(days):
-        if offset(one) == offset(other):
-            continue
-        low, high = one, other
-        while high - low > timedelta(seconds=1):
-            middle = low + (high - low) / 2
-            low, high = (low, middle) if offset(middle) == offset(other) else (middle, high)
-        at = (high + timedelta(seconds=30)).replace(second=0, microsecond=0)
-        before, after = (round(offset(t).total_seconds() * 1000) + skew_ms for t in (one, other))
-        found.append(Change(at, before, after))
-    return tuple(c for c in found if begin < c.wall and c.at <= max(walls) - timedelta(milliseconds=c.after_ms))
+    for one, other in pairwise(last - timedelta(days=d) for d in range(365, -2, -1)):
+        if offset(one) != offset(other):
+            at = _moment_of_change(one, other, offset)
+            before, after = (round(offset(t).total_seconds() * 1000) + skew_ms for t in (one, other))
+            found.append(Change(at, before, after))
+    return tuple(c for c in found if begin < c.wall and c.at <= last - timedelta(milliseconds=c.after_ms))
+
+
+def _moment_of_change(low: datetime, high: datetime, offset: Callable[[datetime], timedelta]) -> datetime:
+    """The minute between two times at which the offset changes to that of the second one."""
+    after = offset(high)
+    while high - low > timedelta(seconds=1):
+        middle = low + (high - low) / 2
+        low, high = (low, middle) if offset(middle) == after else (middle, high)
+    return (high + timedelta(seconds=30)).replace(second=0, microsecond=0)
 
 
 def _sane(at: datetime) -> bool:
@@ -352,7 +367,8 @@ def _contradicted(samples: Sequence[tuple[datetime, int]], at: datetime, before:
     return any((at - day < m < at and zone == after) or (at <= m < at + day and zone == before) for m, zone in samples)
 
 
-def _told(samples: Sequence[tuple[datetime, int]], at: datetime, before: int) -> bool:
+def _supported(samples: Sequence[tuple[datetime, int]], at: datetime, before: int) -> bool:
+    """Whether an earlier sample shows the offset before the change."""
     return any(modified < at and zone == before for modified, zone in samples)
 
 

@@ -1,9 +1,9 @@
 """Absences of replicas from the ISR: every interval in which an assigned replica was not in sync, and why.
 
-Here: the intervals of one partition with their causes, and the facts (ABSENCES, SHORTS) in which they travel. A follower is caught
+Here: the intervals of one partition with their causes, and the facts (ABSENCES, SHORTS) with their rows. A follower is caught
 up when it has fetched up to the leader's log end offset of the fetch before, and is removed from the ISR when it was not caught up for
 replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of
-many partitions put together (failed_replicas), whether a broker was running at all (forensics.model.cluster.availability), or the findings (rules).
+many partitions put together (failed_replicas), whether a broker was running at all (forensics.model.cluster.availability), or the findings (forensics.rules).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from forensics.model.partition.isr_removal import PRINTED, IsrRemoval, lasting
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.progress import SLOW as SLOW
 from forensics.model.partition.progress import STUCK as STUCK
-from forensics.model.partition.progress import Progress, Told
+from forensics.model.partition.progress import Cause, Progress
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
@@ -51,7 +51,7 @@ MAX_INTERVALS = 64
 QUOTED, QUOTED_EACH = 8, 3
 """Number of intervals of a partition that travel with their evidence, and of pieces of each."""
 MAX_WORDS = 400
-LOST_SESSION = "lost its session although its process went on"
+LOST_SESSION = "lost its session although its process kept running"
 """Words for a replica that was removed because its broker was fenced, or its ZooKeeper session expired, while its process was running."""
 
 _CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_TOLD})
@@ -109,16 +109,7 @@ class Absences:
             for broker in assigned:
                 if broker not in state.isr and broker not in since:
                     since[broker] = index
-        # If the assignment is unknown, a replica that did not come back may have been reassigned, unless its leader removed it from the
-        # ISR.
-        # Absences do not count while the topic is being deleted.
-        still = (
-            (b, first)
-            for b, first in since.items()
-            if (states[-1].replicas or judge.shrink(b, states[first]) is not None)
-            and within_life(Window(states[first].at, None, tuple(states[first:])), timeline, cluster) is not None
-        )
-        found.extend(judge.interval(broker, first, len(states)) for broker, first in still)
+        found.extend(judge.interval(broker, first, len(states)) for broker, first in since.items() if judge.counts_to_end(broker, first))
         self.all = sorted(found, key=lambda i: (i.first, i.broker))
         self._own: dict[int, list[Interval]] = defaultdict(list)
         for interval in self.all:
@@ -188,6 +179,24 @@ def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[UnderReplicate
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One absence whose cause is to be found."""
+
+    left: IsrRemoval
+    first: int
+    """Index of `state`."""
+    state: State
+    """The first state without the replica."""
+    before: State | None
+    end: State | None
+    """The state that ends the absence."""
+    unassigned: bool
+    """The absence ends because the replica is no longer assigned."""
+    created: bool
+    """The partition was created with this state."""
+
+
 class _Judge:
     """Determines the causes of one partition's absences; what all of them need is computed once."""
 
@@ -195,7 +204,7 @@ class _Judge:
         self.timeline, self.cluster = timeline, cluster
         self.signs = _Signs(timeline)
         self.progress = Progress(timeline)
-        self._tells: dict[int, bool] = {}
+        self._isr_observed: dict[int, bool] = {}
         self._leaving = _leaving(timeline)
         self._shrinks: dict[int, list[Event]] = defaultdict(list)
         for event in timeline.of("isr-shrink"):
@@ -207,87 +216,125 @@ class _Judge:
                 self._errors[event.writer].append(event)
 
     def interval(self, broker: int, first: int, last: int) -> Interval:
+        """The absence of a broker from the state with index `first` to the one before `last`."""
         states = self.timeline.states
         state, before = states[first], states[first - 1] if first else None
         end = states[last] if last < len(states) else None
         unassigned = end is not None and broker not in (end.replicas or self.timeline.assigned)
+        created = before is None and self.timeline.created()
         left = IsrRemoval(broker, state, self.timeline, self.cluster)
-        told = self._told(left, first, end, unassigned)
-        self._held_back(told, left, end)
-        if before is None and not self.timeline.created() and told.cause not in (NEW, REASSIGNED, UNKNOWN):
-            told.words = f"it was out already when the evidence begins; {told.words}"
+        cause = self._cause(_Case(left, first, state, before, end, unassigned, created))
+        self._held_back(cause, left, end)
+        if before is None and not created and cause.kind not in (NEW, REASSIGNED, UNKNOWN):
+            cause.words = f"it was already out of the ISR when the evidence begins; {cause.words}"
         return Interval(
             broker,
             state.leader,
             state.at,
             end.at if end is not None else None,
-            told.cause,
-            told.confidence,
-            told.words,
-            told.back,
-            all(self.tells(leader) for leader in {s.leader for s in states[first:last]}),
-            tuple(dict.fromkeys([state.event, *told.evidence, *([end.event] if end is not None else [])])),
+            cause.kind,
+            cause.confidence,
+            cause.words,
+            cause.back,
+            all(self.isr_observed(leader) for leader in {s.leader for s in states[first:last]}),
+            tuple(dict.fromkeys([state.event, *cause.evidence, *([end.event] if end is not None else [])])),
             first,
             last,
             end is not None and broker in end.isr and end.leader == broker != states[last - 1].leader,
         )
 
-    def _held_back(self, told: Told, left: IsrRemoval, end: State | None) -> None:
+    def _held_back(self, cause: Cause, left: IsrRemoval, end: State | None) -> None:
         """Names a replication throttle that was in force while the replica could have caught up."""
-        if (told.cause not in _CATCHING_UP and told.back is None) or "throttled.rate" in told.words:
+        if (cause.kind not in _CATCHING_UP and cause.back is None) or "throttled.rate" in cause.words:
             return
-        begin, until = told.back or left.at, end.at if end is not None else None
+        begin, until = cause.back or left.at, end.at if end is not None else None
         for side, owner in (("follower", left.broker), ("leader", left.leader)):
-            found = left.throttle(side, owner, begin, until)
-            if found is not None:
-                told.words += (
-                    f"; while it is behind, {side}.replication.throttled.rate={found.value} of broker {owner} holds back its copying"
-                )
-                told.evidence = [*told.evidence, *([found.event] if found.event is not None else [])]
+            rate = left.throttle(side, owner, begin, until)
+            if rate is not None:
+                cause.words += f"; while it is behind, {side}.replication.throttled.rate={rate.value} of broker {owner} slows its copying"
+                cause.evidence = [*cause.evidence, *([rate.event] if rate.event is not None else [])]
                 return
 
-    def tells(self, leader: int) -> bool:
-        if leader not in self._tells:
-            self._tells[leader] = leader < 0 or isr_changes_observable(leader, self.timeline, self.cluster)
-        return self._tells[leader]
+    def isr_observed(self, leader: int) -> bool:
+        """Whether the evidence shows the leader's ISR changes."""
+        if leader not in self._isr_observed:
+            self._isr_observed[leader] = leader < 0 or isr_changes_observable(leader, self.timeline, self.cluster)
+        return self._isr_observed[leader]
 
-    def _told(self, left: IsrRemoval, first: int, end: State | None, unassigned: bool) -> Told:
-        broker = left.broker
-        state, before = self.timeline.states[first], self.timeline.states[first - 1] if first else None
-        if broker in state.adding or (before is not None and before.replicas and broker not in before.replicas):
-            return Told(NEW, "certain", f"broker {broker} was added to the replicas and had to copy the log first")
-        created = before is None and self.timeline.created()
-        if created and left.starting:
-            return Told(NEW, "probable", f"broker {broker} was not yet known to the controller when the partition was created")
-        outage = self._away(left)
-        leaves = unassigned and before is not None and broker in before.isr and _soon(state, end) and outage is None
-        if broker in self._leaving[first] or leaves:
-            return Told(REASSIGNED, "certain", f"broker {broker} was on its way out of the assignment")
+    def _cause(self, case: _Case) -> Cause:
+        added = self._added(case)
+        if added is not None:
+            return added
+        outage = self._away(case.left)
+        return (
+            self._reassigned(case, outage)
+            or self._by_failure(case, outage)
+            or self._without_change(case)
+            or (self._without_log(case) if not case.left.heard else self._while_running(case))
+        )
+
+    def _added(self, case: _Case) -> Cause | None:
+        """The cause for a replica that was added to the assignment, or was missing when the partition was created."""
+        broker, before = case.left.broker, case.before
+        if broker in case.state.adding or (before is not None and before.replicas and broker not in before.replicas):
+            return Cause(NEW, "certain", f"broker {broker} was added to the replicas and had to copy the log first")
+        if case.created and case.left.starting:
+            return Cause(NEW, "probable", f"broker {broker} was not yet known to the controller when the partition was created")
+        return None
+
+    def _reassigned(self, case: _Case, outage: Outage | None) -> Cause | None:
+        """The cause for a replica that was being removed from the assignment."""
+        broker, before = case.left.broker, case.before
+        leaves = case.unassigned and before is not None and broker in before.isr and _soon(case.state, case.end) and outage is None
+        if broker in self._leaving[case.first] or leaves:
+            return Cause(REASSIGNED, "certain", f"broker {broker} was being removed from the assignment")
+        return None
+
+    def _by_failure(self, case: _Case, outage: Outage | None) -> Cause | None:
+        """The cause for a replica whose log directory failed, or whose broker stopped or crashed."""
+        left = case.left
         failed = self._log_dir(left)
         if failed is not None and (outage is None or outage.life is None):
-            return Told(LOG_DIR, "certain", f"a log directory of broker {broker} had failed", evidence=[failed])
-        if outage is not None and not (created and outage.how == KILLED):
-            return self._ended(left, outage, end)
-        if created and left.heard:
-            return Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
-        if not state.follows(before) and self.shrink(broker, state) is None:
-            if (unseen := left.ended_since(before.at if before is not None else None)) is not None:
-                ended = self._ended(left, unseen, end)
-                ended.confidence = "probable"  # it may have been in sync again before it left for another reason
-                return ended
-            if before is None:
-                return Told(UNKNOWN, "possible", f"when and why broker {broker} left is not in evidence")
-        if not left.heard:
-            return self._unheard(left, state)
+            return Cause(LOG_DIR, "certain", f"a log directory of broker {left.broker} had failed", evidence=[failed])
+        if outage is not None and not (case.created and outage.how == KILLED):
+            return self._ended(left, outage, case.end)
+        if case.created and left.heard:
+            words = f"the partition was created while the controller did not count broker {left.broker} as alive"
+            return Cause(NEW, "probable", words)
+        return None
+
+    def _without_change(self, case: _Case) -> Cause | None:
+        """The cause for a replica whose removal is missing from the evidence."""
+        left, before = case.left, case.before
+        if case.state.follows(before) or self.shrink(left.broker, case.state) is not None:
+            return None
+        if (outage := left.ended_since(before.at if before is not None else None)) is not None:
+            cause = self._ended(left, outage, case.end)
+            cause.confidence = "probable"  # it may have been in sync again before it left for another reason
+            return cause
+        words = f"the evidence does not show when and why broker {left.broker} left the ISR"
+        return Cause(UNKNOWN, "possible", words) if before is None else None
+
+    def _while_running(self, case: _Case) -> Cause:
+        """The cause for a replica of a broker with a log and without an outage."""
+        left, state = case.left, case.state
         if (asleep := left.suspension) is not None:
-            return Told(SUSPENDED, "probable", asleep.words, evidence=asleep.events)
-        back = end.at if end is not None else None
-        if (seen := self._fell_behind(left, state, back)) is not None:
-            return seen
-        if (taken := self._taken_out(broker, first)) is not None:
-            words = f"the controller did not count broker {broker} as alive, and no end of its process is in evidence"
-            return Told(GONE, "probable", words, evidence=[taken])
-        return self._not_told(left, state)
+            return Cause(SUSPENDED, "probable", asleep.words, evidence=asleep.events)
+        if (behind := self._fell_behind(left, state, case.end.at if case.end is not None else None)) is not None:
+            return behind
+        if (taken := self._taken_out(case)) is not None:
+            words = f"the controller did not count broker {left.broker} as alive, and the evidence does not show that its process ended"
+            return Cause(GONE, "probable", words, evidence=[taken])
+        return self._stuck_or_slow(left, state)
+
+    def counts_to_end(self, broker: int, first: int) -> bool:
+        """Whether an absence from the state with index `first` to the last one counts. If the assignment is unknown, a replica that did
+        not come back may have been reassigned, unless its leader removed it from the ISR. Absences do not count while the topic is being
+        deleted."""
+        states = self.timeline.states
+        if not states[-1].replicas and self.shrink(broker, states[first]) is None:
+            return False
+        return within_life(Window(states[first].at, None, tuple(states[first:])), self.timeline, self.cluster) is not None
 
     def _away(self, left: IsrRemoval) -> Outage | None:
         """The span in which its broker was stopping or gone. None if the broker showed activity in this partition after the replica left
@@ -308,11 +355,11 @@ class _Judge:
                 return e
         return left.log_dir
 
-    def _taken_out(self, broker: int, first: int) -> Event | None:
+    def _taken_out(self, case: _Case) -> Event | None:
         """A controller's statement that the broker was not there: a controller removes a replica from an ISR, or takes its leadership away,
         when its broker is not registered (ReplicaStateMachine, PartitionStateMachine). With ZooKeeper, a removal by the leader does not
         change the leader epoch."""
-        state, before = self.timeline.states[first], self.timeline.states[first - 1] if first else None
+        state, before, broker = case.state, case.before, case.left.broker
         for event in (state.event, *state.also):
             if event.value == "OfflineReplica" and event.broker == broker:
                 return event
@@ -321,20 +368,19 @@ class _Judge:
         changed = before is not None and broker in before.isr and broker not in state.isr and _next(before, state)
         return state.event if changed and self.cluster.mode == "zookeeper" else None
 
-    def _ended(self, left: IsrRemoval, outage: Outage, end: State | None) -> Told:
+    def _ended(self, left: IsrRemoval, outage: Outage, end: State | None) -> Cause:
         broker, at = left.broker, left.at
         back = self._began(left, outage, end)
-        ended = outage.life.end_at if outage.life is not None else None
         if outage.how == KILLED:
             before = " before" if at is not None and outage.until is not None and at > outage.until + SLACK else ""
-            elsewhere = " and began again in the cluster after this one" if outage.event.cluster not in (None, self.cluster.number) else ""
-            return Told(CRASHED, "certain", f"broker {broker} had died without a shutdown{before}{elsewhere}", back, [outage.event])
-        words = f"broker {broker} was being shut down in order"
+            elsewhere = " and started again in the next cluster" if outage.event.cluster not in (None, self.cluster.number) else ""
+            return Cause(CRASHED, "certain", f"broker {broker} had crashed{before}{elsewhere}", back, [outage.event])
+        ended = outage.life.end_at if outage.life is not None else None
+        words = f"broker {broker} was shutting down cleanly"
         if at is not None and ended is not None and at > ended + DETECTION:
-            words = f"broker {broker} had been stopped in order at {moment(ended)}" + (
-                " and was not started again before" if outage.covers(at) else ""
-            )
-        return Told(RESTARTED if back is not None else STOPPED, "certain", words, back, [outage.event])
+            not_back = " and was not started again before" if outage.covers(at) else ""
+            words = f"broker {broker} had shut down cleanly at {moment(ended)}{not_back}"
+        return Cause(RESTARTED if back is not None else STOPPED, "certain", words, back, [outage.event])
 
     def _began(self, left: IsrRemoval, outage: Outage, end: State | None) -> datetime | None:
         """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again. None for a
@@ -346,60 +392,61 @@ class _Judge:
             return max(begun(outage.until, datetime.max), default=None)
         return max(begun(outage.until, end.at) or begun(outage.until, end.at + SLACK)[:1], default=None)
 
-    def _unheard(self, left: IsrRemoval, state: State) -> Told:
+    def _without_log(self, case: _Case) -> Cause:
         """The cause for a broker from which nothing was collected: from what its leader knew of its fetching, and what the controller
         saw."""
-        broker = left.broker
-        seen = self._measured(left, state)
+        left, broker = case.left, case.left.broker
+        measured = self._measured(left, case.state)
         lost = left.lost
-        if lost is not None and (seen is None or seen.cause != SLOW):
-            return Told(GONE, "probable", f"the controller saw broker {broker} go, and nothing was collected from it", evidence=[lost])
-        if seen is not None:
-            seen.words += "; nothing was collected from it to say whether it was dead, frozen or cut off" if seen.cause == STUCK else ""
-            seen.confidence = "probable"
-            return seen
-        lives = left.availability.lives
-        if lives and lives[0].begin is not None:
-            words = f"the log of broker {broker} begins with its start at {moment(lives[0].begin_at)}, after that"
-            return Told(UNKNOWN, "possible", words, evidence=[lives[0].begin])
-        return Told(UNKNOWN, "possible", f"nothing was collected from broker {broker} to say why")
+        if lost is not None and (measured is None or measured.kind != SLOW):
+            return Cause(GONE, "probable", f"the controller lost broker {broker}, and nothing was collected from it", evidence=[lost])
+        if measured is not None:
+            if measured.kind == STUCK:
+                measured.words += "; nothing was collected from it, so it may have crashed, hung or been disconnected"
+            measured.confidence = "probable"
+            return measured
+        runs = left.availability.lives
+        if runs and runs[0].begin is not None:
+            words = f"the log of broker {broker} begins with its start at {moment(runs[0].begin_at)}, after that"
+            return Cause(UNKNOWN, "possible", words, evidence=[runs[0].begin])
+        return Cause(UNKNOWN, "possible", f"the reason is unknown: nothing was collected from broker {broker}")
 
-    def _silent(self, left: IsrRemoval) -> Told | None:
+    def _log_ended(self, left: IsrRemoval) -> Cause | None:
         """Its log ends, and no other broker saw it again: most likely it crashed, but only its next start would prove that."""
         missed = left.availability.missed
         if missed is None or left.at is None or not missed.covers(left.at):
             return None
-        how = "did not find" if missed.event.reason == "live" else "saw"
-        words = f"the controller {how} broker {left.broker}{'' if how != 'saw' else ' go'}, and it printed nothing more"
-        return Told(GONE, "probable", words, evidence=[missed.event])
+        how = "did not find" if missed.event.reason == "live" else "lost"
+        return Cause(GONE, "probable", f"the controller {how} broker {left.broker}, and its log ends there", evidence=[missed.event])
 
-    def _fell_behind(self, left: IsrRemoval, state: State, end: datetime | None) -> Told | None:
+    def _fell_behind(self, left: IsrRemoval, state: State, end: datetime | None) -> Cause | None:
         """Whether the replica was stuck or slow: from its offset on its leader, pauses, the session, and fetch errors."""
-        at, broker, lag = left.at, left.broker, left.lag
+        at, lag = left.at, left.lag
         if at is None:
             return None
-        seen = self._measured(left, state)
-        if seen is not None and seen.cause == SLOW:
-            return seen
+        measured = self._measured(left, state)
+        if measured is not None and measured.kind == SLOW:
+            return measured
         paused = self._paused(left)
         if paused is not None:
-            return _join(paused, seen)
-        kept = self._kept_back(left, state, at - lag * 1.5) if seen is not None else None
-        if seen is not None and seen.confidence == "certain":
-            return kept or seen
-        silent = self._silent(left)
-        lost = left.session_lost(end)
-        if silent is None and lost is not None:
-            if not left.availability.went_on(lost):
-                words = f"the controller saw broker {broker} go, and whether its process went on is not in evidence"
-                return Told(GONE, "probable", words, evidence=[lost])
-            told = Told(STUCK, "certain", f"broker {broker} {LOST_SESSION}", evidence=[lost])
-            return _join(told, seen)
-        if silent is not None:
-            return silent
-        return kept or seen or self._failing(broker, at, lag)
+            return _join(paused, measured)
+        throttled = self._throttled(left, state, at - lag * 1.5) if measured is not None else None
+        if measured is not None and measured.confidence == "certain":
+            return throttled or measured
+        return (
+            self._log_ended(left) or self._session_lost(left, end, measured) or throttled or measured or self._failing(left.broker, at, lag)
+        )
 
-    def _kept_back(self, left: IsrRemoval, state: State, since: datetime) -> Told | None:
+    def _session_lost(self, left: IsrRemoval, end: datetime | None, measured: Cause | None) -> Cause | None:
+        broker, lost = left.broker, left.session_lost(end)
+        if lost is None:
+            return None
+        if not left.availability.went_on(lost):
+            words = f"the controller lost broker {broker}, and the evidence does not show whether its process kept running"
+            return Cause(GONE, "probable", words, evidence=[lost])
+        return _join(Cause(STUCK, "certain", f"broker {broker} {LOST_SESSION}", evidence=[lost]), measured)
+
+    def _throttled(self, left: IsrRemoval, state: State, since: datetime) -> Cause | None:
         """A throttle exempts replicas in sync, but a fetcher knows that its replica is in sync only after its first records
         (ReplicaFetcherThread#shouldFollowerThrottle, PartitionFetchState#lag): a new fetcher may be throttled from the start."""
         broker = left.broker
@@ -410,12 +457,12 @@ class _Judge:
         if shrink is None or end is None or rate is None or not begun or begun[-1].offset != end:
             return None
         words = (
-            f"broker {broker} had got nothing since it began to fetch at offset {end} at {moment(begun[-1].at)}, while "
-            f"follower.replication.throttled.rate={rate.value} held it back: a throttle spares a replica in sync only once it has fetched records"
+            f"broker {broker} had received nothing since it started to fetch at offset {end} at {moment(begun[-1].at)}: "
+            f"follower.replication.throttled.rate={rate.value} applies until a fetcher has received its first records, even to replicas in sync"
         )
-        return Told(SLOW, "probable", words, evidence=[*([rate.event] if rate.event is not None else []), shrink])
+        return Cause(SLOW, "probable", words, evidence=[*([rate.event] if rate.event is not None else []), shrink])
 
-    def _measured(self, left: IsrRemoval, state: State) -> Told | None:
+    def _measured(self, left: IsrRemoval, state: State) -> Cause | None:
         shrink = self.shrink(left.broker, state)
         return self.progress.of(left.broker, shrink, left.lag, left.skew) if shrink is not None else None
 
@@ -428,13 +475,13 @@ class _Judge:
         fitting = [e for e in near if broker in (e.previous_isr or ()) and set(e.isr or ()) == set(state.isr)]
         return fitting[-1] if fitting else None
 
-    def _paused(self, left: IsrRemoval) -> Told | None:
+    def _paused(self, left: IsrRemoval) -> Cause | None:
         if (worst := left.pause) is None:
             return None
-        told = f"broker {left.broker} stood still for {lasting(worst).total_seconds():.1f} s from {moment(worst.at)} on ({worst.value or worst.reason})"
-        return Told(STUCK, "certain", told, evidence=[worst])
+        paused = f"broker {left.broker} was paused for {lasting(worst).total_seconds():.1f} s from {moment(worst.at)}"
+        return Cause(STUCK, "certain", f"{paused} ({worst.value or worst.reason})", evidence=[worst])
 
-    def _failing(self, broker: int, at: datetime, lag: timedelta) -> Told | None:
+    def _failing(self, broker: int, at: datetime, lag: timedelta) -> Cause | None:
         own = self._errors.get(broker, [])
         near = own[bisect_left(own, at - lag * 1.5, key=_when) : bisect_right(own, at + SLACK, key=_when)]
         if not any(e.event == "partition-failed" or (e.last_at or at) >= at - lag / 2 for e in near):
@@ -445,27 +492,28 @@ class _Judge:
             if ended is not None
             else f"broker {broker}'s fetches of this partition failed ({near[-1].reason or 'see the line'})"
         )
-        return Told(STUCK, "certain" if ended is not None else "probable", words, evidence=[ended or near[-1]])
+        return Cause(STUCK, "certain" if ended is not None else "probable", words, evidence=[ended or near[-1]])
 
-    def _not_told(self, left: IsrRemoval, state: State) -> Told:
+    def _stuck_or_slow(self, left: IsrRemoval, state: State) -> Cause:
+        """The cause if the evidence does not show whether the replica was stuck or slow."""
         broker = left.broker
         shrink = self.shrink(broker, state)
         end = _end_of(broker, shrink)
         ended = f" (its log ended at {end})" if end is not None else ""
-        words = f"broker {broker} was running and not in sync{ended}; nothing in the evidence tells whether it stood still or was too slow"
+        words = f"broker {broker} was running and not in sync{ended}; the evidence does not show whether it was stuck or too slow"
         if left.lag_by_messages:
             words += (
-                ", or was more than replica.lag.max.messages behind after a burst (Kafka before 0.9 takes a replica out for that, however "
-                "well it fetches)"
+                ", or was more than replica.lag.max.messages behind after a burst (before 0.9, Kafka removes a replica from the ISR for "
+                "that, even if it fetches fast)"
             )
-        return Told(NOT_TOLD, "certain", words, evidence=[shrink] if shrink is not None else [])
+        return Cause(NOT_TOLD, "certain", words, evidence=[shrink] if shrink is not None else [])
 
 
-def _join(told: Told, seen: Told | None) -> Told:
-    if seen is not None and seen.cause == told.cause:
-        told.words += f"; {seen.words}"
-        told.evidence = [*told.evidence, *seen.evidence]
-    return told
+def _join(cause: Cause, measured: Cause | None) -> Cause:
+    if measured is not None and measured.kind == cause.kind:
+        cause.words += f"; {measured.words}"
+        cause.evidence = [*cause.evidence, *measured.evidence]
+    return cause
 
 
 def _end_of(broker: int, shrink: Event | None) -> int | None:
@@ -548,14 +596,14 @@ def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
 
 def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
     evidence = quote(i.evidence)[:QUOTED_EACH] if quoted else ()
-    told = {name: getattr(i, name) for name in ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "elected")}
-    return {**told, "times": times, "words": i.words[:MAX_WORDS], "evidence": [e.row() for e in evidence]}
+    columns = {name: getattr(i, name) for name in ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "elected")}
+    return {**columns, "times": times, "words": i.words[:MAX_WORDS], "evidence": [e.row() for e in evidence]}
 
 
 def short_rows(found: Sequence[UnderReplicatedWindow]) -> list[dict[str, Any]]:
     """The windows as rows; at most MAX_INTERVALS, the first and the longest open ones."""
-    told = found if len(found) <= MAX_INTERVALS else [*found[: MAX_INTERVALS - 1], found[-1]]
-    return [{name: getattr(s, name) for name in ("leader", "start", "end", "planned", "missing")} for s in told]
+    kept = found if len(found) <= MAX_INTERVALS else [*found[: MAX_INTERVALS - 1], found[-1]]
+    return [{name: getattr(s, name) for name in ("leader", "start", "end", "planned", "missing")} for s in kept]
 
 
 ABSENCES = Fact(
@@ -594,18 +642,18 @@ SHORTS = Fact(
             ]
         )
     ),
-    "when it was under-replicated, under which leader (Short)",
+    "when it was under-replicated, under which leader (UnderReplicatedWindow)",
     lambda timeline, cluster: short_rows(shorts(timeline, cluster)),
 )
 SHORTS_UNTOLD = Fact(
     "shorts_untold",
     pa.int32(),
-    "so many windows more than `shorts` holds",
+    "number of windows that `shorts` leaves out",
     lambda timeline, cluster: max(len(shorts(timeline, cluster)) - MAX_INTERVALS, 0),
 )
 TOLD_FROM = Fact(
     "told_from",
     pa.timestamp("us"),
-    "when the evidence first tells of it",
+    "time of the first state in the evidence",
     lambda timeline, _: timeline.states[0].at if timeline.states else None,
 )

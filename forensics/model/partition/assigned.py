@@ -22,15 +22,15 @@ class Orders:
     (LeaderAndIsrRequest, PartitionStateInfo). The order then comes from the line that assigned or described the partition."""
 
     def __init__(self, events: Iterable[Event] = (), snapshots: Iterable[Snapshot] = ()) -> None:
-        told: dict[tuple[int, ...], None] = dict.fromkeys(s.replicas for s in snapshots if s.replicas)
+        assigned: dict[tuple[int, ...], None] = dict.fromkeys(s.replicas for s in snapshots if s.replicas)
         self.lost = False
         for e in events:
             if e.replicas and (e.event != "assignment" or e.reason in ("stored", "current")):
                 self.lost |= bool(e.unordered)
                 if not e.unordered:
-                    told[tuple(e.replicas)] = None
-        self._told = told
-        self._by_set = {frozenset(t): t for t in told}
+                    assigned[tuple(e.replicas)] = None
+        self._told = assigned
+        self._by_set = {frozenset(t): t for t in assigned}
 
     def arranged(self, replicas: tuple[int, ...] | None) -> tuple[int, ...] | None:
         """The replicas in their order; unchanged if the order is unknown."""
@@ -50,19 +50,19 @@ def assigned_from(states: Sequence[State], of: Of, snapshots: Sequence[Snapshot]
     (2.6 and later) prints the assignment nowhere else."""
     if all(s.replicas for s in states):
         return _as_created(states, of, snapshots)
-    told = [e.replicas for e in of("partition-transition", "topic-created") if e.replicas]
+    assigned = [e.replicas for e in of("partition-transition", "topic-created") if e.replicas]
     stored = (e.replicas for e in of("assignment") if e.reason in ("stored", "current") and e.replicas)
-    known = told[0] if told else next((list(s.replicas) for s in snapshots if s.replicas), None) or next(stored, None)
+    known = assigned[0] if assigned else next((list(s.replicas) for s in snapshots if s.replicas), None) or next(stored, None)
     return [s if s.replicas or not known else replace(s, replicas=tuple(known)) for s in states]
 
 
 def _as_created(states: Sequence[State], of: Of, snapshots: Sequence[Snapshot]) -> list[State]:
     """Orders the assignment before a reassignment. A reassignment lists its target first and the rest as a set, so the earlier order
     comes from the creation line or the first --describe."""
-    told = [tuple(e.replicas) for e in of("partition-transition", "topic-created") if e.replicas]
-    told += [s.replicas for s in snapshots if s.replicas]
+    assigned = [tuple(e.replicas) for e in of("partition-transition", "topic-created") if e.replicas]
+    assigned += [s.replicas for s in snapshots if s.replicas]
     named = next((i for i, s in enumerate(states) if any(e.replicas for e in (s.event, *s.also))), 0)
-    known = next((t for t in told if named and set(t) == set(states[0].replicas or ())), None)
+    known = next((t for t in assigned if named and set(t) == set(states[0].replicas or ())), None)
     return [replace(s, replicas=known) if known is not None and i < named else s for i, s in enumerate(states)]
 
 

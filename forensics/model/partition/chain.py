@@ -49,9 +49,7 @@ def _in_effect(states: Sequence[State]) -> list[State]:
     doubt: Event | None = None
     for s, before in zip(reversed(states), reversed(earlier), strict=True):
         if s.partition_epoch is None and s.source in ("leader", "intended") and s.event.event in _INTENTS:
-            after = kept[-1] if kept else None
-            no_room = after is not None and before is not None and after.partition_epoch == before + 1
-            if no_room or (after is not None and _elected_otherwise(s, after)):
+            if kept and _leaves_no_room(s, before, kept[-1]):
                 continue
             if s.source == "intended":
                 doubt = s.doubt
@@ -59,6 +57,11 @@ def _in_effect(states: Sequence[State]) -> list[State]:
         kept.append(replace(s, doubt=doubt) if doubt is not None else s)
         doubt = None
     return kept[::-1]
+
+
+def _leaves_no_room(intended: State, before: int | None, after: State) -> bool:
+    """Whether the next state shows that the intended change never took effect. `before`: the last partition epoch before the change."""
+    return (before is not None and after.partition_epoch == before + 1) or _elected_otherwise(intended, after)
 
 
 def _elected_otherwise(intended: State, after: State) -> bool:
@@ -74,16 +77,19 @@ def _settled(states: Sequence[State]) -> list[State]:
             result[number] = replace(s, doubt=None)
     refuted: set[int] = set()
     for one, other, room, exact in _rooms(result):
-        own = range(one + 1, other)
-        in_doubt = {i for i in own if _in_doubt(result[i])}
-        certain = sum(_writes(result[i], result[i - 1]) for i in range(one + 1, other + 1) if i not in in_doubt) - 1
-        if any(result[i].epoch_guessed for i in range(one, other + 1)):
+        if any(s.epoch_guessed for s in result[one : other + 1]):
             continue
+        in_doubt = {i for i in range(one + 1, other) if _in_doubt(result[i])}
+        certain = sum(_writes(result[i], result[i - 1]) for i in range(one + 1, other + 1) if i not in in_doubt) - 1
         if room == certain:
             refuted |= in_doubt
-        elif exact and room == certain + len(in_doubt) and all(_continues(result[i], result[i - 1]) for i in own):
-            result[one + 1 : other] = [replace(s, doubt=None) if _in_doubt(s) else s for s in result[one + 1 : other]]
+        elif exact and room == certain + len(in_doubt) and all(_continues(result[i], result[i - 1]) for i in range(one + 1, other)):
+            result[one + 1 : other] = map(_without_doubt, result[one + 1 : other])
     return [s for i, s in enumerate(result) if i not in refuted]
+
+
+def _without_doubt(s: State) -> State:
+    return replace(s, doubt=None) if _in_doubt(s) else s
 
 
 def _in_doubt(s: State) -> bool:
@@ -132,7 +138,7 @@ def _counted(states: Sequence[State]) -> list[State]:
     for one, other, room, exact in _rooms(states):
         lacking = room - (other - one - 1)
         if lacking > 0 and (other - one > 1 or not exact):
-            counted[one + 1 : other + 1] = [replace(s, untold=lacking) for s in states[one + 1 : other + 1]]
+            counted[one + 1 : other + 1] = [replace(s, missing_changes=lacking) for s in states[one + 1 : other + 1]]
         elif lacking <= 0:
             counted[one:other] = [s if _in_doubt(s) else replace(s, doubt=None) for s in counted[one:other]]
     return counted
@@ -158,22 +164,37 @@ def _within(states: Sequence[State]) -> list[State]:
             bare.append(s)
     result = [_best(numbered[n]) for n in sorted(numbered)]
     if spine:
-        begun = next((s for s in bare if s.source == "decided"), None) if not result else None
-        if begun is not None:  # a decision of a ZooKeeper controller begins a leader epoch
-            bare.remove(begun)
-            result = [begun]
+        decision = next((s for s in bare if s.source == "decided"), None) if not result else None
+        if decision is not None:  # a decision of a ZooKeeper controller begins a leader epoch
+            bare.remove(decision)
+            result = [decision]
         result = _on_spine(result, sorted(spine, key=lambda s: s.at or datetime.max))
     for s in sorted(bare, key=lambda s: (s.at or datetime.max, AUTHORITY[s.source])):
-        twin = next((i for i, r in enumerate(result) if r.leader == s.leader and set(r.isr) == set(s.isr) and not _apart(r, s)), None)
-        repeated = _repeated(s, result) if twin is None and spine else None
-        if twin is not None:
-            result[twin] = _confirmed(result[twin], s)
-        elif repeated is not None:
-            result[repeated] = replace(result[repeated], also=(*result[repeated].also, s.event)[:8])
-        else:
-            place = next((i for i, r in enumerate(result) if r.at is not None and s.at is not None and r.at > s.at), len(result))
-            result.insert(place, s)
+        _merge_into(result, s, on_spine=bool(spine))
     return result
+
+
+def _merge_into(result: list[State], s: State, *, on_spine: bool) -> None:
+    """Merges a state without a partition epoch into an equal one, or inserts it by time."""
+    twin = next((i for i, r in enumerate(result) if _same(r, s) and not _apart(r, s)), None)
+    repeated = _repeated(s, result) if twin is None and on_spine else None
+    if twin is not None:
+        result[twin] = _confirmed(result[twin], s)
+    elif repeated is not None:
+        result[repeated] = replace(result[repeated], also=(*result[repeated].also, s.event)[:8])
+    else:
+        result.insert(_place(s, result), s)
+
+
+def _same(one: State, other: State) -> bool:
+    return one.leader == other.leader and set(one.isr) == set(other.isr)
+
+
+def _place(state: State, result: Sequence[State], after: int = -1) -> int:
+    """Index of the first later state beyond `after`."""
+    if state.at is None:
+        return len(result)
+    return next((i for i in range(after + 1, len(result)) if (at := result[i].at) is not None and at > state.at), len(result))
 
 
 def _confirmed(own: State, other: State) -> State:
@@ -186,12 +207,10 @@ def _confirmed(own: State, other: State) -> State:
     return replace(merged, at=own.at, event=own.event, also=tuple(others[:8]))
 
 
-def _repeated(state: State, told: Sequence[State]) -> int | None:
+def _repeated(state: State, states: Sequence[State]) -> int | None:
     """Index of the earlier state that a controller repeats from its cache. The controller may not know the leader's later changes (0.8.2
     never does), and the leader would have printed a change back."""
-    return next(
-        (i for i, t in enumerate(told) if t.leader == state.leader and set(t.isr) == set(state.isr) and not_after(t.at, state.at)), None
-    )
+    return next((i for i, s in enumerate(states) if _same(s, state) and not_after(s.at, state.at)), None)
 
 
 def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
@@ -200,19 +219,15 @@ def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
     result = [*others[:1], *spine]
     reached = 0
     for other in others[1:]:
-        alike = [i for i in range(reached, len(result)) if (result[i].leader, set(result[i].isr)) == (other.leader, set(other.isr))]
+        alike = [i for i in range(reached, len(result)) if _same(result[i], other)]
         counted = (other.partition_epoch or 0) - (others[0].partition_epoch or 0)
         same = counted if counted in alike else next(iter(alike), None)
         if same is not None:
             reached = same
             result[same] = replace(_confirmed(result[same], other), at=result[same].at)
         elif other.source != "cached":
-            place = next(
-                (i for i, r in enumerate(result) if i > reached and r.at is not None and other.at is not None and r.at > other.at),
-                len(result),
-            )
-            result.insert(place, other)
-            reached = place
+            reached = _place(other, result, reached)
+            result.insert(reached, other)
     return result
 
 
@@ -256,22 +271,24 @@ def _carry(states: Sequence[State]) -> list[State]:
     added), and drops states that change nothing."""
     result: list[State] = []
     first = next((s for s in states if s.replicas), None)
-    begin = tuple(b for b in first.replicas or () if b not in first.adding) + first.removing if first is not None else None
+    begin = tuple(b for b in first.replicas or () if b not in first.adding) + first.removing if first is not None else ()
     for s in states:
-        if not result and s.replicas is None and begin:
-            s = replace(s, replicas=tuple(dict.fromkeys(begin)))
         before = result[-1] if result else None
-        if before is not None and s.replicas is None:
-            s = replace(s, replicas=before.replicas)
-        same = before is not None and (before.leader_epoch, before.leader, set(before.isr)) == (s.leader_epoch, s.leader, set(s.isr))
-        if (
-            same
-            and before is not None
-            and (s.replicas or ()) == (before.replicas or ())
-            and s.partition_epoch in (None, before.partition_epoch)
-            and not _changed_in_between(before, s)
-        ):
+        if s.replicas is None and (before is not None or begin):
+            s = replace(s, replicas=before.replicas if before is not None else tuple(dict.fromkeys(begin)))
+        if before is not None and _changes_nothing(before, s):
             result[-1] = replace(before, also=(*before.also, s.event)[:8])
-            continue
-        result.append(s)
+        else:
+            result.append(s)
     return result
+
+
+def _changes_nothing(before: State, s: State) -> bool:
+    """Whether a state only repeats the one before it."""
+    return (
+        before.leader_epoch == s.leader_epoch
+        and _same(before, s)
+        and (s.replicas or ()) == (before.replicas or ())
+        and s.partition_epoch in (None, before.partition_epoch)
+        and not _changed_in_between(before, s)
+    )

@@ -51,13 +51,13 @@ class Gap:
     def __str__(self) -> str:
         if self.epochs:
             first, last = self.epochs[0], self.epochs[-1]
-            return f"of leader epoch{f' {first}' if first == last else f's {first} to {last}'} nothing is known"
+            return f"leader epoch{f' {first} is' if first == last else f's {first} to {last} are'} not in the evidence"
         if self.intended is not None:
-            return f"whether the ISR became {list(self.intended.isr or ())}, as broker {self.before.leader} intended, is not in evidence"
+            return f"the evidence does not show whether the ISR became {list(self.intended.isr or ())}, as broker {self.before.leader} intended"
         if self.changed_from is not None:
             return f"no evidence shows how the ISR became {list(self.changed_from)}"
         if self.changes is None:
-            return f"the log in which broker {self.before.leader} would have told of changes of the ISR is not in evidence"
+            return f"the log in which broker {self.before.leader} would report ISR changes is not in the evidence"
         if self.changes < 0:
             return (
                 f"two states contradict each other: after partition epoch {self.before.partition_epoch} came {self.after.partition_epoch}"
@@ -74,8 +74,8 @@ def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
     if before.partition_epoch is not None and after.partition_epoch is not None:
         lacking = after.partition_epoch - before.partition_epoch - 1
         return Gap(before, after, range(0), lacking) if lacking else Contiguous(before, after)
-    if after.untold:
-        return Gap(before, after, range(0), after.untold, at_most=True)
+    if after.missing_changes:
+        return Gap(before, after, range(0), after.missing_changes, at_most=True)
     if before.doubt is not None:
         return Gap(before, after, range(0), None, before.doubt)
     if before.epoch_guessed or after.epoch_guessed:

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise, zip_longest
+from itertools import accumulate, chain, pairwise, zip_longest
 from typing import Any
 
 from forensics.model.events import Event
-from parsers.decoding.batches import Stretch, stretches_of
+from parsers.formats.segments import Stretch, stretches_of
 
 TAILS = frozenset({"torn-tail", "preallocated"})
 """Normal reasons at the end of a log: a write that an unclean stop interrupted, and zero bytes that were allocated or never written."""
@@ -30,7 +30,7 @@ class DamagedStretch:
     segment: Event
     """The last `segment` event of the file."""
     reason: str
-    """As in parsers.decoding.batches.Stretch."""
+    """As in parsers.formats.segments.Stretch."""
     byte: int
     end_byte: int | None
     """None: up to the end of the file."""
@@ -115,15 +115,19 @@ def extent(segments: Iterable[Event], recovery_point: int | None) -> Extent:
     if len(found) < 2:
         return found[0] if found else Extent()
     return Extent(
-        max((e.recovery_end for e in found if e.recovery_end is not None), default=None),
+        _furthest(e.recovery_end for e in found),
         any(e.recovery_cuts for e in found),
-        max((e.reach for e in found if e.reach is not None), default=None),
-        max((e.unbroken for e in found if e.unbroken is not None), default=None),
+        _furthest(e.reach for e in found),
+        _furthest(e.unbroken for e in found),
         any(e.end_unknown for e in found),
-        tuple(s for e in found for s in e.stretches),
-        tuple(h for e in found for h in e.holes),
-        tuple(o for e in found for o in e.overlaps),
+        tuple(chain.from_iterable(e.stretches for e in found)),
+        tuple(chain.from_iterable(e.holes for e in found)),
+        tuple(chain.from_iterable(e.overlaps for e in found)),
     )
+
+
+def _furthest(offsets: Iterable[int | None]) -> int | None:
+    return max((offset for offset in offsets if offset is not None), default=None)
 
 
 def _files(segments: Iterable[Event]) -> list[_File]:
@@ -140,16 +144,12 @@ def _of_directory(files: Sequence[_File], recovery_point: int | None) -> Extent:
     stretches = list(_stretches(files))
     overlaps = [o for f in files for o in _overlaps(f)]
     rises = not overlaps and all(end <= start for (_, end), (start, _) in pairwise(_spans(files)))
-    ends = [f.last_row.log_end_offset for f in files if f.last_row.log_end_offset is not None]
-    cuts = [
-        f.last_row.log_end_offset
-        for f, after in zip(files, [*files[1:], None], strict=True)
-        if f.last_row.value and f.last_row.log_end_offset is not None and _recovered(after, recovery_point)
-    ]
-    reach = max(ends) if ends and rises and not stretches else _reach(files)
+    furthest = _furthest(f.last_row.log_end_offset for f in files)
+    cuts = _recovery_cuts(files, recovery_point)
+    reach = furthest if furthest is not None and rises and not stretches else _reach(files)
     holes = list(_holes(files))
     return Extent(
-        recovery_end=min(cuts) if cuts else max(ends, default=None),
+        recovery_end=min(cuts, default=furthest),
         recovery_cuts=bool(cuts),
         reach=reach,
         unbroken=next((start for start, _, within in holes if within), reach),
@@ -158,6 +158,15 @@ def _of_directory(files: Sequence[_File], recovery_point: int | None) -> Extent:
         holes=tuple((start, end) for start, end, _ in holes),
         overlaps=tuple(overlaps),
     )
+
+
+def _recovery_cuts(files: Sequence[_File], recovery_point: int | None) -> list[int]:
+    """The offsets at which a recovery would truncate the log: the ends of damaged files that it reads."""
+    return [
+        f.last_row.log_end_offset
+        for f, after in zip_longest(files, files[1:])
+        if f.last_row.value and f.last_row.log_end_offset is not None and _recovered(after, recovery_point)
+    ]
 
 
 def _contiguous_end(files: Sequence[_File]) -> int | None:
@@ -182,16 +191,16 @@ def _recovered(after: _File | None, recovery_point: int | None) -> bool:
 
 def _stretches(files: Sequence[_File]) -> Iterator[DamagedStretch]:
     for file, after in zip(files, [*files[1:], None], strict=True):
-        for told in stretches_of(file.last_row.value):
-            yield _stretch(told, file, after)
+        for stretch in stretches_of(file.last_row.value):
+            yield _stretch(stretch, file, after)
 
 
-def _stretch(told: Stretch, file: _File, after: _File | None) -> DamagedStretch:
-    start = told.start or 0
-    end = told.end if told.end is not None or after is None else after.base
-    claimed = told.claimed if told.claimed is not None and told.claimed > start else None
-    last = told.end_byte is None and after is None
-    return DamagedStretch(file.last_row, told.reason, told.byte, told.end_byte, start, end, claimed, last)
+def _stretch(stretch: Stretch, file: _File, after: _File | None) -> DamagedStretch:
+    start = stretch.start or 0
+    end = stretch.end if stretch.end is not None or after is None else after.base
+    claimed = stretch.claimed if stretch.claimed is not None and stretch.claimed > start else None
+    last = stretch.end_byte is None and after is None
+    return DamagedStretch(file.last_row, stretch.reason, stretch.byte, stretch.end_byte, start, end, claimed, last)
 
 
 def _spans(files: Sequence[_File]) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 Here: the time a partition was below or at min.insync.replicas or one failure away from loss (`exposure`, run on Spark's tasks), and the
 settings that protect records as data for the report. Not here: the settings in force (forensics.model.cluster.effective), or findings about risky
-ones (rules.risky_setting).
+ones (forensics.rules.risky_setting).
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def _min_isr(timeline: PartitionTimeline, cluster: Cluster, leader: int, at: dat
 
 def _refused(timeline: PartitionTimeline, leader: int, at: datetime | None) -> Event | None:
     """The refusal of the leader that is nearest to a time."""
-    told = timeline.of("append-refused")
-    place = bisect_right(told, at or datetime.min, key=lambda e: e.at or datetime.min)
-    near = [e for e in told[max(place - 1, 0) : place + 1] if e.count and e.writer in (leader, None)]
+    refusals = timeline.of("append-refused")
+    place = bisect_right(refusals, at or datetime.min, key=lambda e: e.at or datetime.min)
+    near = [e for e in refusals[max(place - 1, 0) : place + 1] if e.count and e.writer in (leader, None)]
     return near[-1] if near else None
 
 
@@ -147,7 +147,7 @@ def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
     """A partition's exposure from its first state to the end of the evidence."""
     spent: dict[str, int] = defaultdict(int)
     alone_from: datetime | None = None
-    tells: dict[int, bool] = {}
+    observable: dict[int, bool] = {}
     states = settled(timeline, cluster)
     for state, later in zip_longest(states, states[1:]):
         end = later.at if later is not None else cluster.until
@@ -155,13 +155,13 @@ def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
             continue
         lasted = (end - state.at) // timedelta(milliseconds=1)
         spent["watched_ms"] += lasted
-        for what in _standing(state, timeline, cluster):
+        for what in _protection(state, timeline, cluster):
             spent[what] += lasted
             alone_from = alone_from or (state.at if what == "alone_ms" else None)
         if state.leader >= 0:
-            if state.leader not in tells:
-                tells[state.leader] = isr_changes_observable(state.leader, timeline, cluster)
-            spent["untold_ms"] += 0 if tells[state.leader] else lasted
+            if state.leader not in observable:
+                observable[state.leader] = isr_changes_observable(state.leader, timeline, cluster)
+            spent["untold_ms"] += 0 if observable[state.leader] else lasted
     return Exposure(**{name: spent[name] for name in SPENT}, alone_from=alone_from)
 
 
@@ -173,7 +173,7 @@ EXPOSURE = Fact(
 )
 
 
-def _standing(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+def _protection(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     if state.leader < 0:
         yield "offline_ms"
         return
@@ -205,7 +205,7 @@ class Topic:
     factor: int | None = None
     """The smallest replication factor of any partition, None if no evidence has an assignment."""
     largest: int = 0
-    told: Mapping[str, Any] | None = None
+    place: Mapping[str, Any] | None = None
     """A place in the evidence that shows the assignment of a partition with the smallest factor (a row of model.EVIDENCE)."""
     exposure: Counter[str] = field(default_factory=Counter)
 
@@ -220,7 +220,7 @@ def topics(partitions: Iterable[Mapping[str, Any]]) -> dict[str, Topic]:
         if factor:
             topic.largest = max(topic.largest, factor)
             if topic.factor is None or factor < topic.factor:
-                topic.factor, topic.told = factor, p["told"]
+                topic.factor, topic.place = factor, p["told"]
         for name in SPENT:
             topic.exposure[name] += (p["exposure"] or {}).get(name) or 0
     return found
@@ -316,16 +316,7 @@ def _in_force(cluster: Cluster, key: str, own: Iterable[str]) -> list[dict[str, 
 def _changes(cluster: Cluster, own: Mapping[str, Iterable[str]]) -> list[dict[str, Any]]:
     """The last MAX_CHANGES changes within the evidence, by time. The initial values of a broker do not count as a change, but a different
     value at a later start does."""
-    found: list[tuple[Change, str, str | None, int | None]] = []
-    for key in OF_TOPICS:
-        for topic in own.get(key, ()):
-            found.extend((c, key, topic, None) for c in own_history(cluster, key, topic) if c.at != datetime.min)
-    for key in SHOWN:
-        for broker in cluster.settings.brokers():
-            history = cluster.settings.history(key, broker=broker)
-            found.extend((c, key, None, broker) for c in _changed(c for c in history if c.source == STATIC)[1:])
-            found.extend((c, key, None, broker) for c in _changed(c for c in history if c.source == BROKER))
-        found.extend((c, key, None, None) for c in _changed(c for c in cluster.settings.history(key) if c.source == CLUSTER))
+    found = [*_changes_of_topics(cluster, own), *_changes_of_brokers(cluster)]
     found.sort(key=lambda f: (f[0].at, f[0].order))
     return [
         {
@@ -339,3 +330,22 @@ def _changes(cluster: Cluster, own: Mapping[str, Iterable[str]]) -> list[dict[st
         }
         for change, key, topic, broker in found[-MAX_CHANGES:]
     ]
+
+
+_OwnedChange = tuple[Change, str, str | None, int | None]
+"""A change with the setting's name, and the topic or broker whose value it is; neither for the cluster's."""
+
+
+def _changes_of_topics(cluster: Cluster, own: Mapping[str, Iterable[str]]) -> Iterator[_OwnedChange]:
+    for key in OF_TOPICS:
+        for topic in own.get(key, ()):
+            yield from ((c, key, topic, None) for c in own_history(cluster, key, topic) if c.at != datetime.min)
+
+
+def _changes_of_brokers(cluster: Cluster) -> Iterator[_OwnedChange]:
+    for key in SHOWN:
+        for broker in cluster.settings.brokers():
+            history = cluster.settings.history(key, broker=broker)
+            yield from ((c, key, None, broker) for c in _changed(c for c in history if c.source == STATIC)[1:])
+            yield from ((c, key, None, broker) for c in _changed(c for c in history if c.source == BROKER))
+        yield from ((c, key, None, None) for c in _changed(c for c in cluster.settings.history(key) if c.source == CLUSTER))

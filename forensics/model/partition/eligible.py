@@ -27,7 +27,7 @@ def eligible_leaders(state: State, until: datetime | None, timeline: PartitionTi
 
 def _crashed(broker: int, state: State, until: datetime, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """The broker ended without a shutdown since the last state that has it in the ISR."""
-    states = timeline.told
+    states = timeline.states_with_describe
     before = states[: next((n for n, s in enumerate(states) if s is state), len(states)) + 1]
     since = next((s.at for s in reversed(before) if broker in s.isr and s.at is not None), datetime.min)
     return any(a.how != CONTROLLED and a.overlaps(since, until) for a in cluster.availability(broker).outages)

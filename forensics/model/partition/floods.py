@@ -31,7 +31,7 @@ ENDS = (16_384, 4_096, 1_024, 256, 64)
 _INTENTS, _STATES = of(role=Role.ISR_INTENT), of(role=Role.ISR | Role.STATE)
 _KINDS = FOLDED | _INTENTS | _STATES
 _PARTITION, _LEADER = ("topic", "partition", "cluster"), ("leader", "leader_epoch")
-_TOLD = ("effect", "isr")
+_ISR = ("effect", "isr")
 _OTHER, _NOBODY = -1, -2
 """Used in place of a leader number: for rows that do not belong to a flood, and for rows without a leader."""
 
@@ -84,8 +84,8 @@ def marked(events: pa.Table, left_out: pa.ChunkedArray) -> pa.Table:
     """Converts the first event of each cut to an event that represents all dropped events."""
     if left_out.null_count == len(left_out):
         return events
-    told = pc.if_else(pc.is_valid(left_out), pa.scalar(LEFT_OUT), events["event"])
-    events = events.set_column(events.schema.get_field_index("event"), "event", told)
+    kinds = pc.if_else(pc.is_valid(left_out), pa.scalar(LEFT_OUT), events["event"])
+    events = events.set_column(events.schema.get_field_index("event"), "event", kinds)
     count = left_out.cast(EVENTS.field("count").type)
     if "count" not in events.schema.names:
         return events.append_column("count", count)
@@ -104,19 +104,19 @@ def _light(events: pa.Table, rows: pa.ChunkedArray | None, partitions: Numbers, 
         {
             "partition": partitions.of(events, _PARTITION),
             "leader": pc.if_else(flood, leader, _OTHER).cast(pa.int32()),
-            "isr": isrs.of(_telling(events), _TOLD),
+            "isr": isrs.of(_isrs(events), _ISR),
             "at": copied(at),
         }
     )
 
 
-def _telling(events: pa.Table) -> pa.Table:
+def _isrs(events: pa.Table) -> pa.Table:
     """The ISR in each row, and whether it is in effect: an intended change may fail, but up to 2.3 a leader prints only the intention,
     and prints it as the change takes effect."""
     kinds = pa.array(sorted(_STATES)), pa.array(sorted(_INTENTS))
     surely, maybe = (pc.is_in(events["event"], own) for own in kinds)
-    told = pc.if_else(surely, "2", pc.if_else(maybe, "1", "0"))
-    return events.select([name for name in ("isr",) if name in events.schema.names]).append_column("effect", told)
+    effect = pc.if_else(surely, "2", pc.if_else(maybe, "1", "0"))
+    return events.select([name for name in ("isr",) if name in events.schema.names]).append_column("effect", effect)
 
 
 def _cuts(rows: pa.Table, isrs: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -146,11 +146,11 @@ def _begin(partition: pa.Array, leader: pa.Array) -> pa.Array:
 def _between(isr: pa.Array, isrs: Sequence[str]) -> tuple[int, int] | None:
     """Index range between the first and the last report of the largest ISR; None if it is empty."""
     largest = max(isr.unique().to_pylist(), key=lambda number: _rank(isrs[number]))
-    told = pc.indices_nonzero(pc.equal(isr, largest))
-    begin, end = told[0].as_py() + 1, told[-1].as_py()
+    rows = pc.indices_nonzero(pc.equal(isr, largest))
+    begin, end = rows[0].as_py() + 1, rows[-1].as_py()
     return (begin, end) if begin < end else None
 
 
-def _rank(told: str) -> tuple[bool, str, int, str]:
-    effect, isr = told.split(BETWEEN)
+def _rank(name: str) -> tuple[bool, str, int, str]:
+    effect, isr = name.split(BETWEEN)
     return isr != NULL, effect, isr.count(","), isr

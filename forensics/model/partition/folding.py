@@ -61,7 +61,7 @@ def without_future_logs(events: Sequence[Event]) -> list[Event]:
         if e.event == "log-moved":
             own, future = future or own, None
         elif e.line is not None and e.directory is not None and e.event in _OF_A_LOG:
-            if e.reason == "future" or (e.event == "log-created" and own not in (None, e.directory) and _goes_on(events[place + 1 :], own)):
+            if e.reason == "future" or _creates_copy(e, own, events, place):
                 future = e.directory
             elif e.directory == future and e.pattern == "log-loaded":
                 future = None  # it replaced the replica's log without a line
@@ -71,6 +71,11 @@ def without_future_logs(events: Sequence[Event]) -> list[Event]:
             own = None if e.event == "log-deleted" else e.directory
         kept.append(e)
     return kept
+
+
+def _creates_copy(e: Event, own: str | None, events: Sequence[Event], place: int) -> bool:
+    """Whether a log is created while the replica's own log continues to exist in another directory."""
+    return e.event == "log-created" and own not in (None, e.directory) and _goes_on(events[place + 1 :], own)
 
 
 def _goes_on(later: Sequence[Event], own: str | None) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -65,63 +65,94 @@ def _ends(
     """End of each generation but the last, in order. Many lines report one deletion, and many the creation after it, some of them late.
     Another generation ends or begins if a source that already reported this deletion or creation reports it again, or long after the
     others."""
-    marks = [_Mark(e.at, False, e.source, e.event != "topic-deletion") for e in cluster.of(*OF_DELETION, topic=topic) if e.at is not None]
-    marks += [_Mark(e.at, True, e.source) for e in cluster.of("topic-created", topic=topic) if e.at is not None]
-    marks += [_Mark(e.at, True, key) for key, own in streams.items() for e in own if _makes(e) and e.at is not None]
-    again = {_Mark(e.at, True, key) for key, own in renewed.items() for e in own if e.at is not None}
+    again = set(_creations(renewed, lambda e: True))
+    marks = {*_deletions(topic, cluster), *_creations(streams, _makes), *again}
+    marks |= {_Mark(e.at, True, e.source) for e in cluster.of("topic-created", topic=topic) if e.at is not None}
     found: list[datetime] = []
-    told: dict[tuple[bool, object], datetime] = {}
+    reported: dict[tuple[bool, object], datetime] = {}
     last: _Mark | None = None
-    for mark in sorted({*marks, *again}, key=lambda m: (m.at, m.creates, str(m.by))):
-        known = told.get((mark.creates, mark.by))
-        anew = known is not None and mark.at - known > LATE
-        if mark.creates and (anew or (mark in again and not found)):
-            found.append(mark.at - timedelta.resolution)
-            told = {}
-        elif not mark.creates and (
-            last is None or not found or (last.creates and known is not None) or (last.done and mark.at - last.at > LATE)
-        ):
-            found.append(mark.at)
-            told = {}
+    for mark in sorted(marks, key=lambda m: (m.at, m.creates, str(m.by))):
+        known = reported.get((mark.creates, mark.by))
+        if mark.creates:
+            ends = (known is not None and mark.at - known > LATE) or (mark in again and not found)
+        else:
+            ends = not found or last is None or _deleted_again(mark, last, known)
+        if ends:
+            found.append(mark.at - timedelta.resolution if mark.creates else mark.at)
+            reported = {}
         elif not mark.creates and last is not None and not last.creates:
             found[-1] = mark.at
-        told[(mark.creates, mark.by)] = mark.at
+        reported[(mark.creates, mark.by)] = mark.at
         last = mark
     return sorted(found)
+
+
+def _deletions(topic: str, cluster: Cluster) -> Iterator[_Mark]:
+    return (_Mark(e.at, False, e.source, e.event != "topic-deletion") for e in cluster.of(*OF_DELETION, topic=topic) if e.at is not None)
+
+
+def _creations(streams: Mapping[_Stream, Sequence[Event]], creates: Callable[[Event], bool]) -> Iterator[_Mark]:
+    return (_Mark(e.at, True, key) for key, own in streams.items() for e in own if creates(e) and e.at is not None)
+
+
+def _deleted_again(mark: _Mark, last: _Mark, known: datetime | None) -> bool:
+    """Whether a deletion is another one than that reported before. `known`: the time at which its source reported that one."""
+    return (last.creates and known is not None) or (last.done and mark.at - last.at > LATE)
 
 
 def _renewals(stream: Sequence[Event], orders: FileOrders) -> list[Event]:
     """Events at which a new topic must begin, without a deletion in the evidence: a broker takes up leader epoch 0 although it knew a
     later one, or a controller creates a known partition again. Late requests of an old controller start no replica and create no log."""
-    found: list[Event] = []
     taken_up = {e.leader_epoch for e in stream if _takes_up(e)}
     if not (0 in taken_up and len(taken_up) > 1) and not any(map(_makes, stream)):
-        return found  # skips ordering all events, which costs more than the rest: there is nothing to find
-    reached, created, ordered, known = 0, None, None, datetime.max
+        return []  # skips ordering all events, which costs more than the rest: there is nothing to find
+    search = _RenewalSearch()
     for e in orders.of(stream):
+        search.read(e)
+    return search.found
+
+
+class _RenewalSearch:
+    """Finds the events of one broker at which a new topic must begin."""
+
+    def __init__(self) -> None:
+        self.found: list[Event] = []
+        self.reached = 0
+        """Latest leader epoch that the broker took up in this topic."""
+        self.created: Event | None = None
+        self.ordered: Event | None = None
+        """Leader epoch 0 was ordered by the controller; the log is created for it next."""
+        self.known = datetime.max
+        """When the controller first named the partition's state."""
+
+    def read(self, e: Event) -> None:
+        """Takes the broker's next event."""
         if _makes(e):
-            if e.at is not None and e.at > known:
-                found.append(e)
-                reached, created, ordered = 0, None, None
-            known = datetime.max
+            if e.at is not None and e.at > self.known:
+                self._begin(e)
+                self.created = None
+            self.known = datetime.max
         elif e.event == "partition-state" and e.leader_epoch is not None and e.at is not None:
-            known = min(known, e.at)
+            self.known = min(self.known, e.at)
         if e.event == "log-created":
-            created = e
-            if ordered is not None:
-                found.append(ordered)
-                reached, ordered = 0, None
-        if not _takes_up(e):
-            continue
-        if e.leader_epoch == 0 and reached and not e.log_end_offset:
-            if e.event in STARTS or created is not None:
-                found.append(created or e)
-                reached, ordered = 0, None
+            self.created = e
+            if self.ordered is not None:
+                self._begin(self.ordered)
+        if _takes_up(e):
+            self._take_up(e)
+
+    def _take_up(self, e: Event) -> None:
+        if e.leader_epoch:
+            self.reached, self.created, self.ordered = max(self.reached, e.leader_epoch), None, None
+        elif self.reached and not e.log_end_offset:
+            if e.event in STARTS or self.created is not None:
+                self._begin(self.created or e)
             else:
-                ordered = ordered or e  # by the controller; the log is created for it next
-        elif e.leader_epoch:
-            reached, created, ordered = max(reached, e.leader_epoch), None, None
-    return found
+                self.ordered = self.ordered or e
+
+    def _begin(self, e: Event) -> None:
+        self.found.append(e)
+        self.reached, self.ordered = 0, None
 
 
 def _takes_up(event: Event) -> bool:
@@ -154,21 +185,26 @@ def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Seque
     """Generations of a stream without topic ids. A new one begins after the log was deleted, or where the controller creates the
     partition again. If a source has as many of these marks as there were ends, no clock is needed. A source with fewer, or with a
     replica that was moved away and came back, is split by the times of the ends."""
-    lives: list[list[Event]] = [[]]
+    parts = _split(orders.of(stream), frozenset(renewals))
+    if not ends or len(parts) == len(ends) + 1:
+        return [(e, n - len(parts) + 1) for n, own in enumerate(parts) for e in own]
+    if len(parts) == 1:
+        return [(e, _at(e.at, ends)) for e in parts[0]]
+    return [(e, generation) for own in parts for generation in [_at(_middle(own), ends)] for e in own]
+
+
+def _split(events: Iterable[Event], renewals: Collection[Event]) -> list[list[Event]]:
+    """The events of one source, split where its lines show another generation."""
+    parts: list[list[Event]] = [[]]
     deleted = False
-    renewed = frozenset(renewals)
-    for event in orders.of(stream):
-        again = event in renewed or _makes(event)
-        if (deleted and event.event not in _OF_A_DELETION) or (again and lives[-1] and not deleted):
-            lives.append([])
+    for event in events:
+        again = event in renewals or _makes(event)
+        if (deleted and event.event not in _OF_A_DELETION) or (again and parts[-1] and not deleted):
+            parts.append([])
             deleted = False
-        lives[-1].append(event)
+        parts[-1].append(event)
         deleted = deleted or event.event == "log-deleted"
-    if not ends or len(lives) == len(ends) + 1:
-        return [(e, n - len(lives) + 1) for n, own in enumerate(lives) for e in own]
-    if len(lives) == 1:
-        return [(e, _at(e.at, ends)) for e in lives[0]]
-    return [(e, generation) for own in lives for generation in [_at(_middle(own), ends)] for e in own]
+    return parts
 
 
 def _at(moment: datetime | None, ends: Sequence[datetime]) -> int:

@@ -161,8 +161,8 @@ class Suspension:
     @property
     def words(self) -> str:
         return (
-            f"{brokers_named(self.brokers)} printed nothing from {moment(self.since)} on and lost their sessions together at "
-            f"{moment(self.at)}: they were suspended together, as on a machine that sleeps or is paused, and this is its echo"
+            f"{brokers_named(self.brokers)} printed nothing from {moment(self.since)} and lost their sessions together at "
+            f"{moment(self.at)}: they were suspended together, as on a machine that sleeps or is paused"
         )
 
 
@@ -170,24 +170,30 @@ class Suspension:
 def suspensions(cluster: Cluster) -> list[Suspension]:
     """Times at which sessions of several brokers expired together after no broker had printed anything for longer than a session lasts. A
     single process may stall alone, and brokers print errors if ZooKeeper is unreachable."""
-    expired = [e for e in cluster.of("session-expired") if e.at is not None and e.writer is not None]
-    printed = sorted(e.at for e in cluster.events if e.at is not None and e.line is not None and e.event != "jvm-pause")
+    expired = [(e.at, e.writer, e) for e in cluster.of("session-expired") if e.at is not None and e.writer is not None]
+    printed = _line_times(cluster)
     found: list[Suspension] = []
-    for first in expired:
-        if first.at is None or (found and first.at <= found[-1].at + DETECTION):
+    for first, _, _ in expired:
+        if found and first <= found[-1].at + DETECTION:
             continue
-        together = tuple(e for e in expired if e.at is not None and first.at <= e.at <= first.at + SLACK)
-        brokers = tuple(sorted({e.writer for e in together if e.writer is not None}))
-        earlier = bisect_left(printed, first.at - PRINTED)  # a resumed process prints lines before its session expires
-        if len(brokers) > 1 and earlier and first.at - PRINTED - printed[earlier - 1] > _session_time(brokers, first.at, cluster):
-            found.append(Suspension(printed[earlier - 1], first.at, brokers, together))
+        together = [(writer, e) for at, writer, e in expired if first <= at <= first + SLACK]
+        brokers = tuple(sorted({writer for writer, _ in together}))
+        resumed = first - PRINTED  # a resumed process prints lines before its session expires
+        earlier = bisect_left(printed, resumed)
+        if len(brokers) > 1 and earlier and resumed - printed[earlier - 1] > _session_time(brokers, first, cluster):
+            found.append(Suspension(printed[earlier - 1], first, brokers, tuple(e for _, e in together)))
     return found
+
+
+def _line_times(cluster: Cluster) -> list[datetime]:
+    """The times of all lines about no partition, without those that a JVM prints after a pause."""
+    return sorted(e.at for e in cluster.events if e.at is not None and e.line is not None and e.event != "jvm-pause")
 
 
 def _session_time(brokers: Sequence[int], at: datetime, cluster: Cluster) -> timedelta:
     """The longest zookeeper.session.timeout.ms of the brokers."""
-    told = (number(effective(cluster, "zookeeper.session.timeout.ms", broker=b, at=at).value, SESSION_MS) for b in brokers)
-    return timedelta(milliseconds=max(told))
+    timeouts = (number(effective(cluster, "zookeeper.session.timeout.ms", broker=b, at=at).value, SESSION_MS) for b in brokers)
+    return timedelta(milliseconds=max(timeouts))
 
 
 def _latest(changes: Sequence[Change], at: datetime) -> Change | None:

@@ -1,6 +1,6 @@
 """Windows in which a partition had no leader, so that producers and consumers could not use it.
 
-Here: the windows, and the fact in which they travel. Not here: the findings (rules.offline_partition), or how many partitions had no leader
+Here: the windows, and the fact with their rows. Not here: the findings (forensics.rules.offline_partition), or how many partitions had no leader
 at a time (forensics.model.cluster.under_replication).
 """
 

@@ -133,15 +133,15 @@ def _narrowed(entry: Entry, batches: Sequence[Entry]) -> Entry:
 def may_be_cleaned(topic: str, events: Iterable[Event], disks: Iterable[Disk], cluster: Cluster) -> bool | None:
     """Whether the log cleaner may have removed records from the middle of this log (cleanup.policy=compact), at its own pace on each
     replica. None if the topic's own settings are missing: the brokers' settings are only its defaults."""
-    told = cluster.settings.history("cleanup.policy", topic=topic)
+    changes = cluster.settings.history("cleanup.policy", topic=topic)
     default = cluster.settings.value("log.cleanup.policy")
-    made = [e for e in events if e.event == "log-created" and e.key == "cleanup.policy"]
-    policies = [*(c.value for c in told), *(e.value for e in made), default]
+    printed = [e.value for e in events if e.event == "log-created" and e.key == "cleanup.policy"]
+    policies = (*(c.value for c in changes), *printed, default)
     if topic in INTERNAL_TOPICS or any("compact" in (p or "") for p in policies):
         return True
     if any(b["whole"] is False for d in disks for b in d.batches()):
         return True
-    return False if made or any(c.source in (TOPIC, EFFECTIVE) for c in told) else None
+    return False if printed or any(c.source in (TOPIC, EFFECTIVE) for c in changes) else None
 
 
 def began(epoch: int, leader: int, lineages: Mapping[int, Lineage]) -> Entry | None:

@@ -85,8 +85,8 @@ class LogCoverage:
         quiet: dict[str, None] = {}
         for run in self.runs:
             quiet |= dict.fromkeys(sorted(run.silent & _LOGGERS.keys()))
-        told = [f"{_LOGGERS[facet]} prints no INFO line in a run of broker {self.broker}" for facet in quiet]
-        return [*self.failed.values(), *told]
+        reasons = [f"{_LOGGERS[facet]} prints no INFO line in a run of broker {self.broker}" for facet in quiet]
+        return [*self.failed.values(), *reasons]
 
     @cached_property
     def _silent_runs(self) -> list[Run]:
@@ -135,13 +135,12 @@ def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:
 def _runs(broker: int, logs: Sequence[Source], cluster: Cluster) -> Iterable[Run]:
     """The runs of a broker that did not fail to start, by its starts."""
     node = cluster.nodes.get(broker)
-    lives = node.lives if node is not None else ()
-    begins = sorted(life.begin_at for life in lives if life.begin_at is not None)
-    failed = {life.begin_at for life in lives if life.outcome == "failed"}
+    starts = [(life.begin_at, life.outcome) for life in node.lives if life.begin_at is not None] if node is not None else []
+    failed = {at for at, outcome in starts if outcome == "failed"}
     anywhere = {facet for facet in _FACETS if any(s.printed.get(facet) for s in logs)}
     if REPLICA in anywhere or any(v < PARTITION_ALWAYS_PRINTS for v in versions(cluster, broker, None)):
         anywhere.add(PARTITION)
-    for begin, end in pairwise((datetime.min, *begins, datetime.max)):
+    for begin, end in pairwise((datetime.min, *sorted(at for at, _ in starts), datetime.max)):
         printed = {facet for facet in _FACETS if _prints(facet, begin, end, logs)}
         if begin not in failed and printed:
             yield Run(begin, end, frozenset(_silent(printed, anywhere)))
@@ -194,8 +193,8 @@ def _unregistered(broker: int, cluster: Cluster) -> str | None:
     the broker's own log lacks, though the log begins earlier, lines are missing there."""
     own = {e.broker_epoch for e in cluster.of("broker-registered") if e.writer == broker == e.broker and e.broker_epoch is not None}
     heard = {e.broker_epoch for e in cluster.of(*_REGISTRATIONS) if e.broker == broker and e.broker_epoch is not None}
-    untold = sorted(epoch for epoch in heard - own if own and epoch > min(own))
-    return f"broker {broker} registered with broker epoch {untold[0]}, and its own log does not show it" if untold else None
+    missing = sorted(epoch for epoch in heard - own if own and epoch > min(own))
+    return f"broker {broker} registered with broker epoch {missing[0]}, and its own log does not show it" if missing else None
 
 
 def _half_a_start(broker: int, cluster: Cluster) -> str | None:

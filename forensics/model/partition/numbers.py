@@ -25,8 +25,8 @@ class Numbers(dict[str, int]):
 
     def of(self, rows: pa.Table, names: Sequence[str]) -> pa.Array:
         """One number per row; rows with equal values in these columns have the same number."""
-        told = [_plain(rows[name]) if name in rows.schema.names else pa.repeat(pa.scalar(NULL), rows.num_rows) for name in names]
-        coded = pc.binary_join_element_wise(*told, BETWEEN).dictionary_encode()
+        columns = [_plain(rows[name]) if name in rows.schema.names else pa.repeat(pa.scalar(NULL), rows.num_rows) for name in names]
+        coded = pc.binary_join_element_wise(*columns, BETWEEN).dictionary_encode()
         return pa.array([self[value] for value in coded.dictionary.to_pylist()], pa.int32()).take(coded.indices)
 
 

@@ -73,13 +73,17 @@ def _removed(timeline: PartitionTimeline, broker: int, r: Removal) -> dict[str, 
     return _row(timeline, broker, REMOVED, r.start, r.end, EXACT if r.exact else AT_LEAST, r.cause, r.under_epoch, r.at, r.evidence[-1])
 
 
-def _few(told: Sequence[Observation]) -> Sequence[Observation]:
+def _few(observations: Sequence[Observation]) -> Sequence[Observation]:
     """The first and the last of each run of equal observations."""
 
     def alike(a: Observation, b: Observation) -> bool:
         return (a.offset, a.bound) == (b.offset, b.bound)
 
-    kept = [o for n, o in enumerate(told) if not (0 < n < len(told) - 1 and alike(told[n - 1], o) and alike(o, told[n + 1]))]
+    kept = [
+        o
+        for n, o in enumerate(observations)
+        if not (0 < n < len(observations) - 1 and alike(observations[n - 1], o) and alike(o, observations[n + 1]))
+    ]
     return kept if len(kept) <= MOST else [*kept[: MOST // 2], *kept[-MOST // 2 :]]
 
 

@@ -38,8 +38,8 @@ class FileOrders:
     def of(self, events: Sequence[Event]) -> Sequence[Event]:
         """Events of one broker and partition in their order."""
         writer = events[0].writer if events else None
-        told, order = self._found.get(writer, ((), ()))
-        if told != events:
+        events_before, order = self._found.get(writer, ((), ()))
+        if events_before != events:
             order = file_order(events, self._newest_first)
             self._found[writer] = events, order
         return order
@@ -85,8 +85,8 @@ def _merged(files: Sequence[Sequence[Event]]) -> list[Event]:
     merged: list[Event] = []
     role: str | None = None
     known = 0
-    for _, told in groupby(sorted(range(len(events)), key=moments.__getitem__), moments.__getitem__):
-        places = list(told)
+    for _, places_at in groupby(sorted(range(len(events)), key=moments.__getitem__), moments.__getitem__):
+        places = list(places_at)
         if of[places[0]] == of[places[-1]]:
             merged += [events[place] for place in places]
             continue

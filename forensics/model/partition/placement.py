@@ -30,10 +30,10 @@ _LAST_S = 253_402_300_800
 def steps(timeline: PartitionTimeline) -> list[dict[str, Any]]:
     """The last MAX_STEPS changes of leader or preferred leader: at, leader (-1 none), preferred (null if the assignment is unknown)."""
     found: list[dict[str, Any]] = []
-    for told in timeline.told:
-        preferred = timeline.orders.first(told.replicas)
-        if not found or (found[-1]["leader"], found[-1]["preferred"]) != (told.leader, preferred):
-            found.append({"at": told.at, "leader": told.leader, "preferred": preferred})
+    for state in timeline.states_with_describe:
+        preferred = timeline.orders.first(state.replicas)
+        if not found or (found[-1]["leader"], found[-1]["preferred"]) != (state.leader, preferred):
+            found.append({"at": state.at, "leader": state.leader, "preferred": preferred})
     return found[-MAX_STEPS:]
 
 
@@ -43,7 +43,7 @@ def factor(timeline: PartitionTimeline) -> int | None:
     return len(set(now.replicas) - set(now.removing)) if now.replicas else None
 
 
-def told(timeline: PartitionTimeline) -> dict[str, Any] | None:
+def last_statement(timeline: PartitionTimeline) -> dict[str, Any] | None:
     """The place of the last statement on leader and assignment, if a rule may want to quote it: for the first partition of each topic,
     and if there is only one replica, or the leader is not the preferred one."""
     seen = steps(timeline)
@@ -121,7 +121,9 @@ STEPS = Fact(
     lambda timeline, _: steps(timeline),
 )
 FACTOR = Fact("factor", pa.int32(), "the replication factor the assignment aims at", lambda timeline, _: factor(timeline))
-TOLD = Fact("told", EVIDENCE, "where leader and assignment stand, of those a rule may want to quote", lambda timeline, _: told(timeline))
+TOLD = Fact(
+    "told", EVIDENCE, "where leader and assignment stand, of those a rule may want to quote", lambda timeline, _: last_statement(timeline)
+)
 SIZES = Fact(
     "sizes",
     pa.list_(pa.struct([("broker", pa.int32()), ("directory", pa.string()), ("bytes", pa.int64())])),

@@ -21,8 +21,10 @@ STUCK, SLOW = "stuck", "slow"
 
 
 @dataclass(slots=True)
-class Told:
-    cause: str
+class Cause:
+    """Why a replica was out of the ISR."""
+
+    kind: str
     confidence: str
     words: str
     back: datetime | None = None
@@ -44,7 +46,7 @@ class Progress:
         for known in self._seen.values():
             known.sort()
 
-    def of(self, broker: int, shrink: Event, lag: timedelta, skew: timedelta) -> Told | None:
+    def of(self, broker: int, shrink: Event, lag: timedelta, skew: timedelta) -> Cause | None:
         """Whether the replica was stuck or had moved since it was last caught up, by the offset in the leader's shrink line."""
         known = next((r for r in shrink.replica_offsets or () if r.get("broker") == broker), None)
         end = known.get("log_end_offset") if known is not None else None
@@ -56,13 +58,13 @@ class Progress:
         measure = _Measure(broker, end, shrink, shrink.at, lag, caught_up)
         return self._moved(measure, shrink.writer) or self._by_batches(measure, shrink.writer) or self._by_lines(measure, shrink.writer)
 
-    def _moved(self, m: _Measure, leader: int) -> Told | None:
+    def _moved(self, m: _Measure, leader: int) -> Cause | None:
         """Within the lag time before, its leader had named a smaller log end for it: it fetched in between."""
         known = self._seen.get((leader, m.broker), [])
         lately = known[bisect_right(known, (m.at - m.lag, 1 << 63)) : bisect_left(known, (m.at, -1))]
         return m.slow("certain", None) if any(end < m.end for _, end in lately) else None
 
-    def _by_batches(self, m: _Measure, leader: int) -> Told | None:
+    def _by_batches(self, m: _Measure, leader: int) -> Cause | None:
         appends = self._appends(leader)
         if appends is None or m.shrink.log_end_offset is None:
             return None
@@ -77,7 +79,7 @@ class Progress:
             return m.stuck("certain" if m.caught_up is not None and appends.at_once(m.shrink.log_end_offset, m.at) else "probable")
         return None
 
-    def _by_lines(self, m: _Measure, leader: int) -> Told | None:
+    def _by_lines(self, m: _Measure, leader: int) -> Cause | None:
         points = self._points(leader)
         first = bisect_left(points, (m.latest + m.tolerance, -1))
         if first < len(points) and points[first][0] < m.at and m.end > points[first][1]:
@@ -97,8 +99,8 @@ class Progress:
 
     def _points(self, leader: int) -> list[tuple[datetime, int]]:
         if leader not in self._lines:
-            told = self._timeline.of("leader-start", "isr-shrink", "segment-roll", "producer-snapshot")
-            exact = ((e, e.offset if e.log_end_offset is None else e.log_end_offset) for e in told if e.writer == leader)
+            printed = self._timeline.of("leader-start", "isr-shrink", "segment-roll", "producer-snapshot")
+            exact = ((e, e.offset if e.log_end_offset is None else e.log_end_offset) for e in printed if e.writer == leader)
             self._lines[leader] = sorted((e.at, offset) for e, offset in exact if e.at is not None and offset is not None)
         return self._lines[leader]
 
@@ -135,17 +137,17 @@ class _Measure:
     def _ended(self, as_when: str = "") -> str:
         return f"its log ended at {self.end}{as_when}, the leader's at {self.shrink.log_end_offset}"
 
-    def stuck(self, confidence: str) -> Told:
+    def stuck(self, confidence: str) -> Cause:
         since = (
             f", as when it was caught up last at {moment(self.caught_up)}"
             if self.caught_up is not None
             else f", where the leader's had ended {self.lag.total_seconds():g} s before"
         )
-        return Told(STUCK, confidence, f"broker {self.broker} fetched nothing: {self._ended(since)}", evidence=[self.shrink])
+        return Cause(STUCK, confidence, f"broker {self.broker} fetched nothing: {self._ended(since)}", evidence=[self.shrink])
 
-    def slow(self, confidence: str, held: datetime | None) -> Told:
+    def slow(self, confidence: str, held: datetime | None) -> Cause:
         newest = f", with records appended at {moment(held)}" if held is not None else ""
-        return Told(
+        return Cause(
             SLOW,
             confidence,
             f"broker {self.broker} went on fetching and did not catch up for {(self.at - self.latest).total_seconds():.1f} s: {self._ended()}{newest}",

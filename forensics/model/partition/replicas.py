@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 from forensics.model.events import Event
 from forensics.model.partition.damaged import DamagedStretch, Extent, extent, reach_of
 from parsers.cached import cached_property
-from parsers.kinds import ON_DISK, Role, named, of
+from parsers.kinds import ON_DISK, Role, of
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
-STARTING = timedelta(seconds=1)
+SHORTEST_START = timedelta(seconds=1)
 """Minimum time a broker needs from its first line to the load of a log."""
 
 
@@ -149,7 +149,7 @@ class _Walk:
         self.growing = False
         self.settled = False
         self.fetching = False
-        self.untold = False
+        self.role_unclear = False
         """The evidence of whether the broker fetches is missing or still to come."""
         self.fetched = False
         self.began: int | None = None
@@ -195,7 +195,7 @@ class _Walk:
     @property
     def knows_end(self) -> bool:
         """Whether `end` is exact now: nothing can have been appended since it was seen."""
-        return self.exact and not (self.growing or self.fetching or self.untold or self.recovering)
+        return self.exact and not (self.growing or self.fetching or self.role_unclear or self.recovering)
 
     @property
     def leads_in(self) -> int | None:
@@ -291,14 +291,14 @@ def _on_load(w: _Walk, e: Event) -> None:
     w.see("log-start-offset", e.log_start_offset, EXACT, e, w.epoch)
     if created:
         w.grows()
-    w.untold = w.untold and not w.has_log
+    w.role_unclear = w.role_unclear and not w.has_log
     w.loaded, w.fetching, w.recovering, w.cut = not created, False, None, False
 
 
 def _of_another(load: Event, before: Load) -> bool:
     """Whether this load is of another log with the same name, as of a deleted topic: the log is longer than the previously loaded one,
     or follows sooner than a process can restart."""
-    soon = load.at is not None and before.at is not None and load.at - before.at < STARTING
+    soon = load.at is not None and before.at is not None and load.at - before.at < SHORTEST_START
     return soon or (load.log_end_offset or 0) > before.offset
 
 
@@ -313,7 +313,7 @@ def _on_created(w: _Walk, e: Event) -> None:
     if w.end:
         w.remove(0, e, "empty", epoch=w.epoch, under=w.epoch)
     w.end_exactly(0, e)
-    w.untold = w.untold or w.role is None  # a request creates the log, and the request's content is missing
+    w.role_unclear = w.role_unclear or w.role is None  # a request creates the log, and the request's content is missing
     if w.role == "leader":
         w.grows()
 
@@ -349,7 +349,7 @@ def _on_leader_start(w: _Walk, e: Event) -> None:
         w.end_exactly(offset, e)
     w.enter(e.leader_epoch, "leader", offset)
     w.grows()
-    w.loaded, w.has_log, w.untold = False, True, False
+    w.loaded, w.has_log, w.role_unclear = False, True, False
 
 
 def _on_follower_start(w: _Walk, e: Event) -> None:
@@ -369,29 +369,26 @@ def _on_state(w: _Walk, e: Event) -> None:
     """Handles a LeaderAndIsr request: before 2.6 the only evidence of a follower's epoch, before 0.11 of a leader's too."""
     if e.reason != "received" or e.leader_epoch is None or e.leader is None:
         return
-    leads = e.leader == w.broker
-    if w.untold and w.role == "follower" and not w.loaded:
+    role = "leader" if e.leader == w.broker else "follower"
+    if w.role_unclear and w.role == "follower" and not w.loaded:
         w.grows()  # whether it fetched since the previous request is missing
-    again = w.epoch == e.leader_epoch and w.role == ("leader" if leads else "follower")
-    if again and not w.loaded:
+    again = w.epoch == e.leader_epoch and w.role == role
+    if (again and not w.loaded) or (w.epoch is not None and e.leader_epoch < w.epoch):
         return
-    if w.epoch is not None and e.leader_epoch < w.epoch:
-        return
-    if leads:
-        restart = again and w.loaded
-        exact = w.knows_end
-        w.replica.leader_starts.append(LeaderStart(w.broker, e.leader_epoch, w.end, exact, None, restart, e.at, e))
+    end = w.end if w.knows_end else None
+    if role == "leader":
+        w.replica.leader_starts.append(LeaderStart(w.broker, e.leader_epoch, w.end, w.knows_end, None, again, e.at, e))
     elif not again:
-        w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, w.end if w.knows_end else None, e.at, e))
-    w.enter(e.leader_epoch, "leader" if leads else "follower", w.end if w.knows_end else None)
-    if leads:
+        w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, end, e.at, e))
+    w.enter(e.leader_epoch, role, end)
+    if role == "leader":
         w.grows()
-    w.loaded, w.untold = False, not leads
+    w.loaded, w.role_unclear = False, role == "follower"
 
 
 def _on_refused(w: _Walk, e: Event) -> None:
     """No fetcher is created for an unavailable leader."""
-    w.untold = w.untold and e.reason != "leader-unavailable"
+    w.role_unclear = w.role_unclear and e.reason != "leader-unavailable"
 
 
 def _on_truncation(w: _Walk, e: Event) -> None:
@@ -428,17 +425,23 @@ def _reached_past(w: _Walk, offset: int, e: Event) -> None:
 def _cut(w: _Walk, offset: int, e: Event, cause: str) -> None:
     """A follower's log ends at this offset from now on."""
     grew = w.began is not None and w.end is not None and w.end > w.began
-    untold = w.role == "leader" or grew or (w.loaded and not w.fetching)  # the new leader and the epoch of this follower are missing
-    epoch, under = (w.epoch, None) if untold else (w.records_epoch, w.epoch)
-    known = w.plan.leader_epoch if w.plan is not None and cause == "leader-epoch" else None
-    if known is not None and epoch is not None and known > epoch:  # the follower's last epoch is at least `known`; its start is missing
-        epoch, under = known, under if under is not None and under > known else None
+    epoch, under = _epochs_of_cut(w, cause, grew=grew)
     w.remove(offset, e, cause, w.plan, epoch=epoch, under=under)
     if w.role != "follower" or grew:
         w.follow_unannounced(None)
     w.end_exactly(offset, e)
     w.began = offset if w.began is not None else None
-    w.plan, w.untold, w.end_at_entry = None, True, None
+    w.plan, w.role_unclear, w.end_at_entry = None, True, None
+
+
+def _epochs_of_cut(w: _Walk, cause: str, *, grew: bool) -> tuple[int | None, int | None]:
+    """The latest leader epoch of the removed records, and the one in which they were removed."""
+    start_missing = w.role == "leader" or grew or (w.loaded and not w.fetching)  # of the new leader and of the epoch of this follower
+    epoch, under = (w.epoch, None) if start_missing else (w.records_epoch, w.epoch)
+    known = w.plan.leader_epoch if w.plan is not None and cause == "leader-epoch" else None
+    if known is not None and epoch is not None and known > epoch:  # the follower's last epoch is at least `known`; its start is missing
+        return known, under if under is not None and under > known else None
+    return epoch, under
 
 
 def _on_truncation_noop(w: _Walk, e: Event) -> None:
@@ -462,7 +465,7 @@ def _on_fetcher(w: _Walk, e: Event) -> None:
             w.forget_restarts()
         w.end_exactly(e.offset, e)
     w.fetching = w.fetched = True
-    w.untold = w.stopped_fetching = False
+    w.role_unclear = w.stopped_fetching = False
 
 
 def _on_fetching_ends(w: _Walk, e: Event) -> None:
@@ -568,7 +571,7 @@ def _on_hw_loaded(w: _Walk, e: Event) -> None:
     """The value is the checkpointed one from before the log was loaded; up to 2.5 the line comes after the new process's first request.
     The line always comes with a request (Partition#getOrCreateReplica, createLog): if that request is missing, it may have led to
     fetching."""
-    w.untold = w.untold or w.role is None
+    w.role_unclear = w.role_unclear or w.role is None
     w.see("high-watermark", e.high_watermark, AT_LEAST, e, w.replica.loads[-1].epoch if w.replica.loads else w.epoch)
 
 
@@ -623,19 +626,6 @@ STEPS = {
     "log-start-move": _on_log_start,
     "log-start-checkpoint": _on_log_start,
 }
-WITHOUT_STEP: Mapping[str, frozenset[str]] = {
-    "of its role or its requests, not of what the log holds": named(
-        *("recovering-mark", "follower-kept", "append-refused", "append-error", "replica-added", "partition-failed")
-    ),
-    "the one it falls from may be its new leader's, in whose answer it stood that told where to cut (KIP-595, up to 3.4: KAFKA-14704)": named(
-        "hw-regression"
-    ),
-    "it moves neither the end of the log nor its high watermark": named("segment-delete", "log-moved", "log-dir-partitions"),
-    "of another topic's log": named("topic-id-mismatch"),
-    "of its lineage (lineage)": named("epoch-assigned", "epoch-conflict", "epoch-entry", "epoch-file"),
-    "of its disk (disk)": named("partition-metadata", "cleaner-checkpoint"),
-}
-"""Kinds that describe a replica but not the contents of its log, and why."""
 
 
 def history(broker: int, events: Sequence[Event], confirms: Callable[[Event], bool | None]) -> Replica:
@@ -753,14 +743,8 @@ def disk(broker: int, collection: str, events: Iterable[Event]) -> Disk:
         elif e.event == "epoch-entry" and e.leader_epoch is not None and e.offset is not None:
             found.epochs.append((e.leader_epoch, e.offset))
             found.epoch_events.append(e)
-        elif e.event == "epoch-file":
-            found.epoch_file = e
-        elif e.event == "hw-checkpoint":
-            found.high_watermark = e
-        elif e.event == "recovery-point":
-            found.recovery_point = e
-        elif e.event == "log-start-checkpoint":
-            found.log_start = e
+        elif e.event in _FILES:
+            setattr(found, _FILES[e.event], e)
         elif e.event == "partition-metadata":
             found.topic_id = e.topic_id
     found.segments.sort(key=lambda s: (s.offset or 0, s.byte or 0))
@@ -768,3 +752,12 @@ def disk(broker: int, collection: str, events: Iterable[Event]) -> Disk:
     found.extent = extent(found.segments, flushed)
     found.log_end_offset = found.extent.recovery_end
     return found
+
+
+_FILES = {
+    "epoch-file": "epoch_file",
+    "hw-checkpoint": "high_watermark",
+    "recovery-point": "recovery_point",
+    "log-start-checkpoint": "log_start",
+}
+"""Fields of Disk, each with the kind of event that it holds."""

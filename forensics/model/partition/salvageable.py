@@ -21,7 +21,8 @@ from forensics.model.events import Event
 from forensics.model.findings import Held, Producer, Range, Salvageable, moment
 from forensics.model.partition.replicas import ASIDE, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
-from parsers.decoding.batches import Stretch, after, stretches_of
+from parsers.decoding.batches import after
+from parsers.formats.segments import Stretch, stretches_of
 from parsers.schemas import moment as of_record
 
 _WHOLE_FILES = frozenset({None, "deleted", *ASIDE})
@@ -73,25 +74,32 @@ def _producers(chosen: Sequence[_Found], timeline: PartitionTimeline) -> Iterato
         if not f.batch["control"]:
             by_id[f.batch["producer_id"]].append(f)
     states = {e.count: e for e in sorted(timeline.transactions, key=lambda e: (e.at or datetime.min, e.source))}
-    for number, own in sorted(by_id.items(), key=lambda item: (-sum(f.end - f.base for f in item[1]), item[0]))[:MOST_PRODUCERS]:
-        times = [t for f in own for t in (of_record(f.batch["base_timestamp"]), of_record(f.batch["max_timestamp"])) if t is not None]
-        state = states.get(number) if number >= 0 else None
-        numbered = [f.batch for f in own if number >= 0 and f.batch["base_sequence"] >= 0]
-        yield Producer(
-            id=number if number >= 0 else None,
-            records=sum(f.end - f.base for f in own),
-            bytes=sum(f.batch["bytes"] for f in own),
-            first=min(times, default=None),
-            last=max(times, default=None),
-            transactional_id=state.value if state is not None else None,
-            state=state.reason if state is not None else None,
-            epoch=max((b["producer_epoch"] for b in numbered), default=None),
-            first_sequence=numbered[0]["base_sequence"] if numbered else None,
-            last_sequence=after(numbered[-1]["base_sequence"], numbered[-1]["last_offset"] - numbered[-1]["base_offset"])
-            if numbered
-            else None,
-            codecs=tuple(sorted({f.batch["codec"] for f in own})),
-        )
+    for number, own in sorted(by_id.items(), key=lambda item: (-_offsets_of(item[1]), item[0]))[:MOST_PRODUCERS]:
+        yield _producer(number, own, states.get(number) if number >= 0 else None)
+
+
+def _offsets_of(found: Iterable[_Found]) -> int:
+    return sum(f.end - f.base for f in found)
+
+
+def _producer(number: int, own: Sequence[_Found], transaction: Event | None) -> Producer:
+    """The producer with this id (below 0: none) that wrote these batches."""
+    times = [t for f in own for key in ("base_timestamp", "max_timestamp") if (t := of_record(f.batch[key])) is not None]
+    numbered = [f.batch for f in own if number >= 0 and f.batch["base_sequence"] >= 0]
+    last = numbered[-1] if numbered else None
+    return Producer(
+        id=number if number >= 0 else None,
+        records=_offsets_of(own),
+        bytes=sum(f.batch["bytes"] for f in own),
+        first=min(times, default=None),
+        last=max(times, default=None),
+        transactional_id=transaction.value if transaction is not None else None,
+        state=transaction.reason if transaction is not None else None,
+        epoch=max((b["producer_epoch"] for b in numbered), default=None),
+        first_sequence=numbered[0]["base_sequence"] if numbered else None,
+        last_sequence=after(last["base_sequence"], last["last_offset"] - last["base_offset"]) if last is not None else None,
+        codecs=tuple(sorted({f.batch["codec"] for f in own})),
+    )
 
 
 def _overlaps(found: _Found, wanted: Range) -> bool:
@@ -101,24 +109,30 @@ def _overlaps(found: _Found, wanted: Range) -> bool:
 def _candidates(wanted: Range, term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> Iterator[_Found]:
     earlier = [t for t in timeline.terms if t.order < term.order]
     there = set(_there(timeline))
+    for segment, batch, base in _batches(timeline):
+        epoch, end = batch["leader_epoch"], batch["last_offset"] + 1
+        if end <= wanted.start or (batch["base_offset"], epoch, batch["crc"]) in there:
+            continue
+        if epoch < 0 or epoch == term.epoch:  # a leader that is started again may keep its epoch
+            right = None if _before_the_cut(segment, removals, timeline) else False
+        else:
+            right = _wrote(base, epoch, term, earlier)
+        if right is not False:
+            yield _Found(base, end, epoch, batch["whole"] is not False, right is True, segment, batch)
+
+
+def _batches(timeline: PartitionTimeline) -> Iterator[tuple[Event, Mapping[str, Any], int]]:
+    """The batches of all segments with the contents that they had as part of the log, each with its base offset. For a compressed message
+    of the old formats only the last offset is known."""
     damaged = {(source, s.end) for source, own in _damaged(timeline).items() for s in own}
     reached: dict[str, int] = {}
     for segment in sorted(timeline.segments, key=lambda s: (s.source, s.byte or 0)):
-        if segment.reason not in _WHOLE_FILES:
-            continue
-        saved = _before_the_cut(segment, removals, timeline)
-        for batch in segment.batches or ():
-            epoch, base, end = batch["leader_epoch"], batch["base_offset"], batch["last_offset"] + 1
-            if epoch < 0 and batch["whole"] is None and (segment.source, base) not in damaged:
-                # for a compressed message of the old formats only the last offset is known
+        for batch in (segment.batches or ()) if segment.reason in _WHOLE_FILES else ():
+            base = batch["base_offset"]
+            if batch["leader_epoch"] < 0 and batch["whole"] is None and (segment.source, base) not in damaged:
                 base = min(reached.get(segment.source, segment.offset or 0), base)
-            reached[segment.source] = end
-            if end <= wanted.start or (batch["base_offset"], epoch, batch["crc"]) in there:
-                continue
-            by_copy = epoch < 0 or epoch == term.epoch  # a leader that is started again may keep its epoch
-            right = (None if saved else False) if by_copy else _wrote(base, epoch, term, earlier)
-            if right is not False:
-                yield _Found(base, end, epoch, batch["whole"] is not False, right is True, segment, batch)
+            reached[segment.source] = batch["last_offset"] + 1
+            yield segment, batch, base
 
 
 def _there(timeline: PartitionTimeline) -> Iterator[tuple[int, int, int]]:
@@ -157,11 +171,11 @@ def _chosen(found: Sequence[_Found]) -> list[_Found]:
     """Each offset once: the later epoch if it is unknown which was right, a whole batch before one with records removed by the log cleaner,
     else the batch from the directory with most batches."""
     most = Counter(_directory(f) for f in found)
-    told: list[_Found] = []
+    chosen: list[_Found] = []
     for f in sorted(found, key=lambda f: (f.base, -f.epoch, not f.whole, -most[_directory(f)], f.segment.source)):
-        if not told or f.base >= told[-1].end:
-            told.append(f)
-    return told
+        if not chosen or f.base >= chosen[-1].end:
+            chosen.append(f)
+    return chosen
 
 
 def _damaged(timeline: PartitionTimeline) -> dict[str, list[Stretch]]:
@@ -241,23 +255,27 @@ def _without_damages(spans: Sequence[Range], sources: Iterable[str], damaged: Ma
 
 def _elsewhere(term: Term, removals: Sequence[Removal], found_on: set[int | None], timeline: PartitionTimeline) -> str | None:
     """The brokers whose disks had the missing records, and until when."""
-    told: dict[int, str] = {}
+    places: dict[int, str] = {}
     for removal in removals:
-        if removal.broker in told or removal.broker in found_on:
-            continue
-        had = next((e.at for e in removal.evidence if e.at is not None), None)
-        since = f" at {moment(had)}" if had is not None else ""
-        if removal.cause in _CUT_NOTHING and removal.cause != "deleted":
-            told[removal.broker] = (
-                f"broker {removal.broker} had them{since} and never cut its log; its segments of {timeline.name} were not collected"
-            )
-        else:
-            until = f" and held them until {moment(removal.at)}" if removal.at is not None else ""
-            told[removal.broker] = f"broker {removal.broker} had them{since}{until}: only a copy of its disk from before then holds them"
+        if removal.broker not in found_on:
+            places.setdefault(removal.broker, _on_disk_of(removal, timeline))
     before = timeline.before(term)
-    for broker in dict.fromkeys((*(() if before is None else (before.leader,)), *(term.before.isr if term.before is not None else ()))):
-        if broker not in told and broker not in found_on and broker != term.leader and broker >= 0:
-            told[broker] = (
-                f"broker {broker} was {'the leader' if before is not None and broker == before.leader else 'in sync'} before {moment(term.at)}: a copy of its disk from then may hold them"
+    leader = before.leader if before is not None else None
+    for broker in (*(() if leader is None else (leader,)), *(term.before.isr if term.before is not None else ())):
+        if broker not in found_on and broker != term.leader and broker >= 0:
+            role = "the leader" if broker == leader else "in sync"
+            places.setdefault(
+                broker, f"broker {broker} was {role} before {moment(term.at)}: a copy of its disk from that time may contain them"
             )
-    return "; ".join(told.values()) or None
+    return "; ".join(places.values()) or None
+
+
+def _on_disk_of(removal: Removal, timeline: PartitionTimeline) -> str:
+    """Until when the removed records were on a broker's disk."""
+    had = next((e.at for e in removal.evidence if e.at is not None), None)
+    since = f" at {moment(had)}" if had is not None else ""
+    broker = f"broker {removal.broker} had them{since}"
+    if removal.cause in _CUT_NOTHING and removal.cause != "deleted":
+        return f"{broker} and never truncated its log; its segments of {timeline.name} were not collected"
+    until = f" and held them until {moment(removal.at)}" if removal.at is not None else ""
+    return f"{broker}{until}: only an earlier copy of its disk contains them"

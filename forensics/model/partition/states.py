@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
 from forensics.model.events import Event
@@ -63,7 +64,7 @@ class State:
     effect, or a change right after this state."""
     epoch_guessed: bool = False
     """`leader_epoch` is the latest known before, under the same leader. No line shows it."""
-    untold: int = 0
+    missing_changes: int = 0
     """Number of changes that no line shows, between the nearest states with partition epochs: the last one before this state, and this
     state or the next one."""
 
@@ -173,7 +174,7 @@ def collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> lis
         if state is not None:
             found.append(state)
     found.extend(_differences(events, found))
-    standing = _Standing(found)
+    standing = _StatesBefore(found)
     for replica in replicas.values():
         for update in replica.isr_updates:
             if update.epoch is not None:
@@ -185,7 +186,7 @@ def collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> lis
     return found
 
 
-def _written(e: Event, standing: _Standing) -> State | None:
+def _written(e: Event, standing: _StatesBefore) -> State | None:
     """An ISR change that the controller reports as written: the leader is that of the state at the time."""
     before = standing.before(e.partition_epoch, e.at)
     if before is None or not e.isr or (e.broker is not None and e.broker != before.leader):
@@ -197,28 +198,33 @@ def _written(e: Event, standing: _Standing) -> State | None:
 def _differences(events: Iterable[Event], found: Iterable[State]) -> list[State]:
     """States from a KRaft controller's lines that show only changed fields: the other fields come from the previous partition epoch."""
     known = {s.partition_epoch: s for s in found}
-    lines = [e for e in events if e.event == "partition-state" and e.reason == "replayed" and e.partition_epoch is not None]
+    lines = [
+        (e.partition_epoch, e) for e in events if e.event == "partition-state" and e.reason == "replayed" and e.partition_epoch is not None
+    ]
     filled: list[State] = []
-    for e in sorted(lines, key=lambda e: e.partition_epoch or 0):
-        before = known.get((e.partition_epoch or 0) - 1)
-        if before is None or None not in (e.leader_epoch, e.leader, e.isr):
-            continue
-        state = State(
-            leader_epoch=e.leader_epoch if e.leader_epoch is not None else before.leader_epoch,
-            partition_epoch=e.partition_epoch,
-            leader=e.leader if e.leader is not None else before.leader,
-            isr=tuple(e.isr) if e.isr is not None else before.isr,
-            replicas=tuple(e.replicas) if e.replicas else None,
-            adding=tuple(e.adding_replicas or ()),
-            removing=tuple(e.removing_replicas or ()),
-            recovering=e.recovering,
-            at=e.at,
-            source=_source_of(e),
-            event=e,
-        )
-        known.setdefault(state.partition_epoch, state)
-        filled.append(state)
+    for partition_epoch, e in sorted(lines, key=itemgetter(0)):
+        before = known.get(partition_epoch - 1)
+        if before is not None and None in (e.leader_epoch, e.leader, e.isr):
+            state = _changed_fields(before, e)
+            known.setdefault(partition_epoch, state)
+            filled.append(state)
     return filled
+
+
+def _changed_fields(before: State, e: Event) -> State:
+    return State(
+        leader_epoch=e.leader_epoch if e.leader_epoch is not None else before.leader_epoch,
+        partition_epoch=e.partition_epoch,
+        leader=e.leader if e.leader is not None else before.leader,
+        isr=tuple(e.isr) if e.isr is not None else before.isr,
+        replicas=tuple(e.replicas) if e.replicas else None,
+        adding=tuple(e.adding_replicas or ()),
+        removing=tuple(e.removing_replicas or ()),
+        recovering=e.recovering,
+        at=e.at,
+        source=_source_of(e),
+        event=e,
+    )
 
 
 def _updated(update: IsrUpdate, epoch: int) -> State:
@@ -240,7 +246,7 @@ def _changed_isr(epoch: int, leader: int, isr: tuple[int, ...], event: Event, so
     )
 
 
-def _epoch_of(update: IsrUpdate, standing: _Standing) -> int | None:
+def _epoch_of(update: IsrUpdate, standing: _StatesBefore) -> int | None:
     """Leader epoch of an ISR change if the leader's own log begins after it became leader: that of the state at the time, by partition
     epoch, else by clock. None if another broker led at the time."""
     last = standing.before(update.event.partition_epoch, update.event.at)
@@ -249,12 +255,12 @@ def _epoch_of(update: IsrUpdate, standing: _Standing) -> int | None:
     return last.leader_epoch if last.leader == update.broker else None
 
 
-class _Standing:
+class _StatesBefore:
     """The state before a change: the one with the highest epochs among those before it by partition epoch, else by clock."""
 
-    def __init__(self, told: Sequence[State]) -> None:
-        dated = [s for s in told if s.at is not None]
-        numbered = [(s.partition_epoch, s) for s in told if s.partition_epoch is not None]
+    def __init__(self, states: Sequence[State]) -> None:
+        dated = [s for s in states if s.at is not None]
+        numbered = [(s.partition_epoch, s) for s in states if s.partition_epoch is not None]
         self._by_version = _Best(numbered, _later)
         self._from_version = _Best(((-version, s) for version, s in numbered), _earlier)
         self._by_clock = _Best(((s.at, s) for s in dated), _later)

@@ -28,7 +28,8 @@ from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, c
 from parsers.cached import cached_property
 from parsers.kinds import ON_DISK, By, Role, named, of
 
-OF_CLIENTS = named("group-commit", "group-member", "transaction-state")
+_CLIENT_KINDS = ("group-commit", "group-member", "transaction-state")
+OF_CLIENTS = named(*_CLIENT_KINDS)
 """Events about clients that read or write a partition."""
 _BOUNDS = {AT_LEAST: " or beyond", AT_MOST: " or below"}
 
@@ -137,31 +138,32 @@ class PartitionTimeline:
         return seen_after(self.final, self.snapshots)
 
     @cached_property
-    def told(self) -> list[State]:
-        """The states, and later states that only --describe shows; terms and losses are not derived from the latter."""
+    def states_with_describe(self) -> list[State]:
+        """The states, and later states that only --describe shows. Terms and losses are not derived from the latter."""
         return [*self.states, *as_states(self.final, self.later)]
 
     @cached_property
     def standing(self) -> FinalState:
         """The partition's state at the end of the evidence."""
         final, seen = self.final, self.later[-1] if self.later else None
-        last, done = seen or final, reassigned(self.of)[-1:]
-        told: list[State | Snapshot] = [*self.snapshots, *self.states, *self.later]
-        replicas = next((one.replicas for one in reversed(told) if one.replicas), ())
-        adding, removing = _aims(seen, self.states)
+        last = seen or final
+        replicas, adding, removing = self._final_assignment(last, seen)
+        preferred, moving = self.orders.first(replicas), bool(adding or removing)
+        if last is None:
+            return FinalState(None, (), replicas, preferred, removing, moving, None, None, None)
+        epoch = final.known_epoch if final is not None and final.leader == last.leader else None
+        return FinalState(last.leader, last.isr, replicas, preferred, removing, moving, epoch, last.at, last.event)
+
+    def _final_assignment(
+        self, last: State | Snapshot | None, seen: Snapshot | None
+    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """The replicas at the end, and those of them being added and removed."""
+        done = reassigned(self.of)[-1:]
         if done and (last is None or not_after(last.at, done[0].at)):
-            replicas, adding, removing = tuple(done[0].replicas or ()), (), ()
-        return FinalState(
-            leader=last.leader if last is not None else None,
-            isr=last.isr if last is not None else (),
-            replicas=replicas,
-            preferred=self.orders.first(replicas),
-            removing=removing,
-            moving=bool(adding or removing),
-            leader_epoch=final.known_epoch if final is not None and last is not None and final.leader == last.leader else None,
-            at=last.at if last is not None else None,
-            event=last.event if last is not None else None,
-        )
+            return tuple(done[0].replicas or ()), (), ()
+        assigned: list[State | Snapshot] = [*self.snapshots, *self.states, *self.later]
+        replicas = next((one.replicas for one in reversed(assigned) if one.replicas), ())
+        return replicas, *_aims(seen, self.states)
 
     def before(self, term: Term) -> Term | None:
         """The last term of an earlier leader or process."""
@@ -272,36 +274,37 @@ def _reign(
     replica: Replica | None,
 ) -> list[Term]:
     """The terms of one leader in one epoch: the first, and one more for each restart of its process."""
+    of_epoch = [s for s in states if (s.leader_epoch, s.leader) == key] if len(own) > 1 else []
+    restarts = (_after_restart(key, number, start, _state_at(start, of_epoch)) for number, start in enumerate(own[1:], 1))
+    return [_first_term(key, state, before, own[0] if own else None, lineages, replica), *restarts]
+
+
+def _first_term(
+    key: tuple[int, int],
+    state: State | None,
+    before: State | None,
+    start: LeaderStart | None,
+    lineages: Mapping[int, Lineage],
+    replica: Replica | None,
+) -> Term:
     epoch, leader = key
-    first = own[0] if own else None
-    offset, bound = (first.offset, EXACT if first.exact else AT_LEAST) if first else (None, AT_LEAST)
-    evidence = [e for e in (state.event if state else None, first.event if first else None) if e is not None]
+    offset, bound = (start.offset, EXACT if start.exact else AT_LEAST) if start is not None else (None, AT_LEAST)
+    evidence = [x.event for x in (state, start) if x is not None]
     earliest = 0
-    at = state.at if state is not None and state.at is not None else first.at if first else None
+    at = state.at if state is not None and state.at is not None else start.at if start is not None else None
     filed = began(epoch, leader, lineages) if bound != EXACT else None
     if filed is not None and not _brought(filed.start, at, replica):
         earliest = max(filed.earliest, offset or 0)
         offset, bound = filed.start, EXACT if earliest >= filed.start else AT_MOST
-        evidence.extend(e for e in (filed.event,) if e is not None)
-    high_watermark = first.high_watermark if first else None
-    reign = [Term(epoch, 0, leader, state, before, offset, bound, high_watermark, at, tuple(dict.fromkeys(evidence)), earliest)]
-    for number, start in enumerate(own[1:], 1):
-        standing = _standing(start, [s for s in states if (s.leader_epoch, s.leader) == key])
-        reign.append(
-            Term(
-                epoch,
-                number,
-                leader,
-                standing,
-                standing,
-                start.offset,
-                EXACT if start.exact else AT_LEAST,
-                start.high_watermark,
-                start.at,
-                (start.event,),
-            )
-        )
-    return reign
+        evidence.extend([filed.event] if filed.event is not None else [])
+    high_watermark = start.high_watermark if start is not None else None
+    return Term(epoch, 0, leader, state, before, offset, bound, high_watermark, at, tuple(dict.fromkeys(evidence)), earliest)
+
+
+def _after_restart(key: tuple[int, int], number: int, start: LeaderStart, state: State | None) -> Term:
+    """The term of a restarted leader in the same epoch."""
+    bound = EXACT if start.exact else AT_LEAST
+    return Term(key[0], number, key[1], state, state, start.offset, bound, start.high_watermark, start.at, (start.event,))
 
 
 def _brought(start: int, at: datetime | None, replica: Replica | None) -> bool:
@@ -310,7 +313,7 @@ def _brought(start: int, at: datetime | None, replica: Replica | None) -> bool:
     return any(x.epoch is None and x.offset > start and x.at is not None and at is not None and x.at < at for x in loads)
 
 
-def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
+def _state_at(start: LeaderStart, states: Sequence[State]) -> State | None:
     """The partition's state within the epoch when the restarted leader began to lead again."""
     version = start.event.partition_epoch
     if version is not None:
@@ -335,43 +338,17 @@ def _assemble(
     topic: str, partition: int, generation: int, events: Sequence[Event], cluster: Cluster, orders: FileOrders
 ) -> PartitionTimeline:
     timeline = PartitionTimeline(topic, partition, generation)
-    streams: dict[int | None, list[Event]] = defaultdict(list)
-    directories: dict[int, list[Event]] = defaultdict(list)
-    stray_logs: dict[int, list[Event]] = defaultdict(list)
-    for e in events:
-        timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
-        if e.event in OF_CLIENTS:
-            if e.event == "group-commit":
-                timeline.commits.append(e)
-            elif e.event == "group-member":
-                timeline.members.append(e)
-            else:
-                timeline.transactions.append(e)
-            continue
-        latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
-        if e.event == "segment":
-            timeline.segments.append(e)
-        if e.event in ON_DISK and e.reason is not None:
-            if e.reason in ASIDE and latest and e.writer is not None:
-                stray_logs[e.writer].append(e)
-            continue  # in a directory that is not, or not yet, a replica, or in an unfinished file
-        if e.event in ON_DISK and e.writer is not None and (latest or e.at is None):
-            if latest:  # files of an earlier collection with an unknown save time have no place in the order
-                directories[e.writer].append(e)
-        elif e.event == "describe-partition":
-            timeline.snapshots.append(
-                Snapshot(e.leader if e.leader is not None else -1, tuple(e.isr or ()), tuple(e.replicas or ()), e.at, e)
-            )
-        else:
-            streams[e.writer].append(e)
-    for writer, own in sorted(streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
+    sorted_events = _sort(events, cluster)
+    timeline.topic_id = next((e.topic_id for e in events if e.topic_id and e.event != "describe-partition"), None)
+    timeline.commits, timeline.members, timeline.transactions = (sorted_events.of_clients[kind] for kind in _CLIENT_KINDS)
+    timeline.segments, timeline.snapshots = sorted_events.segments, sorted_events.snapshots
+    for writer, own in sorted(sorted_events.streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
         ordered = fold(without_future_logs(orders.of(own)), cluster.copies)
         timeline.events.extend(ordered)
         if writer is not None and any(map(_of_a_replica, ordered)):
             timeline.replicas[writer] = history(writer, ordered, partial(_confirms, cluster))
-    timeline.collected_logs = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(directories.items())}
-    timeline.stray_logs = {w: _aside(w, _latest(cluster, w) or "", own) for w, own in sorted(stray_logs.items())}
-    timeline.snapshots.sort(key=lambda s: (s.at or datetime.min, s.event.source))
+    timeline.collected_logs = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(sorted_events.directories.items())}
+    timeline.stray_logs = {w: _aside(w, _latest(cluster, w) or "", own) for w, own in sorted(sorted_events.stray_logs.items())}
     timeline.events.sort(key=_in_time)
     timeline.orders = Orders(timeline.events, timeline.snapshots)
     found = collect_states(timeline.events, timeline.replicas)
@@ -380,6 +357,51 @@ def _assemble(
     timeline.lineages = _lineages(timeline, cluster)
     timeline.terms = terms_of(timeline.states, timeline.replicas, timeline.lineages)
     return timeline
+
+
+@dataclass(slots=True)
+class _Sorted:
+    """A partition's events by where they belong in its timeline."""
+
+    of_clients: dict[str, list[Event]] = field(default_factory=lambda: defaultdict(list))
+    streams: dict[int | None, list[Event]] = field(default_factory=lambda: defaultdict(list))
+    """Its history, by writer."""
+    directories: dict[int, list[Event]] = field(default_factory=lambda: defaultdict(list))
+    """Files of the replicas' directories in the latest collections, by broker."""
+    stray_logs: dict[int, list[Event]] = field(default_factory=lambda: defaultdict(list))
+    segments: list[Event] = field(default_factory=list)
+    snapshots: list[Snapshot] = field(default_factory=list)
+
+
+def _sort(events: Iterable[Event], cluster: Cluster) -> _Sorted:
+    result = _Sorted()
+    for e in events:
+        if e.event in OF_CLIENTS:
+            result.of_clients[e.event].append(e)
+        elif e.event in ON_DISK:
+            _sort_file(e, cluster, result)
+        elif e.event == "describe-partition":
+            leader = e.leader if e.leader is not None else -1
+            result.snapshots.append(Snapshot(leader, tuple(e.isr or ()), tuple(e.replicas or ()), e.at, e))
+        else:
+            result.streams[e.writer].append(e)
+    result.snapshots.sort(key=lambda s: (s.at or datetime.min, s.event.source))
+    return result
+
+
+def _sort_file(e: Event, cluster: Cluster, result: _Sorted) -> None:
+    """Sorts an event from a file of a log directory. A reason names a directory that is not, or not yet, a replica, or an unfinished
+    file."""
+    latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
+    if e.event == "segment":
+        result.segments.append(e)
+    if e.reason is not None:
+        if e.reason in ASIDE and latest and e.writer is not None:
+            result.stray_logs[e.writer].append(e)
+    elif latest and e.writer is not None:
+        result.directories[e.writer].append(e)
+    elif e.writer is None or e.at is not None:  # files of an earlier collection with an unknown save time have no place in the order
+        result.streams[e.writer].append(e)
 
 
 def _confirms(cluster: Cluster, intent: Event) -> bool | None:

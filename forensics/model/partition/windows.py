@@ -15,7 +15,7 @@ from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.findings import Statement, brokers_named, moment
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.thresholds import CLOSING, MANY
+from forensics.thresholds import MAX_SEPARATE_WINDOWS, STOPPED_TOGETHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ def windows(timeline: PartitionTimeline, holds: Callable[[State], bool]) -> Iter
             yield Window(run[0].at, state.at, tuple(run))
             run = []
     if run:
-        over = next((s for s in timeline.told[len(timeline.states) :] if not holds(s)), None)
+        over = next((s for s in timeline.states_with_describe[len(timeline.states) :] if not holds(s)), None)
         yield Window(run[0].at, over.at if over is not None else None, tuple(run), seen=over is not None)
 
 
 def condensed(found: Sequence[Window]) -> Sequence[Window]:
     """The windows, or one for all of them if there are too many to report separately."""
-    if len(found) <= MANY:
+    if len(found) <= MAX_SEPARATE_WINDOWS:
         return found
     first, last = found[0], found[-1]
     smallest = min((s for w in found for s in w.states), key=lambda s: len(s.isr))
@@ -124,7 +124,7 @@ def within_life(window: Window, timeline: PartitionTimeline, cluster: Cluster) -
 
 def _deletions(start: datetime, timeline: PartitionTimeline, cluster: Cluster) -> list[datetime]:
     """When the topic was being deleted, according to the controller; if no controller says so, according to its leaderless replica."""
-    told = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
+    times = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
     gone = [
         e.at
         for e in timeline.of("log-deleted")
@@ -134,7 +134,7 @@ def _deletions(start: datetime, timeline: PartitionTimeline, cluster: Cluster) -
         and timeline.states[-1].leader < 0
         and e.writer in timeline.states[-1].isr
     ]
-    return sorted({*told, *gone})
+    return sorted({*times, *gone})
 
 
 def _lived_on(deleted: datetime, start: datetime, timeline: PartitionTimeline) -> bool:
@@ -149,16 +149,15 @@ def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
     """A sentence, if the window lasts to the end because the whole cluster was stopped cleanly then; else ''."""
     if window.end is not None or window.start is None or window.times > 1:
         return ""
-    whole = _stopped(cluster)
-    own = [_last_stop(b, cluster) for b in {*gone, *(b for s in window.states for b in s.replicas or ())}]
-    stops = [at for at in own if at is not None]
-    near = all((at := _last_stop(b, cluster)) is not None and at >= window.start - CLOSING for b in gone)
-    if whole is None or len(stops) < len(own) or not near:
+    all_stops = _stopped(cluster)
+    replicas = {b for s in window.states for b in s.replicas or ()}
+    stops = {b: at for b in {*gone, *replicas} if (at := _last_stop(b, cluster)) is not None}
+    if all_stops is None or len(stops) < len({*gone, *replicas}) or any(stops[b] < window.start - STOPPED_TOGETHER for b in gone):
         return ""
-    last = max((*stops, *whole), default=None)
-    if last is None or not window.start - DETECTION <= last <= window.start + CLOSING:
+    last = max((*stops.values(), *all_stops), default=None)
+    if last is None or not window.start - DETECTION <= last <= window.start + STOPPED_TOGETHER:
         return ""
-    return f" The cluster was being stopped: all of its brokers were shut down in order, the last at {moment(last)}."
+    return f" The cluster was being stopped: all of its brokers shut down cleanly, the last at {moment(last)}."
 
 
 @cached_on_cluster

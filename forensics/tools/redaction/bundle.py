@@ -34,10 +34,11 @@ from forensics.tools.salvage.places import OF_OWNER
 from parsers.containers.units import Unit, units
 from parsers.containers.walk import members, read_unit
 from parsers.decoding.bodies import Unreadable
-from parsers.evidence import CHECKPOINT_KINDS, HEAD, LOG_KINDS, kind_of, read_source
+from parsers.evidence import HEAD, LOG_KINDS, kind_of, read_source
+from parsers.formats.checkpoints import EVENTS_OF_KIND as CHECKPOINT_KINDS
+from parsers.formats.unread import REDACTION
 from parsers.limits import DEFAULTS, Limits
 from parsers.schemas import Member
-from parsers.sniff import REDACTION
 
 SCHEMA = "kafka-forensics/redacted/1"
 MAPPING = "kafka-forensics/mapping/1"

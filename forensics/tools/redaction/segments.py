@@ -24,8 +24,8 @@ from parsers.decoding.bodies import Record, Unreadable, marked, records
 from parsers.decoding.encoding import Fields, Malformed
 from parsers.evidence import Counted
 from parsers.formats import group_offsets, share_states, transaction_states
-from parsers.formats.properties import HIDDEN, masked
-from parsers.sniff import partition_of
+from parsers.masking import HIDDEN, masked
+from parsers.paths import partition_of
 
 MAX_PAYLOAD = 256 << 20
 """Largest batch that is rewritten."""

@@ -16,14 +16,17 @@ import pyarrow.compute as pc
 
 from forensics.tools.redaction.names import Names
 from parsers.catalogue.survey import REDACTED
-from parsers.evidence import CHECKPOINT_KINDS, LOG_KINDS
-from parsers.formats.properties import masked, settings
+from parsers.evidence import LOG_KINDS
+from parsers.formats.checkpoints import EVENTS_OF_KIND as CHECKPOINT_KINDS
+from parsers.formats.properties import settings
 from parsers.kinds import named
 from parsers.layouts import Layout
-from parsers.learning.layout import HEAD, begins_record, layout_of
+from parsers.learning.layout import begins_record, layout_of
+from parsers.learning.sample import HEAD
 from parsers.lines import UTF16
-from parsers.schemas import Member, Row, Told
-from parsers.sniff import partition_of
+from parsers.masking import masked
+from parsers.paths import partition_of
+from parsers.schemas import Member, Row, Rows
 from parsers.wrappers.unwrapper import Unwrapper
 
 MAX_LINE = 1 << 20
@@ -193,7 +196,7 @@ _OF_GROUPS = named("group-commit", "client-reset", "group-coordinated")
 HOSTED = re.compile(r"(?:^|[@/,\s\[])([A-Za-z][A-Za-z0-9.-]*[A-Za-z0-9]):\d{2,5}(?!\d)")
 
 
-def note_all(told: Told, names: Names) -> None:
+def note_all(told: Rows, names: Names) -> None:
     """Collects the names in events."""
     if isinstance(told, dict):
         note(told, names)

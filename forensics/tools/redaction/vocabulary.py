@@ -12,25 +12,12 @@ from functools import lru_cache
 from types import ModuleType
 
 from forensics.model.cluster import settings, versions
-from parsers import sniff
-from parsers.formats import assignments, checkpoints, cluster_tools, describe, epochs, gc, load_metrics, properties
+from parsers import formats, masking, paths, sniff
 from parsers.kinds import KINDS
 from parsers.patterns import PATTERNS
 
 WORD = re.compile(r"[^\W\d_]+")
-_READERS: tuple[ModuleType, ...] = (
-    assignments,
-    checkpoints,
-    cluster_tools,
-    describe,
-    epochs,
-    gc,
-    load_metrics,
-    properties,
-    sniff,
-    settings,
-    versions,
-)
+_READERS: tuple[ModuleType, ...] = (*formats.TEXT_MODULES, paths, sniff, masking, settings, versions)
 _NAMED = re.compile(r"([\w.-]*[a-z])-\d+\b|\b(?:topic|group)[ =:']+([\w.-]+)", re.IGNORECASE)
 _IDENTIFYING = ("topic", "value", "directory", "topic_id")
 _EITHER, _PERHAPS = re.compile(r"\[([A-Za-z])([A-Za-z])\]([A-Za-z]*)"), re.compile(r"([A-Za-z]+)[A-Za-z]\?")

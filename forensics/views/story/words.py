@@ -519,11 +519,11 @@ PRESENTATIONS: Mapping[str, Presentation] = {
     "jvm-pause": Presentation(_stood_still, "warn"),
     **{kind: Presentation(silent=why) for why, kinds in _SILENT.items() for kind in kinds},
 }
-"""Every kind of a partition's events, and the kinds of other events that a partition's story shows."""
+"""Words for kinds of events. A kind without words is shown only in a story of everything."""
 
 
 def presentation(kind: str) -> Presentation:
-    return PRESENTATIONS.get(kind, _OF_NO_PARTITION)
+    return PRESENTATIONS.get(kind, _WITHOUT_WORDS)
 
 
-_OF_NO_PARTITION = Presentation(silent="of no partition")
+_WITHOUT_WORDS = Presentation(silent="no words for this kind")

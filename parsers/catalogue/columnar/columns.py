@@ -1,7 +1,7 @@
 """Converts events of many lines to Arrow: the text of groups is kept by statement and becomes columns for many lines at a time.
 
 Here: numbers, lists and strings made from the text of groups by column, the columns that a component's name adds, and file order. Not here:
-which pattern matches a line (quickly, reading), how the text of one group is converted (parsers.patterns.pattern) or what a statement
+which pattern matches a line (block, reading), how the text of one group is converted (parsers.patterns.pattern) or what a statement
 computes from it (computed).
 
 An event becomes a dict only if one of its numbers does not fit its column.
@@ -23,11 +23,10 @@ import pyarrow.compute as pc
 from parsers.cached import cached_property
 from parsers.matching.tried import OF_LINE
 from parsers.patterns.pattern import Pattern, column
-from parsers.schemas import EVENTS, Row, Told, problem
+from parsers.schemas import EVENTS, Row, Rows, problem
 
 MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
 """About as many events, and characters of their text, are kept before they become a batch."""
-_NOTHING: Sequence[Any] = ()
 NAMES = frozenset(EVENTS.names) - {"source"}
 
 
@@ -124,13 +123,13 @@ def of_rows(rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
     return {name: [row.get(name) for row in rows] for name in NAMES & set(chain.from_iterable(rows))}
 
 
-def _array(name: str, told: Sequence[Any]) -> pa.Array:
+def _array(name: str, values: Sequence[Any]) -> pa.Array:
     kind = EVENTS.field(name).type
     if not pa.types.is_nested(kind):
-        return pa.array(told, kind)
+        return pa.array(values, kind)
     codes: dict[int, int] = {}
-    which = [codes.setdefault(at, len(codes)) for at in map(id, told)]
-    known = dict(zip(which, told, strict=True))
+    which = [codes.setdefault(at, len(codes)) for at in map(id, values)]
+    known = dict(zip(which, values, strict=True))
     return pa.array([known[code] for code in range(len(codes))], kind).take(pa.array(which, pa.int32()))
 
 
@@ -139,24 +138,24 @@ class _Pieces:
 
     def __init__(self) -> None:
         self._begins: list[int] = []
-        self._told: list[list[Any]] = []
+        self._values: list[list[Any]] = []
 
-    def add(self, at: int, told: Sequence[Any]) -> None:
+    def add(self, at: int, values: Sequence[Any]) -> None:
         """Adds the values of events from this position on."""
-        gap = at - self._begins[-1] - len(self._told[-1]) if self._told else _GAP + 1
+        gap = at - self._begins[-1] - len(self._values[-1]) if self._values else _GAP + 1
         if gap <= _GAP:
-            self._told[-1] += [None] * gap
-            self._told[-1] += told
+            self._values[-1] += [None] * gap
+            self._values[-1] += values
         else:
             self._begins.append(at)
-            self._told.append(list(told))
+            self._values.append(list(values))
 
     def array(self, name: str, size: int) -> pa.Array:
         """The column of this many events."""
         pieces, at = [], 0
-        for begin, told in zip(self._begins, self._told, strict=True):
-            pieces += [pa.nulls(begin - at, EVENTS.field(name).type), _array(name, told)]
-            at = begin + len(told)
+        for begin, values in zip(self._begins, self._values, strict=True):
+            pieces += [pa.nulls(begin - at, EVENTS.field(name).type), _array(name, values)]
+            at = begin + len(values)
         return pa.concat_arrays([*pieces, pa.nulls(size - at, EVENTS.field(name).type)])
 
 
@@ -186,8 +185,8 @@ class Events:
 
     def add_problem(self, line: int, error: ValueError) -> None:
         """A value of a line does not fit its column."""
-        told = problem("out-of-range", f"{error}: {self.lines.quote(line)}", line=self.lines.line[line], byte=self.lines.byte[line])
-        self._problems.append((line, {**told, "source": self._source}))
+        trouble = problem("out-of-range", f"{error}: {self.lines.quote(line)}", line=self.lines.line[line], byte=self.lines.byte[line])
+        self._problems.append((line, {**trouble, "source": self._source}))
 
     def add_rows(self, rows: Sequence[tuple[int, Row]]) -> None:
         """Events and problems that were read one by one: the line of each, and all its values."""
@@ -197,7 +196,7 @@ class Events:
             missing = dict.fromkeys(OF_LINE, [None] * len(made))
             self.add(Part([line for line, _ in made], missing | of_rows([row for _, row in made])))
 
-    def told(self) -> Iterator[Told]:
+    def in_order(self) -> Iterator[Rows]:
         """All events in line order; problems are rows between the batches."""
         places = [*chain.from_iterable([part.places for part in self._parts]), *[line for line, _ in self._problems]]
         order = pc.array_sort_indices(pa.array(places, pa.int32()))
@@ -220,8 +219,8 @@ class Events:
         common: dict[str, list[Any]] = defaultdict(lambda: [None] * len(self._parts))
         at = 0
         for number, part in enumerate(self._parts):
-            for name, told in part.columns.items():
-                by_name[name].add(at, told)
+            for name, values in part.columns.items():
+                by_name[name].add(at, values)
             for name, value in part.common.items():
                 common[name][number] = value
             at += len(part.places)
@@ -230,11 +229,11 @@ class Events:
         found = {name: pa.array(of_parts, EVENTS.field(name).type).take(of_part) for name, of_parts in common.items()}
         found |= self._of_lines(places, order)
         for name, pieces in by_name.items():
-            told = pieces.array(name, size).take(order)
+            values = pieces.array(name, size).take(order)
             if name in found:
                 own = pa.array([name in part.columns for part in self._parts], pa.bool_()).take(of_part)
-                told = pc.if_else(own, told, found[name])
-            found[name] = told
+                values = pc.if_else(own, values, found[name])
+            found[name] = values
         found["source"] = pa.repeat(pa.scalar(self._source), size)
         return pa.RecordBatch.from_arrays([found.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
 
@@ -256,30 +255,41 @@ def add_said(events: Events, said: Said) -> None:
     texts = {name: groups[name] for name in said.pattern.columns}
     places: Sequence[int] = said.lines
     try:
-        told = {name: values(name, found) for name, found in texts.items()}
+        captured = {name: values(name, of_lines) for name, of_lines in texts.items()}
     except ValueError:  # a number that fits no column
-        fitting: list[tuple[int, Row]] = []
-        for at, line in enumerate(said.lines):
-            try:
-                fitting.append((line, {name: column(name, found[at]) for name, found in texts.items()}))
-            except ValueError as error:
-                events.add_problem(line, error)
-        places = [line for line, _ in fitting]
-        told = of_rows([row for _, row in fitting])
-    for name, found in of_contexts([events.lines.context[line] for line in places]).items():
-        if None in (own := told.get(name, _NOTHING)):
-            told[name] = [b if a is None else a for a, b in zip(own, found, strict=True)]
-        elif name not in told:
-            told[name] = found
-    events.add(Part(places, {name: found for name, found in told.items() if name not in common}, common))
+        places, captured = _fitting(events, said.lines, texts)
+    captured = filled(captured, of_contexts([events.lines.context[line] for line in places]))
+    events.add(Part(places, {name: column for name, column in captured.items() if name not in common}, common))
+
+
+def _fitting(events: Events, lines: Sequence[int], texts: Mapping[str, Sequence[str | None]]) -> tuple[list[int], dict[str, Sequence[Any]]]:
+    """The lines whose numbers fit their columns, and their columns; the other lines become problems."""
+    rows: list[tuple[int, Row]] = []
+    for at, line in enumerate(lines):
+        try:
+            rows.append((line, {name: column(name, of_lines[at]) for name, of_lines in texts.items()}))
+        except ValueError as error:
+            events.add_problem(line, error)
+    return [line for line, _ in rows], of_rows([row for _, row in rows])
+
+
+def filled(captured: Mapping[str, Sequence[Any]], others: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """The columns, with values from other columns of the same name where they are null."""
+    both = dict(captured)
+    for name, of_lines in others.items():
+        if name not in captured:
+            both[name] = of_lines
+        elif None in captured[name]:
+            both[name] = [b if a is None else a for a, b in zip(captured[name], of_lines, strict=True)]
+    return both
 
 
 def of_contexts(contexts: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
     """The columns that components' names give; few names differ as a rule."""
     known = {id(context): context for context in contexts}
     which = list(map(id, contexts))
-    told: dict[str, Sequence[Any]] = {}
+    by_name: dict[str, Sequence[Any]] = {}
     for name in set().union(*known.values()):
         of_context = {at: context.get(name) for at, context in known.items()}
-        told[name] = list(map(of_context.__getitem__, which))
-    return told
+        by_name[name] = list(map(of_context.__getitem__, which))
+    return by_name

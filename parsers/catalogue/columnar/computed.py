@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, NoReturn
 
 from parsers.catalogue.columnar import columns
-from parsers.catalogue.columnar.columns import Events, Part, Said, of_contexts, of_rows, values
+from parsers.catalogue.columnar.columns import Events, Part, Said, filled, of_contexts, of_rows, values
 from parsers.catalogue.columnar.heads import moment_of
 from parsers.matching.tried import OF_LINE
 from parsers.patterns.pattern import check, column
@@ -101,69 +101,68 @@ class _Computed:
 
     def add(self) -> None:
         """Raises _LookedAt; ValueError if a number does not fit its column."""
-        alike: dict[tuple[Any, ...], int] = {}
-        which = [alike.setdefault(key, len(alike)) for key in self._keys()]
-        if 2 * len(alike) > len(which):
+        codes: dict[tuple[Any, ...], int] = {}
+        which = [codes.setdefault(key, len(codes)) for key in self._keys()]
+        if 2 * len(codes) > len(which):
             _add_each(self.events, self.said)
             return
-        own = {name: values(name, self.groups[name]) for name in self.pattern.columns}
-        rows: list[Row] = []
-        begins, counts, firsts = [], [], dict(zip(reversed(which), range(len(which) - 1, -1, -1), strict=True))
-        levels: list[str | None] = []
-        for code in range(len(alike)):
-            made = self._rows(firsts[code])
-            begins.append(len(rows))
-            counts.append(len(made))
-            rows += made
-            levels += [self.levels[firsts[code]]] * len(made)
-            self.events.check(len(rows), 0)
-        if [row.get("level") for row in rows] == levels:
-            for row in rows:
-                row.pop("level", None)
+        captured = {name: values(name, self.groups[name]) for name in self.pattern.columns}
+        computed = self._compute(dict(zip(reversed(which), range(len(which) - 1, -1, -1), strict=True)))
+        rows = list(chain.from_iterable(computed))
         if not rows:
             return
-        lines: Sequence[int] = range(len(which))
-        index = [begins[code] for code in which]
-        if any(count != 1 for count in counts):
-            each = [counts[code] for code in which]
-            lines = [line for line, count in enumerate(each) for _ in range(count)]
-            index = [at for begin, count in zip(index, each, strict=True) for at in range(begin, begin + count)]
-        told, common = self._columns(rows, index, lines, own)
-        if len(lines) > len(which):
-            lengths = self.events.lines.lengths
-            sizes = [lengths[line] for line in self.said.lines]
-            self.events.check(len(lines), sum([size * count for size, count in zip(sizes, each, strict=True)]))
-            if any(size * count > MAX_SHARED for size, count in zip(sizes, each, strict=True)):
-                quotes = [shared(self.events.lines.text[line].as_py(), count) for line, count in zip(self.said.lines, each, strict=True)]
-                told["text"] = [quotes[line] for line in lines]
-        self.events.add(Part([self.said.lines[line] for line in lines], told, common))
+        counts = [len(made) for made in computed]
+        each = [counts[code] for code in which]
+        lines, index = _expanded(which, counts)
+        of_events, common = self._columns(rows, index, lines, captured)
+        if len(lines) > len(which) and (quotes := self._quotes(each)):
+            of_events["text"] = [quotes[line] for line in lines]
+        self.events.add(Part([self.said.lines[line] for line in lines], of_events, common))
+
+    def _compute(self, firsts: Mapping[int, int]) -> list[list[Row]]:
+        """The rows of the first line of each group of equal lines. A level is omitted if all rows keep that of their line."""
+        computed = []
+        size = 0
+        for code in range(len(firsts)):
+            computed.append(self._rows(firsts[code]))
+            size += len(computed[-1])
+            self.events.check(size, 0)
+        if all(row.get("level") == self.levels[firsts[code]] for code, made in enumerate(computed) for row in made):
+            for row in chain.from_iterable(computed):
+                row.pop("level", None)
+        return computed
+
+    def _quotes(self, each: Sequence[int]) -> Sequence[str] | None:
+        """The text that each line's events keep; None if all events keep all of it. Raises TooMany."""
+        lengths = self.events.lines.lengths
+        sizes = [lengths[line] * count for line, count in zip(self.said.lines, each, strict=True)]
+        self.events.check(sum(each), sum(sizes))
+        if all(size <= MAX_SHARED for size in sizes):
+            return None
+        return [shared(self.events.lines.text[line].as_py(), count) for line, count in zip(self.said.lines, each, strict=True)]
 
     def _columns(
-        self, rows: Sequence[Row], index: Sequence[int], lines: Sequence[int], own: Mapping[str, Sequence[Any]]
+        self, rows: Sequence[Row], index: Sequence[int], lines: Sequence[int], captured: Mapping[str, Sequence[Any]]
     ) -> tuple[dict[str, Sequence[Any]], dict[str, Any]]:
         """The columns of each event as in one of the computed rows, with placeholders filled in by line, and the values that all events
         share."""
-        passed_on: dict[str, Sequence[Any]] = {"time": self.times, **own}
-        for name, of_context in of_contexts(self.contexts).items():
-            passed_on[name] = [b if a is None else a for a, b in zip(own[name], of_context, strict=True)] if name in own else of_context
-        found: dict[str, Sequence[Any]] = {}
+        passed_on = self._passed_on(captured)
+        by_event: dict[str, Sequence[Any]] = {}
         common: dict[str, Any] = {}
         for name in columns.NAMES & set(chain.from_iterable(rows)):
-            told = [row.get(name) for row in rows]
-            marks = {value.column for value in told if type(value) is _Mark}
-            if name == "time" and marks == {"time"} and all(type(value) is _Mark for value in told):
+            computed = [row.get(name) for row in rows]
+            marks = {value.column if type(value) is _Mark else None for value in computed}
+            if name == "time" and marks == {"time"}:
                 continue
-            if not marks and name not in OF_LINE and all(value == told[0] for value in told):
-                common[name] = told[0]
-            elif not marks:
-                found[name] = [told[at] for at in index]
-            elif len(marks) == 1 and all(type(value) is _Mark for value in told):
-                of_line = passed_on[marks.pop()]
-                found[name] = [of_line[line] for line in lines]
+            if marks == {None} and name not in OF_LINE and all(value == computed[0] for value in computed):
+                common[name] = computed[0]
             else:
-                both = zip([told[at] for at in index], lines, strict=True)
-                found[name] = [passed_on[value.column][line] if type(value) is _Mark else value for value, line in both]
-        return found, common
+                by_event[name] = _filled_in(computed, marks, index, lines, passed_on)
+        return by_event, common
+
+    def _passed_on(self, captured: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+        """The columns that placeholders stand for, by line."""
+        return {"time": self.times, **filled(captured, of_contexts(self.contexts))}
 
     def _keys(self) -> Iterator[tuple[Any, ...]]:
         """The values that lines must have in common to be computed together."""
@@ -183,29 +182,57 @@ class _Computed:
 
     def _rows(self, at: int) -> list[Row]:
         """The result of the statement for a line; raises _LookedAt."""
+        assert self.pattern.explode is not None
+        try:
+            made = [dict(one) for one in self.pattern.explode(self._inputs(at))]
+        except (TypeError, AttributeError) as error:
+            raise _LookedAt(_UNKNOWN) from error
+        for row in made:
+            row.pop("_groups", None)
+            other = {name: value for name, value in row.items() if value is not None and type(value) is not str}
+            for value in other.values():
+                _inside(value)
+            check({name: value for name, value in other.items() if type(value) is not _Mark})
+            row.setdefault("event", self.pattern.event)
+            row["pattern"] = self.pattern.name
+        return made
+
+    def _inputs(self, at: int) -> Row:
+        """The columns of a line and the text of its groups, with placeholders for those that are only passed on."""
         texts = {name: texts[at] for name, texts in self.groups.items()}
         row: Row = {"time": moment_of(self.times[at]), "mode": self.pattern.mode, **self.contexts[at]}
         row |= {name: column(name, texts[name]) for name in self.pattern.columns if texts[name] is not None}
         row = {name: value if value is None or name in self.looked_at else _Mark(name) for name, value in row.items()}
         row |= {"level": self.levels[at], **self.pattern.fixed}
-        row["_groups"] = {
-            name: _Mark(f".{name}") if text is not None and name in self.pattern.columns and f".{name}" not in self.looked_at else text
-            for name, text in texts.items()
-        }
-        assert self.pattern.explode is not None
-        try:
-            made = [dict(one) for one in self.pattern.explode(row)]
-        except (TypeError, AttributeError) as error:
-            raise _LookedAt(_UNKNOWN) from error
-        for one in made:
-            one.pop("_groups", None)
-            other = {name: value for name, value in one.items() if value is not None and type(value) is not str}
-            for value in other.values():
-                _inside(value)
-            check({name: value for name, value in other.items() if type(value) is not _Mark})
-            one.setdefault("event", self.pattern.event)
-            one["pattern"] = self.pattern.name
-        return made
+        marked = {name for name in self.pattern.columns if texts[name] is not None and f".{name}" not in self.looked_at}
+        row["_groups"] = {name: _Mark(f".{name}") if name in marked else text for name, text in texts.items()}
+        return row
+
+
+def _expanded(which: Sequence[int], counts: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
+    """The line of each event and the computed row that it is like, if each line gives as many events as its group of equal lines."""
+    begins = list(accumulate(counts, initial=0))
+    if all(count == 1 for count in counts):
+        return range(len(which)), [begins[code] for code in which]
+    lines = [line for line, code in enumerate(which) for _ in range(counts[code])]
+    return lines, [at for code in which for at in range(begins[code], begins[code + 1])]
+
+
+def _filled_in(
+    computed: Sequence[Any],
+    marks: set[str | None],
+    index: Sequence[int],
+    lines: Sequence[int],
+    passed_on: Mapping[str, Sequence[Any]],
+) -> Sequence[Any]:
+    """The values of a column by event. `marks`: columns of the placeholders among the computed values, and None if there are other values."""
+    if marks == {None}:
+        return [computed[at] for at in index]
+    if len(marks) == 1:
+        of_line = passed_on[next(iter(marks)) or ""]
+        return [of_line[line] for line in lines]
+    both = zip([computed[at] for at in index], lines, strict=True)
+    return [passed_on[value.column][line] if type(value) is _Mark else value for value, line in both]
 
 
 def _inside(value: Any) -> None:

@@ -149,18 +149,23 @@ class Heads:
             for at, (begin, end) in enumerate(zip(begins, ends, strict=True)):
                 columns.put(at, self.read(text[begin:end]) if end - begin <= LONG_MESSAGE else None)
             return columns
-        seconds, leads, fractions, names, components = self._seconds, self._leads, _FRACTIONS.get, self._loggers, self._components
-        rfind, find, startswith = text.rfind, text.find, text.startswith
+        return self._read_kafkas(data, text, begins, ends, loggers)
+
+    def _read_kafkas(self, data: bytes, text: str, begins: Sequence[int], ends: Sequence[int], loggers: Sequence[str | None]) -> Columns:
+        """The same in Kafka's own layout, at fixed positions. Everything that is rare is left for after the loop: `others` are lines that are
+        not such records, `closer` those whose component needs a closer look."""
+        seconds, leads, fractions, names = self._seconds, self._leads, _FRACTIONS.get, self._loggers
+        rfind, startswith, component = text.rfind, text.startswith, self._component
         data = data if begins[-1] + _PARTS.size <= len(data) else data + bytes(_PARTS.size)
-        columns = columns_of(text, 0)
+        columns = columns_of(text, len(begins))
         times, levels, contexts, found = columns.times, columns.levels, columns.contexts, columns.loggers
         firsts, afters = columns.firsts, columns.afters
-        closer: dict[int, Head | None] = {}
-        unbracketed: list[int] = []
+        others: list[int] = []
+        closer: list[int] = []
         context: Mapping[str, Any] | None
         named, within = "[", _NOTHING  # mostly it is the same as in the line before
         parts = map(_PARTS.unpack_from, repeat(data), begins)
-        for (second, fraction, lead), begin, end, logger in zip(parts, begins, ends, loggers, strict=True):
+        for at, ((second, fraction, lead), begin, end, logger) in enumerate(zip(parts, begins, ends, loggers, strict=True)):
             time = seconds[second] + fractions(fraction, _NEVER)
             level, length = leads[lead]
             first = begin + length
@@ -170,42 +175,55 @@ class Heads:
                 after = rfind(" (", first, end)
                 logger = names[text[after:end]] if after >= 0 else None
             if logger is None or length < 0 or time < _SOONEST or end - begin > LONG_MESSAGE or after < first:
-                is_record = end - begin <= LONG_MESSAGE and text.startswith("[", begin)
-                closer[len(times)], context = self.read(text[begin:end]) if is_record else None, _NOTHING
-            elif (mark := text[first]) == "[":
+                others.append(at)
+                continue
+            context = _NOTHING
+            mark = text[first]
+            if mark == "[":
                 if within and startswith(named, first, after):
                     context, message = within, first + len(named)
                 else:
-                    closed = find("] ", first, after)
-                    context, message = components[text[first:closed]] if closed >= 0 else None, closed + 2
+                    context, message = component(text, first, after)
                     if context:
                         named, within = text[first:message], context
-                    elif context is not None and text[message] == "[":
-                        context = None
-                if context is not None:
-                    first = message
-            else:
-                context = None if mark in "BCP" and startswith(_BEGINS_OTHERWISE, first, after) else _NOTHING
+                first = message
+            elif mark in "BCP" and startswith(_BEGINS_OTHERWISE, first, after):
+                context = None
             if context is None:
-                head = _closer((logger or "", time, False, level), text[first:after])
-                if head is None:
-                    closer[len(times)], context = None, _NOTHING
-                else:
-                    unbracketed.append(len(times))
-                    context, first = head[4], first + head[7]
-            times.append(time)
-            levels.append(level)
-            found.append(logger)
-            contexts.append(context)
-            firsts.append(first)
-            afters.append(after)
-        of_all = columns_of(text, len(times))
-        columns = columns._replace(utc=of_all.utc, bracketed=of_all.bracketed, texts=of_all.texts)
-        for at in unbracketed:
-            columns.bracketed[at] = False
-        for at, head in closer.items():
-            columns.put(at, head)
+                closer.append(at)
+                context = _NOTHING
+            times[at], levels[at], contexts[at], found[at], firsts[at], afters[at] = time, level, context, logger, first, after
+        self._read_others(columns, others, begins, ends)
+        _look_closer(columns, closer)
         return columns
+
+    def _component(self, text: str, first: int, after: int) -> tuple[Mapping[str, Any] | None, int]:
+        """The columns that the bracket at the start of a message gives, and where the message continues; None if the bracket needs a closer
+        look."""
+        closed = text.find("] ", first, after)
+        context = self._components[text[first:closed]] if closed >= 0 else None
+        if context is None or (not context and text[closed + 2] == "["):
+            return None, first
+        return context, closed + 2
+
+    def _read_others(self, columns: Columns, others: Iterable[int], begins: Sequence[int], ends: Sequence[int]) -> None:
+        for at in others:
+            begin, end = begins[at], ends[at]
+            is_record = end - begin <= LONG_MESSAGE and columns.texts[at].startswith("[", begin)
+            columns.put(at, self.read(columns.texts[at][begin:end]) if is_record else None)
+
+
+def _look_closer(columns: Columns, closer: Iterable[int]) -> None:
+    """Reads the components of these lines without their brackets."""
+    for at in closer:
+        of_record = columns.loggers[at] or "", columns.times[at], False, columns.levels[at]
+        head = _closer(of_record, columns.texts[at][columns.firsts[at] : columns.afters[at]])
+        if head is None:
+            columns.put(at, None)
+        else:
+            columns.bracketed[at] = False
+            columns.contexts[at] = head[4]
+            columns.firsts[at] += head[7]
 
 
 def columns_of(text: str, size: int) -> Columns:

@@ -23,14 +23,14 @@ from parsers.catalogue.columnar.heads import microseconds, moment_of
 from parsers.catalogue.reading import SAME_MOMENT, Reading
 from parsers.matching.literals import Hits
 from parsers.matching.messages import Seen
-from parsers.schemas import MAX_TEXT, Row, Told
+from parsers.schemas import MAX_TEXT, Row, Rows
 
 _LINES = 1 << 15
 """Lines that are read at a time."""
 _MOMENT = SAME_MOMENT.seconds * 10**6
 
 
-def search(reading: Reading, data: bytes, base: int) -> Generator[Told, None, int | None]:
+def search(reading: Reading, data: bytes, base: int) -> Generator[Rows, None, int | None]:
     """Events of a chunk from a line's end on. Returns the position from which to search again after a change of literals or layouts."""
     hits = reading.layouts.find(data, base)
     chunk = Chunk(reading, data)
@@ -97,16 +97,13 @@ class _InTurn(Block):
         """Those components' names that are writers."""
         self.carried = self.reading.named
 
-    def in_turn(self) -> Generator[Told, None, int | None]:
+    def in_turn(self) -> Generator[Rows, None, int | None]:
         """Events, including those of the lines left to Reading. Returns the position from which to search again, if any."""
         chunk, reading, layouts = self.chunk, self.reading, self.reading.layouts
         rows: list[tuple[int, Row]] = []
         begun, passed, characters = 0, 0, 0
         loggers = self.heads.loggers
-        self.nodes = {
-            id(context): context["node"] for context in {id(one): one for one in self.heads.contexts}.values() if "node" in context
-        }
-        self.namings = [at for at, context in enumerate(map(id, self.heads.contexts)) if context in self.nodes]
+        self._find_writers()
         others = [at for at, logger in enumerate(loggers) if logger is None] if None in loggers else []
         for at in sorted([*self.unknown, *others]):
             self._pass_by(passed, at)
@@ -119,24 +116,39 @@ class _InTurn(Block):
                 rows.append((at, row))
                 characters += len(row.get("text") or "")
                 if len(rows) >= columns.MAX_ROWS or characters >= columns.MAX_CHARACTERS:
-                    yield from self._told(begun, at, rows)
+                    yield from self._events_of(begun, at, rows)
                     begun, characters, rows = at, 0, []
-            if reading.named is not before and reading.named is not None:
-                node, moment = reading.named
-                self.named[at] = node, microseconds(moment) if moment is not None else None
-                self.namings.insert(bisect_left(self.namings, at), at)
+            if reading.named is not before:
+                self._note_writer(at)
             if reading.wrapped_at >= 0 or layouts.literals is not chunk.literals:
-                yield from self._told(begun, at, rows)
-                if reading.wrapped_at >= 0:
-                    return None
-                floor, reading.line = (self.ends[at - 1], self.numbers[at - 1]) if at else self.floor
-                return floor
+                yield from self._events_of(begun, at, rows)
+                return self._go_back(at)
             if layouts.known is not chunk.known:
-                yield from self._told(begun, at + 1, rows)
+                yield from self._events_of(begun, at + 1, rows)
                 return self.ends[at]
         self._pass_by(passed, len(loggers))
-        yield from self._told(begun, len(loggers), rows)
+        yield from self._events_of(begun, len(loggers), rows)
         return None
+
+    def _find_writers(self) -> None:
+        """Finds the lines whose component names a node."""
+        contexts = {id(context): context for context in self.heads.contexts}
+        self.nodes = {at: context["node"] for at, context in contexts.items() if "node" in context}
+        self.namings = [at for at, context in enumerate(map(id, self.heads.contexts)) if context in self.nodes]
+
+    def _note_writer(self, at: int) -> None:
+        """Notes that a line left to Reading has named a node."""
+        if self.reading.named is not None:
+            node, moment = self.reading.named
+            self.named[at] = node, microseconds(moment) if moment is not None else None
+            self.namings.insert(bisect_left(self.namings, at), at)
+
+    def _go_back(self, at: int) -> int | None:
+        """The end of the line before, from which to search again; None if the rest of the file is wrapped."""
+        if self.reading.wrapped_at >= 0:
+            return None
+        floor, self.reading.line = (self.ends[at - 1], self.numbers[at - 1]) if at else self.floor
+        return floor
 
     def _pass_by(self, begin: int, end: int) -> None:
         """Updates Reading with the lines that were read here."""
@@ -146,7 +158,7 @@ class _InTurn(Block):
         at, layout = end - 1, self.chunk.heads.layout
         if at in self.records:
             reading.pass_by(self.record(at), self.begins[at], self.ends[at], layout)
-            reading.told = True
+            reading.matched_whole = True
         else:
             reading.pass_by(None, self.begins[at], self.begins[at], layout)
         if namings := self._namings(begin, end):
@@ -173,7 +185,7 @@ class _InTurn(Block):
 
     # to columns
 
-    def _told(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Iterator[Told]:
+    def _events_of(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Iterator[Rows]:
         """Events of a range of lines, with these rows between them."""
         survey = self.reading.survey
         survey.hits += end - begin - self.heads.loggers[begin:end].count(None)
@@ -189,7 +201,7 @@ class _InTurn(Block):
             except TooMany:
                 most = (until - begin) // 2
                 continue
-            yield from events.told()
+            yield from events.in_order()
             begin, first, most = until, last, 2 * most
 
     def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Events:

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,8 @@ from forensics.incidents.judging import OF_REPORT, OF_VERDICT, with_facts
 from forensics.views.document import Report
 from forensics.views.story.step import Wanted
 from parsers import evidence
+from parsers.patterns import PATTERNS
+from parsers.patterns.pattern_toml import write
 from parsers.schemas import EVENTS
 from spark.session import DIRECTORY
 from tests import local
@@ -396,6 +398,34 @@ def test_what_cannot_be_judged_is_named_and_the_rest_goes_on(run: Run, tmp_path:
     assert (done.returncode, run(tmp_path / "out", "--fail-on", "critical").returncode) == (0, 1)
     assert run.read == []
     assert "us: could not be judged" not in run(tmp_path / "out").stdout
+
+
+def test_all_files_are_read_again_if_a_file_of_patterns_changed(run: Run, tmp_path: Path) -> None:
+    archive, out, file = Path(run.archive), tmp_path / "out", tmp_path / "my.toml"
+    for _, path, text in days("eu", quiet()):
+        put(archive, path, text)
+    logs = sorted(str(path.relative_to(archive)) for path in archive.rglob("*.log"))
+    gone = archive / logs[0]
+    pattern = next(pattern for pattern in PATTERNS if pattern.name == "segment-corrupt")
+    file.write_text(write(pattern))
+    assert run(out).returncode == 0
+    assert sorted(run.read) == logs
+    assert run(out, "--patterns", str(file)).returncode == 0
+    assert sorted(run.read) == logs, "a file more"
+    moved = file.rename(tmp_path / "moved.toml")
+    assert run(out, "--patterns", str(moved)).returncode == 0
+    assert run.read == [], "the content counts, not the name"
+    before = Audit(out).entry("eu")["summary"]
+    gone.unlink()
+    moved.write_text(write(replace(pattern, note="changed")))
+    assert run(out, "--patterns", str(moved)).returncode == 0
+    assert sorted(run.read) == logs[1:]
+    assert Audit(out).entry("eu")["summary"] == before, "what is kept of a file that is gone stays"
+    assert run(out, "--patterns", str(moved)).returncode == 0
+    assert run.read == []
+    assert run(out).returncode == 0
+    assert sorted(run.read) == logs[1:], "a file less"
+    assert "--patterns" not in Audit(out).case("eu").manifest["tool"]["command"]
 
 
 @pytest.mark.parametrize(

@@ -261,12 +261,18 @@ def test_a_case_that_cannot_be_used_is_one_line(damage: Callable[[Path], None], 
         ("analyze", "{case}", "--timezone", "UTC"),
         ("analyze", "{case}", "--case", "{new}"),
         ("merge", "{case}", "--log-pattern", "%d %m%n"),
+        ("merge", "{case}", "--patterns", "{patterns}"),
         ("checkpoints", "{case}", "--against", "{case}"),
         ("report", "{evidence}"),
     ],
 )
-def test_what_a_case_cannot_do_is_one_line(words: Sequence[str], case: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(cli, [w.format(case=case, new=tmp_path / "b.case", evidence=BUNDLE) for w in words])
+def test_what_a_case_cannot_do_is_one_line(
+    words: Sequence[str], case: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    patterns = tmp_path_factory.mktemp("patterns") / "my.toml"
+    patterns.write_text(CliRunner().invoke(cli, ["patterns", "--toml", "leader-starts"]).stdout)
+    places = {"case": case, "new": tmp_path / "b.case", "evidence": BUNDLE, "patterns": patterns}
+    done = CliRunner().invoke(cli, [w.format(**places) for w in words])
     assert (done.exit_code, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
     assert not list(tmp_path.iterdir())

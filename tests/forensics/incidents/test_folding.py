@@ -13,7 +13,7 @@ from forensics.incidents.findings import Findings
 from forensics.incidents.folding import folded, places
 from forensics.incidents.incidents import incidents
 from forensics.model.findings import Aggregation, Evidence, Finding, Range, Rule
-from forensics.thresholds import OFTEN
+from forensics.thresholds import MAX_SEPARATE_EVENTS
 
 NOON = datetime(2026, 11, 21, 12)
 RULES = (
@@ -82,21 +82,24 @@ def test_losses_of_one_cause_keep_their_offsets_and_doubts_stay_apart_from_them(
 
 
 def test_what_recurs_is_told_once_with_its_first_and_last_time() -> None:
-    months = [offline(0, 86400.0 * day) for day in range(OFTEN + 1)]
+    months = [offline(0, 86400.0 * day) for day in range(MAX_SEPARATE_EVENTS + 1)]
     (one,) = fold(months)
-    assert one.summary.startswith(f"{OFTEN + 1} times: t-0: no leader")
+    assert one.summary.startswith(f"{MAX_SEPARATE_EVENTS + 1} times: t-0: no leader")
     assert (one.start, one.end) == (months[0].start, months[-1].end)
-    assert len(fold(months[:-1])) == OFTEN
+    assert len(fold(months[:-1])) == MAX_SEPARATE_EVENTS
 
 
 def test_what_is_of_no_time_is_not_said_to_recur() -> None:
     """Files of one broker that could not be read, for instance."""
-    damaged = [replace(offline(0), start=None, end=None, evidence=(Evidence(f"log.{n}", 1, None, "zlib.error"),)) for n in range(OFTEN + 1)]
-    dated = [offline(0, 86400.0 * day) for day in range(OFTEN + 1)]
+    damaged = [
+        replace(offline(0), start=None, end=None, evidence=(Evidence(f"log.{n}", 1, None, "zlib.error"),))
+        for n in range(MAX_SEPARATE_EVENTS + 1)
+    ]
+    dated = [offline(0, 86400.0 * day) for day in range(MAX_SEPARATE_EVENTS + 1)]
     found = fold([replace(f, summary=f"log.{n}: zlib.error") for n, f in enumerate(damaged)] + dated)
     again, alike = sorted(found, key=lambda f: f.start is None)
-    assert again.summary.startswith(f"{OFTEN + 1} times: ")
-    assert alike.summary == f"log.0: zlib.error; and {OFTEN} more like it"
+    assert again.summary.startswith(f"{MAX_SEPARATE_EVENTS + 1} times: ")
+    assert alike.summary == f"log.0: zlib.error; and {MAX_SEPARATE_EVENTS} similar findings"
     assert (alike.start, alike.end) == (None, None)
     assert [e.source for e in alike.evidence] == [e.source for f in damaged for e in f.evidence][: len(alike.evidence)]
     assert "log.4: zlib.error" in alike.explanation and "0001" not in alike.explanation

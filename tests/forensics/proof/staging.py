@@ -77,6 +77,12 @@ class Staged(Story):
         asked = f"TRACE [Broker id={broker}] Received LeaderAndIsr request {state} correlation id 1 from controller 3 epoch 1 for partition {self.name}"
         self.line(broker, "state-change", seconds, f"{asked} (state.change.logger)")
 
+    def refuses(self, broker: int, seconds: float, leader: int) -> None:
+        """A request to follow a leader that the controller does not count as alive."""
+        asked = f"Received LeaderAndIsrRequest with correlation id 3 from controller 9 epoch 1 for partition {self.name}"
+        text = f"{asked} (last update controller epoch 1) but cannot become follower since the new leader {leader} is unavailable."
+        self.line(broker, "state-change", seconds, f"ERROR [Broker id={broker}] {text} (state.change.logger)")
+
     def describes(self, leader: int | str, isr: Sequence[int] = (1, 2)) -> None:
         """What kafka-topics showed; when is the modification time of the file."""
         ids = ",".join(map(str, isr))

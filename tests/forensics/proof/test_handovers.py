@@ -3,8 +3,9 @@ same story in which the missing piece is there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
@@ -73,7 +74,7 @@ def test_nothing_is_missing() -> None:
     assert "200..204" in judged.why
 
 
-# the begin of the evidence
+# the start of the evidence
 
 
 def taken_over(epoch: int, previous: int) -> Staged:
@@ -530,6 +531,30 @@ def test_records_that_were_cut_and_that_the_leader_may_not_have_had() -> None:
     assert (CHANGE, "untraced_cuts") not in left(judge(unknown_to_the_leader(200)))
 
 
+def brought(isr: Sequence[int], *, prints_start: bool) -> dict[str, bool]:
+    """Which of two facts are certain: broker 2 brought 300 records from another cluster and cuts them to 100, because broker 3 leads from there."""
+    s = begun(1, 2, 3)
+    s.loads(2, -0.5, 300, unclean=False)
+    s.leads(1, 0, 0, 0, 0, isr)
+    s.online(9, 10, 1, 3, [3], 1)
+    if prints_start:
+        s.leads(3, 10, 1, 100, 100, [3], previous=0)
+    s.follows(2, 10.2, 1, 300, 0)
+    s.truncates(2, 10.3, 100)
+    s.disk(3, [(0, 0), (1, 100)])
+    timeline, cluster = made(s)
+    cluster.begun = (SimpleNamespace(node=2, at=when(-9), how="restarted"),)  # type: ignore[assignment]
+    ((removed,),) = (r.removed for r in handovers(timeline, cluster) if r.kind == CHANGE)
+    assert removed.foreign == only(YES)
+    return {"earlier": removed.earlier == only(YES), "here": removed.here == only(YES)}
+
+
+def test_a_leader_that_did_not_print_its_start_may_have_lost_the_records_of_another_cluster_later() -> None:
+    assert brought([1, 3], prints_start=False) == {"earlier": False, "here": False}
+    assert brought([1, 3], prints_start=True) == {"earlier": True, "here": True}
+    assert brought([1], prints_start=False) == {"earlier": True, "here": True}, "a leader from outside the ISR did not have them"
+
+
 # the end of the old leader's log
 
 
@@ -547,12 +572,12 @@ def test_where_the_log_of_the_old_leader_ended() -> None:
     check(Case(ended(follows=False), [(CHANGE, "old_log_end")], "where the log of broker 1 ended", ended()))
 
 
-def crashed_both(*, clean: bool) -> Staged:
-    """Both in-sync replicas, 2 and 3, went down at once, and broker 1 was elected from outside the ISR. Broker 2 is back with 200 records."""
+def crashed_both(*, clean: bool, isr: Sequence[int] = (2, 3)) -> Staged:
+    """All in-sync replicas went down at once, and broker 1 was elected from outside the ISR. Broker 2 is back with 200 records."""
     s = begun(1, 2, 3)
     s.version(2, -0.5, "2.8.2")
     s.leads(2, 0, 0, 0, 0, [2, 1, 3])
-    s.isr(2, 14, [2, 3], 1)
+    s.isr(2, 14, isr, 1)
     if clean:
         s.stops(2, 35)
     s.online(1, 40.1, 1, 1, [1], 2)
@@ -568,6 +593,12 @@ def crashed_both(*, clean: bool) -> Staged:
 def test_the_end_of_a_log_that_was_recovered_says_nothing_of_the_high_watermark() -> None:
     """The old leader may have lost records that it had not flushed and that were committed; broker 3 was not collected."""
     check(Case(crashed_both(clean=False), [(CHANGE, "election")], "outside the ISR", crashed_both(clean=True)))
+
+
+@pytest.mark.parametrize(("isr", "at_most"), [([2], 200), ([2, 3], None)])
+def test_a_recovered_log_bounds_the_high_watermark_if_no_other_replica_was_in_sync(isr: Sequence[int], at_most: int | None) -> None:
+    """Broker 1 is elected from outside the ISR, and the old leader is back with a log that ends where broker 1 began."""
+    assert row(crashed_both(clean=False, isr=isr)).high_watermark.at_most == at_most
 
 
 # the only in-sync replica
@@ -622,6 +653,54 @@ def test_the_only_in_sync_replica_was_restarted(story: Staged, words: str) -> No
 def test_a_log_that_does_not_show_restarts_of_the_only_in_sync_replica() -> None:
     """It was collected from a time on after the replica was left alone."""
     check(Case(led_alone(log_from=12), [(END, "sole_restart")], "broker 1 led alone in leader epoch 1", led_alone(log_from=9)))
+
+
+def test_an_only_in_sync_replica_of_which_nothing_was_collected() -> None:
+    """It does not lead, so it appends nothing that a restart could lose."""
+    s = handed_over(isr=[1, 2, 3])
+    s.offline(9, 20, 2, [3], 2, 2)
+    assert the(judge(s), END).sole_restart == only(NONE, CLEAN)
+
+
+def refused(seconds: float, leader: int = 1, *, joined: bool = True, last_line: float = 30, starts: float | None = None) -> bool:
+    """Whether broker 1 may have been restarted while it led alone, from 10 s on, because a broker could not follow it at this time. Broker 2
+    joins the ISR at 20 s, or never."""
+    s = begun()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.leads(1, 10, 1, 200, 200, [1], previous=0)
+    if joined:
+        s.isr(1, 20, [1, 2], 2)
+    s.refuses(2, seconds, leader)
+    if starts is not None:
+        s.starts(1, starts)
+    s.line(1, "server", last_line, "INFO [GroupCoordinator 1]: Stabilized group g generation 1 (kafka.coordinator.group.GroupCoordinator)")
+    found = the(judge(s), END)
+    if found.sole_restart == only(NONE, CLEAN):
+        return False
+    assert "no line shows that it was stopped cleanly" in found.notes["sole_restart"]
+    return True
+
+
+def test_the_only_in_sync_replica_was_away_and_printed_lines_later() -> None:
+    """A controller that does not count its broker as alive makes others refuse to follow it."""
+    assert refused(15)
+    assert not refused(10), "as it was left alone"
+    assert refused(10.1)
+    assert refused(19.9)
+    assert not refused(20), "another replica has all committed records"
+    assert not refused(15, leader=3)
+
+
+def test_the_only_in_sync_replica_did_not_come_back() -> None:
+    assert refused(15, joined=False)
+    assert refused(15, joined=False, last_line=15.1)
+    assert not refused(15, joined=False, last_line=15)
+    assert not refused(15, joined=False, last_line=12)
+
+
+def test_the_only_in_sync_replica_came_back_when_it_was_not_alone_any_more() -> None:
+    assert not refused(15, starts=25)
 
 
 # evidence that contradicts itself

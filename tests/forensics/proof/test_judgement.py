@@ -231,10 +231,10 @@ def test_words_of_what_leaves_it_open_name_the_row_and_the_cell() -> None:
         closed(END, 1, unseen=Interval()).noted("unseen", "later"),
     ]
     found = verdict(rows)
-    assert why(rows, found) == "begin of the evidence: older logs [row 0, unseen]"
+    assert why(rows, found) == "start of the evidence: older logs [row 0, unseen]"
     judged = replace(judge(handed_over()), rows=tuple(rows), decides=found.decides)
     assert list(open_words(judged)) == [
-        "begin of the evidence: older logs [row 0, unseen]",
+        "start of the evidence: older logs [row 0, unseen]",
         "leader epoch 1, broker 1 to 2: no log was collected [row 1, untraced_cuts]",
         "after leader epoch 1: later [row 2, unseen]",
     ]

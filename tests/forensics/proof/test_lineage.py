@@ -111,7 +111,15 @@ def test_who_was_cut_and_by_which_word() -> None:
     s.truncates(1, 13.1, 200)
     timeline, _ = staged.timeline(s.files)
     (cut,) = cuts(timeline)
-    assert (cut.broker, cut.start, cut.end, cut.reason, cut.leader, cut.told_epoch, cut.right) == (1, 200, 250, "leader-epoch", 2, 0, True)
+    assert (cut.broker, cut.start, cut.end, cut.reason, cut.leader, cut.answered_epoch, cut.right) == (
+        1,
+        200,
+        250,
+        "leader-epoch",
+        2,
+        0,
+        True,
+    )
 
 
 def test_a_cut_below_the_parting_took_too_much() -> None:

@@ -74,8 +74,8 @@ def brings(*, begun_again: bool = True, topic_id: str | None = None, creates: Se
 
 
 def test_a_log_of_the_cluster_before() -> None:
-    assert brings() == ["whether brokers 1 and 2 brought a log of this name from the cluster before is not in the evidence"]
-    assert brings(creates=[1]) == ["whether broker 2 brought a log of this name from the cluster before is not in the evidence"]
+    assert brings() == ["the evidence does not show whether brokers 1 and 2 brought a log of this name from the cluster before"]
+    assert brings(creates=[1]) == ["the evidence does not show whether broker 2 brought a log of this name from the cluster before"]
     assert brings(creates=[1, 2]) == [], "they had none"
     assert brings(begun_again=False) == []
     assert brings(topic_id="id") == [], "topic ids tell such logs apart"
@@ -594,7 +594,7 @@ def test_leader_epochs_that_only_a_disk_mentions() -> None:
         return list(end_gaps(timeline, cluster))
 
     assert mentions(1) == []
-    assert mentions(2) == ["leader epoch 2 is mentioned, and nothing else is known of it"]
+    assert mentions(2) == ["leader epoch 2 is mentioned, but nothing else about it is known"]
     assert mentions(2, inherited=True) == [], "a log from another cluster has its own leader epochs"
 
 

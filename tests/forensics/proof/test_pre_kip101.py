@@ -48,7 +48,7 @@ def test_the_old_leaders_checkpoint_proves_that_they_were_committed() -> None:
         ("broker-2/logs/server.log", "Truncating log payments-0 to offset 200. (kafka.log.Log)"),
     } <= quoted(loss)
     assert "first case of KIP-101" in loss.explanation
-    assert "Broker 1 itself had them, and truncated its log from 265 to 200" in loss.explanation
+    assert "Broker 1 itself had the lost records, and truncated its log from 265 to 200" in loss.explanation
     assert "an earlier high watermark of 265" in loss.explanation
     assert loss.explanation.count("from 265 to 200") == 2
 

@@ -10,7 +10,7 @@ import pytest
 
 from forensics.model.events import Event
 from forensics.proof.judgement import Judgement, why
-from forensics.proof.records import HANDOVER, LISTED, records
+from forensics.proof.records import HANDOVER, MAX_QUOTED, records
 from forensics.proof.verdict import CELLS, EITHER, INTACT, KEPT, RECOVERED, UNKNOWN, Handover, Interval, rows_of, verdict
 from tests.forensics.proof.staging import handed_over, judge, when
 from tests.forensics.proof.tables import change, closed, exactly, only, table, tail
@@ -79,7 +79,7 @@ def test_a_bound_keeps_a_few_pieces_of_evidence() -> None:
     many = Interval(5, 9, tuple(map(line, range(9))))
     found = record(change(high_watermark=many, had_all=EITHER))["high_watermark"]
     assert [e["line"] for e in found["evidence"]] == [0, 1, 2]
-    assert LISTED == 3
+    assert MAX_QUOTED == 3
 
 
 def test_texts_are_kept_only_of_partitions_that_somebody_will_ask_about() -> None:

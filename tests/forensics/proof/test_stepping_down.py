@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from forensics.model.events import Event
-from forensics.proof.stepping_down import GRACE, SteppedDown, became_follower, stepped_down
+from forensics.proof.stepping_down import SteppedDown, became_follower, stepped_down
+from forensics.thresholds import ORDINARY_HANDOVER
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, made, when
 
 
@@ -157,7 +158,7 @@ def test_fetchers_that_are_removed_are_read_from_lines() -> None:
         ((10.1, 10.5), 10.5),
         ((10.1,), 10.2),
         ((10.2, 10.5), 10.2),
-        ((10.2 + GRACE.total_seconds(),), 10.2 + GRACE.total_seconds()),
+        ((10.2 + ORDINARY_HANDOVER.total_seconds(),), 10.2 + ORDINARY_HANDOVER.total_seconds()),
         ((11.3,), 10.2),
     ],
 )

@@ -765,6 +765,19 @@ def test_an_earlier_process_took_part() -> None:
     assert not over(s).stopped_cleanly, "of the process in between it is not known which leader it followed"
 
 
+def test_a_process_that_only_loaded_its_log_took_no_part() -> None:
+    s = started()
+    s.receives(1, 0, 1, 0, [1, 2], 0)
+    s.receives(2, 0.1, 1, 0, [1, 2], 0)
+    s.stops(2, 2)
+    s.starts(2, 3.5)
+    s.loads(2, 4, 200, unclean=False)
+    s.stops(2, 5)
+    s.starts(2, 6.5)
+    s.receives(2, 10, 2, 1, [1, 2], 1)
+    assert not over(s).stopped_cleanly
+
+
 @pytest.mark.parametrize(
     ("outcome", "marker", "clean"),
     [("stopped", False, True), ("crashed", False, False), ("crashed", True, True), ("running", False, False)],

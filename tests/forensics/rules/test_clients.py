@@ -124,10 +124,10 @@ def told_everywhere(name: str) -> dict[str, str]:
     [
         (
             "clients-unclean-1.1.1-zk",
-            "150 records; in what was saved of the disk of broker 1; group tracking had read 211..240 of them and will skip what is written anew at "
+            "150 records; in the collected files of the disk of broker 1; group tracking had read 211..240 of them and will skip the new records at "
             "211..240; group billing had read 211..352 of them and is beyond the log's end: auto.offset.reset decides",
         ),
-        ("clients-unclean-4.2.0-kraft", "share group pickers had read 211..240 of them and will skip what is written anew at 211..240"),
+        ("clients-unclean-4.2.0-kraft", "share group pickers had read 211..240 of them and will skip the new records at 211..240"),
         ("producers-left-down-3.9.1-kraft", "170 records; still on the disk of broker"),
     ],
 )
@@ -189,7 +189,7 @@ def test_members_are_named_and_a_group_whose_commits_were_not_collected_is_told(
     (found,) = [f for f in described(cut().files, *members) if f.kind == "data-loss"]
     told = {c.group: (c.outcome, c.committed, [str(m) for m in c.members]) for c in found.clients}
     assert told == {"audit": ("unknown", None, ["app-2 at 10.0.0.6"]), "billing": ("skips", 250, ["app-1 at 10.0.0.5"])}
-    assert "group audit reads it, and nothing that was collected says where it stood" in found.explanation
+    assert "group audit reads the partition; its position is unknown" in found.explanation
 
 
 def test_a_share_group_stands_at_least_where_its_tool_says() -> None:

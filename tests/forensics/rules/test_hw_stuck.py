@@ -89,13 +89,13 @@ def test_a_producers_clock_tells_nothing() -> None:
 def test_leadership_is_moved_by_what_can_move_it() -> None:
     """A preferred election moves nothing where the preferred replica leads already."""
     (outage,), (home,) = stuck(60, "3.9.1", replicas=(2, 1)), stuck(60, "3.9.1", replicas=(1, 2))
-    assert outage.next_steps[0].startswith("Move the leadership by a preferred election")
-    assert home.next_steps[0].startswith("Move the leadership by restarting broker 1")
+    assert outage.next_steps[0].startswith("Move the leadership of t-0 by a preferred election")
+    assert home.next_steps[0].startswith("Move the leadership of t-0 by restarting broker 1")
 
 
 def test_a_follower_that_lacks_records_is_not_to_lead() -> None:
     (found,) = stuck(60, "3.9.1", replicas=(2, 1), follower=7)
-    assert found.next_steps[0].startswith("Do not move the leadership away from broker 1")
+    assert found.next_steps[0].startswith("Do not move the leadership of t-0 away from broker 1")
 
 
 @pytest.mark.parametrize(("version", "waits"), [("3.6.2", False), ("7.6.0-ccs", False), ("3.7.0", True)])

@@ -22,9 +22,10 @@ from forensics.tools.redaction.names import INTERNAL, Names
 from forensics.views.document import Report
 from forensics.views.text import subject
 from parsers.catalogue.record import search_all
-from parsers.decoding.batches import Batch, Damage, headers, read_segment
+from parsers.decoding.batches import Batch, Damage, headers
 from parsers.decoding.bodies import Record
 from parsers.formats import group_offsets, metadata_log, transaction_states
+from parsers.formats.segments import read_segment
 from parsers.patterns import PATTERNS
 from parsers.schemas import Member, Row
 from tests import local

@@ -70,7 +70,7 @@ def test_what_is_no_file_is_refused_where_it_is_named_itself(tmp_path: Path, nam
     if path.name == "pipe":
         os.mkfifo(path)
     contents, ((_, problem),) = walk(path)
-    assert contents == {} and "is no regular file" in problem
+    assert contents == {} and "is not a regular file" in problem
 
 
 @pytest.mark.parametrize("pack", [tar, zipped])

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.decoding import batches
-from parsers.decoding.batches import Batch, Damage, Stretch, headers, read_segment, stretches_of
+from parsers.decoding import batches as batch_frames
+from parsers.decoding.batches import Batch, Damage, headers
+from parsers.formats import segments
+from parsers.formats.segments import Stretch, read_segment, stretches_of
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
 from tests.paths import ROOT
@@ -135,7 +137,7 @@ def test_flipped_bit_stops_the_log_but_not_the_reading() -> None:
     assert "cuts the log at offset 10, byte 61" in corruption["text"]
     assert segment["log_end_offset"] == 10
     assert [batch["base_offset"] for batch in segment["batches"]] == [0, 20]
-    assert segment["text"] == "1 whole batches lie behind the first damage, the last one ends at offset 29"
+    assert segment["text"] == "1 whole batches follow the first damage; the last of them ends at offset 29"
 
 
 def test_a_stretch_of_bad_batches_is_one_event() -> None:
@@ -248,7 +250,7 @@ def test_a_bad_batch_before_an_unreadable_header_is_one_stretch() -> None:
 
 
 def test_of_too_many_stretches_the_last_reaches_over_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MAX_STRETCHES", 2)
+    monkeypatch.setattr(segments, "MAX_STRETCHES", 2)
     data = b"".join(v2(n, n) if n % 2 else flipped(v2(n, n)) for n in range(10))
     assert [(s.byte, s.end_byte, s.start, s.end) for s in stretches(data)] == [(0, 61, 0, 1), (122, 61 * 9, 2, 9)]
 
@@ -328,7 +330,7 @@ def test_offsets_that_go_back_are_told_and_kept() -> None:
 
 
 def test_many_batches_are_several_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MAX_BATCHES", 3)
+    monkeypatch.setattr(segments, "MAX_BATCHES", 3)
     parts = rows(b"".join(v2(n, n) for n in range(6)))
     assert [(row["count"], row["byte"], row.get("log_end_offset")) for row in parts] == [(3, 0, None), (3, 183, 6)]
 
@@ -383,7 +385,7 @@ def test_a_huge_batch_is_read_in_chunks() -> None:
     stream = Endless(64 << 20)
     (damage,) = headers(stream, payload=1 << 20)  # type: ignore[arg-type]
     assert isinstance(damage, Damage) and damage.reason == "torn-tail"
-    assert stream.largest == batches.CHUNK
+    assert stream.largest == batch_frames.CHUNK
 
 
 @settings(max_examples=150)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.formats.assignments import read_plan, read_znodes, znode_of
-from parsers.formats.checkpoints import MAX_PROBLEMS
+from parsers.formats.problems import MAX_PROBLEMS
 from parsers.kinds import KINDS
 from parsers.limits import Limits
 from parsers.schemas import Member, Row

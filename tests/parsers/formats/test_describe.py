@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.formats.checkpoints import MAX_PROBLEMS
 from parsers.formats.describe import read
+from parsers.formats.problems import MAX_PROBLEMS
 from parsers.kinds import KINDS
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept

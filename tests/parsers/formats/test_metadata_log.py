@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from parsers.formats import metadata_log
 from parsers.formats.metadata_log import read_metadata
-from parsers.formats.properties import HIDDEN
 from parsers.kinds import KINDS
+from parsers.masking import HIDDEN
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
 from tests.paths import ROOT

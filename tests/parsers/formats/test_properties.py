@@ -13,8 +13,6 @@ from hypothesis import settings as checks
 from hypothesis import strategies as st
 
 from parsers.formats.properties import (
-    HIDDEN,
-    masked,
     read_clean_shutdown,
     read_meta_properties,
     read_partition_metadata,
@@ -24,6 +22,7 @@ from parsers.formats.properties import (
 )
 from parsers.kinds import KINDS
 from parsers.limits import Limits
+from parsers.masking import HIDDEN, masked
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
 

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.model.cluster.balance import (
-    DEVIATION,
     MAX_MEASURES,
     MAX_POINTS,
     MEASURES,
@@ -33,6 +32,7 @@ from forensics.model.partition.placement import INTERVAL_S, MAX_INTERVALS, MAX_S
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Snapshot, Term
+from forensics.thresholds import LOAD_DEVIATION
 from parsers.schemas import EVENTS
 from tests.forensics.staged import of, report
 
@@ -82,7 +82,7 @@ def test_limit_of_four_brokers() -> None:
 def test_every_broker_a_tenth_away_is_just_the_limit() -> None:
     edge = load({"cpu": {1: 110, 2: 90, 3: 110, 4: 90}})
     assert edge.sigma == pytest.approx(edge.limit) == pytest.approx(0.025)
-    assert list(edge.deviations.values()) == [pytest.approx(DEVIATION)] * 4
+    assert list(edge.deviations.values()) == [pytest.approx(LOAD_DEVIATION)] * 4
 
 
 def test_an_unbalanced_cluster() -> None:

@@ -108,9 +108,9 @@ def test_a_throttle_left_behind_is_named() -> None:
     first = datetime.fromisoformat("2026-11-21T10:54:03.974")
     assert (slow.brokers, slow.topic, slow.partition, slow.confidence) == ((3,), "telemetry", 1, "probable")
     assert slow.start is not None and abs(slow.start - first) < MARGIN
-    assert "follower.replication.throttled.rate=4000 held it back" in slow.explanation
+    assert "follower.replication.throttled.rate=4000 applies until" in slow.explanation
     (restarted,) = of(report, "restarted-replica")
-    assert "follower.replication.throttled.rate=4000 of broker 3 holds back its copying" in restarted.explanation
+    assert "follower.replication.throttled.rate=4000 of broker 3 slows its copying" in restarted.explanation
     assert any("throttled.rate -> 4000" in e.text for e in restarted.evidence)
     assert of(report, "stuck-replica") == of(report, "culprit-broker") == []
 
@@ -125,7 +125,7 @@ def test_lines_without_offsets_do_not_tell_frozen_from_slow() -> None:
     assert of(report, "stuck-replica") == []
     short = of(report, "under-replicated")
     assert {f.cause for f in short} == {"not-in-sync"}
-    assert all("nothing in the evidence tells whether it stood still or was too slow" in f.explanation for f in short)
+    assert all("the evidence does not show whether it was stuck or too slow" in f.explanation for f in short)
     assert all(any("GC log of broker 1" in step for step in f.next_steps) for f in short)
 
 

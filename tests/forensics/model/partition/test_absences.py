@@ -175,7 +175,7 @@ def test_a_throttle_that_was_in_force_is_named(set_at: float, replicas: str, tak
     shrinks(s, 30, 100, 400, caught_up=18)
     s.isr(2, 41, [2, 3, 1], 2)
     one = out(s)
-    assert ("follower.replication.throttled.rate=4000 of broker 1 holds back its copying" in one.words) == named
+    assert ("follower.replication.throttled.rate=4000 of broker 1 slows its copying" in one.words) == named
     assert any("throttled.rate -> 4000" in (e.text or "") for e in one.evidence) == named
     assert one.cause == STUCK
 
@@ -193,7 +193,7 @@ def test_a_throttle_keeps_what_has_only_begun_to_fetch_from_its_first_records() 
     shrinks(s, 30, 100, 400, caught_up=18)
     one = out(s)
     assert (one.cause, one.confidence) == (SLOW, "probable")
-    assert "had got nothing since it began to fetch at offset 100" in one.words and "throttled.rate=4000 held it back" in one.words
+    assert "had received nothing since it started to fetch at offset 100" in one.words and "throttled.rate=4000 applies until" in one.words
     assert of(report(s.files), "stuck-replica") == []
 
 
@@ -202,7 +202,7 @@ def test_before_2_2_the_line_tells_no_offsets() -> None:
     s.line(2, "server", 30, "INFO [Partition t-0 broker=2] Shrinking ISR from 2,3,1 to 2,3 (kafka.cluster.Partition)")
     one = out(s)
     assert one.cause == NOT_TOLD
-    assert "nothing in the evidence tells whether it stood still or was too slow" in one.words
+    assert "the evidence does not show whether it was stuck or too slow" in one.words
     assert "replica.lag.max.messages" not in one.words
     (finding,) = of(report(s.files), "under-replicated")
     assert finding.cause == "not-in-sync"
@@ -230,7 +230,7 @@ def test_a_pause_of_its_jvm_before_it_left(begin: float, cause: str) -> None:
     s.put("broker-1/logs/kafkaServer-gc.log", gc(begin, 9_000))
     one = out(s)
     assert one.cause == cause
-    assert ("stood still for 9.0 s" in one.words) == (cause == STUCK)
+    assert ("was paused for 9.0 s" in one.words) == (cause == STUCK)
     assert any(e.event == "jvm-pause" for e in one.evidence) == (cause == STUCK)
 
 
@@ -258,7 +258,7 @@ def test_an_expired_session_of_a_process_that_lived() -> None:
     s.isr(2, 56, [2, 3, 1], 2)
     one = out(s)
     assert (one.cause, one.confidence) == (STUCK, "certain")
-    assert "lost its session although its process went on" in one.words
+    assert "lost its session although its process kept running" in one.words
 
 
 # brokers that were gone

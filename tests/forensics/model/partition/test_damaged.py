@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from forensics.model.events import Event
 from forensics.model.partition.replicas import Disk, disk, history
-from parsers.decoding.batches import read_segment
+from parsers.formats.segments import read_segment
 from parsers.schemas import Member
 from tests.parsers.decoding.test_batches import v2
 

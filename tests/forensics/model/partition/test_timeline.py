@@ -128,10 +128,10 @@ def test_witness_without_the_version_tells_the_same_state() -> None:
 
 def test_changes_that_nobody_tells_are_counted_where_states_between_have_no_version() -> None:
     told = chain([state(0, 1, [1, 2], 0, 0), state(1, 1, [1], None, 1), state(2, 2, [2], 3, 2)])
-    assert [s.untold for s in told] == [0, 1, 1]
+    assert [s.missing_changes for s in told] == [0, 1, 1]
     gap = between(told[1], told[2], isr_told=True)
     assert isinstance(gap, Gap) and gap.changes == 1
-    assert [s.untold for s in chain([state(0, 1, [1, 2], 0, 0), state(1, 1, [1], None, 1), state(2, 2, [2], 2, 2)])] == [0, 0, 0]
+    assert [s.missing_changes for s in chain([state(0, 1, [1, 2], 0, 0), state(1, 1, [1], None, 1), state(2, 2, [2], 2, 2)])] == [0, 0, 0]
 
 
 LEADING = {"source": "server.log", "writer": 1}

@@ -19,7 +19,7 @@ from parsers.catalogue.log_file import read_log, read_log_by_columns
 from parsers.expressions import quick
 from parsers.layouts import LOG4J
 from parsers.patterns import PATTERNS
-from parsers.schemas import EVENTS, LEAST_SHARED, Member, Row, Told, batches
+from parsers.schemas import EVENTS, LEAST_SHARED, Member, Row, Rows, batches
 from tests.shapes import bundle, records
 from tests.wrapped import STAMP, docker
 
@@ -43,12 +43,12 @@ SPOILT = (
 )
 
 
-def told(found: list[Told]) -> list[Row]:
+def told(found: list[Rows]) -> list[Row]:
     rows: list[Row] = pa.Table.from_batches(list(batches(found)), EVENTS).to_pylist()
     return rows
 
 
-def agree(data: bytes) -> list[Told]:
+def agree(data: bytes) -> list[Rows]:
     """Reads it in both ways; what the columns gave."""
     found = list(read_log_by_columns(BytesIO(data), MEMBER, "server-log"))
     one, other = told(list(read_log(BytesIO(data), MEMBER, "server-log"))), told(found)

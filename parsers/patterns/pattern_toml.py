@@ -1,0 +1,336 @@
+"""Line patterns as TOML, with the fields of the class Pattern: reading, with every error naming file, pattern and key, and writing.
+
+Here: the form. Not here: whether a pattern reads its samples (parsers.catalogue.samples), or how it ranks among others (in_force).
+
+TOML has no null: a sample's column that must stay empty is listed in its key `absent`. `explode` is a function of a built-in pattern, by
+name; other code is never run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+import regex
+
+from parsers.kinds import KINDS, Scope
+from parsers.patterns import PATTERNS
+from parsers.patterns.pattern import Pattern, Sample
+from parsers.schemas import EVENTS, Row
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+MIN_LITERAL = 4
+"""Characters. Files are searched for literals, and a shorter one would be in half of their lines."""
+OF_LINE = frozenset({"source", "line", "byte", "time", "clock", "event", "pattern", "level", "text", "near", "collected", "batches"})
+"""Columns that do not come from the text of a message."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_VERSION = re.compile(r"\d+(\.\d+){1,2}")
+_NEAR = 5
+_TABLE = "pattern"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A pattern of a file, or one of its samples, as errors name it. Patterns and samples are counted from 1."""
+
+    file: str
+    number: int
+    name: object
+    sample: int | None = None
+
+    def error(self, text: str) -> ValueError:
+        named = f" `{self.name}`" if isinstance(self.name, str) and self.name else ""
+        sample = f": sample {self.sample}" if self.sample is not None else ""
+        return ValueError(f"{self.file}: pattern {self.number}{named}{sample}: {text}")
+
+
+def read(text: str, file: str) -> list[Pattern]:
+    """The patterns of a file. Raises ValueError naming the file, the pattern and the key."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{file}: not valid TOML: {error}") from None
+    if unknown := next((key for key in document if key != _TABLE), None):
+        raise ValueError(f"{file}: key `{unknown}` is not known; each pattern is a table [[{_TABLE}]]")
+    tables = document.get(_TABLE)
+    if not _is_tables(tables) or not tables:
+        raise ValueError(f"{file}: it has no table [[{_TABLE}]]")
+    patterns: dict[str, Pattern] = {}
+    for number, table in enumerate(tables, 1):
+        place = Place(file, number, table.get("name"))
+        pattern = _pattern(table, place)
+        if pattern.name in patterns:
+            raise place.error("another pattern of the file has the same name")
+        patterns[pattern.name] = pattern
+    return list(patterns.values())
+
+
+def _pattern(table: Row, place: Place) -> Pattern:
+    values = _values(table, _PATTERN_KEYS, _REQUIRED, place)
+    samples = (_sample(sample, replace(place, sample=at)) for at, sample in enumerate(values.pop("samples"), 1))
+    pattern = Pattern(samples=tuple(samples), **values)
+    _check_expression(pattern, place)
+    return pattern
+
+
+def _sample(table: Row, place: Place) -> Sample:
+    values = _values(table, _SAMPLE_KEYS, ("line",), place)
+    fields, absent = values.get("fields", {}), values.get("absent", ())
+    if both := next((name for name in absent if name in fields), None):
+        raise place.error(f"column `{both}` is in `fields` and in `absent`")
+    return Sample(values["line"], {**fields, **dict.fromkeys(absent)}, values.get("origin", ""))
+
+
+def _values(table: Row, keys: Mapping[str, Callable[[Any], Any]], required: Sequence[str], place: Place) -> Row:
+    """The values of a table by key, converted."""
+    for key in table:
+        if key not in keys:
+            raise place.error(f"key `{key}` is not known{_did_you_mean(key, keys)}")
+    if missing := next((key for key in required if key not in table), None):
+        raise place.error(f"key `{missing}` is missing")
+    values = {}
+    for key, value in table.items():
+        try:
+            values[key] = keys[key](value)
+        except ValueError as error:
+            raise place.error(f"key `{key}`: {error}") from None
+    return values
+
+
+def _did_you_mean(word: str, words: Iterable[str]) -> str:
+    meant = _OTHER_NAMES.get(word) or next(iter(get_close_matches(word, words, 1)), None)
+    return f" (did you mean `{meant}`?)" if meant else ""
+
+
+_OTHER_NAMES = {
+    "expression": "regex",
+    "logger": "loggers",
+    "version": "versions",
+    "sample": "samples",
+    "kind": "event",
+    "columns": "fields",
+}
+"""Words that mean a key and are not spelled like it."""
+
+
+def _check_expression(pattern: Pattern, place: Place) -> None:
+    """Raises ValueError if the expression or a column that it fills is not valid."""
+    try:
+        groups = pattern.compiled.groupindex
+    except regex.error as error:
+        raise place.error(f"key `regex`: {error}") from None
+    columns = frozenset(EVENTS.names) - OF_LINE
+    for name in groups:
+        if name not in columns and not (pattern.explode is not None and name not in OF_LINE):
+            raise place.error(f"key `regex`: group `{name}` is not a column of events{_did_you_mean(name, columns)}")
+
+
+# values
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be a string")
+    return value
+
+
+def _some_text(value: Any) -> str:
+    if not _text(value).strip():
+        raise ValueError("must not be empty")
+    return _text(value)
+
+
+def _name(value: Any) -> str:
+    if not _NAME.fullmatch(_text(value)):
+        raise ValueError("must be made of lower-case letters, digits, dots and hyphens")
+    return _text(value)
+
+
+def _event(value: Any) -> str:
+    kinds = [*(kind for kind in KINDS if KINDS[kind].scope is not Scope.EVIDENCE), "irrelevant"]
+    if _text(value) not in kinds:
+        near = get_close_matches(value, kinds, _NEAR, 0.5)
+        listed = f"; near ones: {', '.join(f'`{kind}`' for kind in near)}" if near else ""
+        raise ValueError(f"`{value}` is not a kind of event{listed}; `kafka-forensics patterns` shows a kind for each pattern")
+    return _text(value)
+
+
+def _literal(value: Any) -> str:
+    if len(_text(value)) < MIN_LITERAL or "\n" in value:
+        raise ValueError(f"must be text within one line, of at least {MIN_LITERAL} characters")
+    return _text(value)
+
+
+def _versions(value: Any) -> tuple[str, str]:
+    if not (isinstance(value, list) and len(value) == 2 and all(isinstance(v, str) and _VERSION.fullmatch(v) for v in value)):
+        raise ValueError('must be the first and the last version, as ["2.4", "4.3"]')
+    first, last = value
+    if _number(first) > _number(last):
+        raise ValueError(f"the first version, {first}, is after the last, {last}")
+    return first, last
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
+        raise ValueError("must be a list of strings")
+    return tuple(value)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _fixed(value: Any) -> Row:
+    if reserved := next((name for name in _table(value) if name in OF_LINE), None):
+        raise ValueError(f"column `{reserved}` comes from the line and cannot be fixed")
+    return _fields(value)
+
+
+def _fields(value: Any) -> Row:
+    return {name: _value_of(_column(name), field) for name, field in _table(value).items()}
+
+
+def _table(value: Any) -> Row:
+    if not isinstance(value, dict):
+        raise ValueError("must be a table of columns and values")
+    return value
+
+
+def _absent(value: Any) -> tuple[str, ...]:
+    return tuple(_column(name).name for name in _texts(value))
+
+
+def _column(name: str) -> pa.Field:
+    if name not in EVENTS.names:
+        raise ValueError(f"`{name}` is not a column of events{_did_you_mean(name, EVENTS.names)}")
+    return EVENTS.field(name)
+
+
+def _value_of(column: pa.Field, value: Any) -> Any:
+    """The value, with the null fields of its structures. Raises ValueError if it does not fit its column."""
+    integer = pa.types.is_integer(column.type)
+    try:
+        if (integer and not isinstance(value, int)) or isinstance(value, bool) != pa.types.is_boolean(column.type):
+            raise TypeError
+        converted = pa.scalar(value, column.type).as_py()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise ValueError(f"column `{column.name}` has values of type {column.type}, not {value!r}") from None
+    return converted
+
+
+def _explode(value: Any) -> Callable[[Row], Iterable[Row]]:
+    functions = _functions()
+    if _text(value) not in functions:
+        raise ValueError(f"`{value}` is not a function of a built-in pattern{_did_you_mean(value, functions)}")
+    return functions[value]
+
+
+@cache
+def _functions() -> Mapping[str, Callable[[Row], Iterable[Row]]]:
+    """The functions that make events in built-in patterns, by module and name."""
+    return {_name_of(pattern.explode): pattern.explode for pattern in PATTERNS if pattern.explode is not None}
+
+
+def _name_of(function: Callable[[Row], Iterable[Row]]) -> str:
+    return f"{function.__module__.rpartition('.')[2]}.{function.__name__.lstrip('_')}"
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(table, dict) for table in value)
+
+
+def _samples(value: Any) -> list[Row]:
+    if not _is_tables(value) or not value:
+        raise ValueError("must be at least one table [[pattern.samples]]")
+    return value  # type: ignore[no-any-return]
+
+
+_PATTERN_KEYS: Mapping[str, Callable[[Any], Any]] = {
+    "name": _name,
+    "event": _event,
+    "literal": _literal,
+    "regex": _text,
+    "versions": _versions,
+    "loggers": _texts,
+    "fixed": _fixed,
+    "explode": _explode,
+    "multiline": _flag,
+    "note": _text,
+    "samples": _samples,
+}
+_REQUIRED = ("name", "event", "literal", "regex", "versions", "samples")
+_SAMPLE_KEYS: Mapping[str, Callable[[Any], Any]] = {"line": _some_text, "origin": _text, "fields": _fields, "absent": _absent}
+
+
+# writing
+
+
+def write(pattern: Pattern) -> str:
+    """The pattern in the form that `read` reads."""
+    lines = [f"[[{_TABLE}]]", *_pairs(pattern)]
+    for sample in pattern.samples:
+        given = {name: value for name, value in sample.fields.items() if value is not None}
+        absent = [name for name, value in sample.fields.items() if value is None]
+        lines += ["", f"[[{_TABLE}.samples]]", f"line = {_toml(sample.line)}"]
+        lines += [f"fields = {_toml(given)}"] if given else []
+        lines += [f"absent = {_toml(absent)}"] if absent else []
+        lines += [f"origin = {_toml(sample.origin)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _pairs(pattern: Pattern) -> Iterator[str]:
+    values = {
+        "name": pattern.name,
+        "event": pattern.event,
+        "literal": pattern.literal,
+        "regex": pattern.regex,
+        "versions": pattern.versions,
+        "loggers": pattern.loggers,
+        "fixed": pattern.fixed,
+        "explode": _name_of(pattern.explode) if pattern.explode is not None else "",
+        "multiline": pattern.multiline,
+        "note": pattern.note,
+    }
+    yield from (f"{key} = {_toml(value)}" for key, value in values.items() if value or key in _REQUIRED)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{name} = {_toml(part)}" for name, part in value.items() if part is not None)
+        return f"{{ {pairs} }}" if pairs else "{}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    return str(int(value))
+
+
+def _string(text: str) -> str:
+    """A literal string where TOML allows it: an expression stays as it is written in Python."""
+    if all(character.isprintable() or character == "\t" for character in text) and "'" not in text:
+        return f"'{text}'"
+    if all(character.isprintable() or character in "\t\n" for character in text) and "'''" not in text and not text.endswith("'"):
+        return f"'''\n{text}'''" if "\n" in text else f"'''{text}'''"
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

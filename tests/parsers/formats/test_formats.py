@@ -1,0 +1,42 @@
+"""Every kind of file declares what recognises it, what reads it, and the events it gives."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+
+from parsers.formats import FORMATS, READERS, kind_by_name, reader_of
+from parsers.formats.file_kind import FileKind
+from parsers.kinds import KINDS as EVENT_KINDS
+from parsers.schemas import Member
+from tests.local import events_of
+from tests.paths import ROOT
+
+ABOUT_THE_FILE = {"source", "problem"}
+
+
+@pytest.mark.parametrize("kind", FORMATS, ids=lambda kind: f"{kind.name}-{kind.rank}{kind.topic or ''}")
+def test_a_kind_is_recognised_and_gives_known_events(kind: FileKind) -> None:
+    assert kind.file_name or kind.content or kind.topic
+    assert kind.events <= EVENT_KINDS.keys() - ABOUT_THE_FILE
+    assert bool(kind.events) == (kind.read is not None)
+
+
+def test_a_segment_of_an_internal_topic_has_its_own_reader() -> None:
+    path = "data/{}-0/00000000000000000000.log"
+    assert kind_by_name(path.format("orders"), "00000000000000000000.log") == "segment"
+    assert kind_by_name(path.format("__cluster_metadata"), "00000000000000000000.log") == "metadata-segment"
+    of_groups, of_orders = (reader_of("segment", Member(path.format(t), None, None)) for t in ("__consumer_offsets", "orders"))
+    assert of_orders is READERS["segment"] is not of_groups
+
+
+@pytest.mark.parametrize("name", ["clean-failover-3.9.1-kraft", "clean-failover-2.8.2-zk"])
+def test_files_give_only_the_events_that_their_kind_declares(name: str) -> None:
+    declared: dict[str, set[str]] = defaultdict(set)
+    for kind in FORMATS:
+        declared[kind.name] |= kind.events
+    events = events_of(ROOT / "fixtures/bundles" / f"{name}.tar.gz").select(["source", "event", "collected"]).to_pylist()
+    kinds = {e["source"]: e["collected"]["kind"] for e in events if e["event"] == "source"}
+    wrong = {(kinds[e["source"]], e["event"]) for e in events if kinds.get(e["source"]) in declared}
+    assert {(kind, event) for kind, event in wrong if event not in declared[kind] | ABOUT_THE_FILE} == set()
