@@ -21,7 +21,7 @@ from forensics.model.partition.absences import (
     GONE,
     LOG_DIR,
     NEW,
-    NOT_TOLD,
+    NOT_STATED,
     REASSIGNED,
     RESTARTED,
     SLOW,
@@ -179,10 +179,10 @@ _ABSENT = {
     SUSPENDED: "suspended with all others",
     STUCK: "it had stood still",
     SLOW: "alive, too slow",
-    NOT_TOLD: "alive, not in sync",
+    NOT_STATED: "alive, not in sync",
     UNKNOWN: "why, nothing collected tells",
 }
-_ALIVE = frozenset({GONE, SUSPENDED, STUCK, SLOW, NOT_TOLD, UNKNOWN})
+_ALIVE = frozenset({GONE, SUSPENDED, STUCK, SLOW, NOT_STATED, UNKNOWN})
 """Causes for which the controller's own words are more specific."""
 
 

@@ -339,7 +339,7 @@ def test_other_engines_read_the_tables_by_cluster_and_date(run: Run, tmp_path: P
         tmp_path / "out" / "steps",
         partitioning=ds.partitioning(pa.schema([("cluster", pa.string()), ("date", pa.string())]), flavor="hive"),
     )
-    rows = steps.to_table(columns=["cluster", "date", "time", "incarnation"]).to_pylist()
+    rows = steps.to_table(columns=["cluster", "date", "time", "cluster_number"]).to_pylist()
     assert {r["cluster"] for r in rows} == {"eu", "us/1"}
     assert all(r["time"] is None or r["date"] == r["time"].date().isoformat() for r in rows)
     assert {r["date"] for r in rows if r["time"] is not None} == {"2026-11-21", "2026-11-22", "2026-11-23"}
