@@ -1,4 +1,4 @@
-"""Pages that mkdocs makes from the code while it builds the site: rules, patterns, commands, and CONTRIBUTING.md."""
+"""Pages that mkdocs makes from the code while it builds the site: rules, patterns, commands, output formats, and CONTRIBUTING.md."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import click
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from forensics.cli import COMMANDS, cli
+from forensics.cli import cli
 from forensics.exemplars import exemplars_of
+from forensics.formats import FORMATS
+from forensics.output.format import DirectoryFormat
 from forensics.rules import RULES
 from forensics.views.markdown import block, code, prose
 from parsers.patterns import PATTERNS
@@ -29,6 +31,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name, page in (("rules", rules), ("patterns", patterns), ("commands", commands), ("contributing", contributing)):
         files.append(File.generated(config, f"{name}.md", content="\n".join(page()) + "\n"))
     return files
+
+
+def on_page_markdown(markdown: str, **_: object) -> str:
+    return markdown.replace("<!-- formats -->", "\n".join(formats()))
+
+
+def formats() -> Iterator[str]:
+    yield from ("| option | writes |", "|---|---|")
+    for format in FORMATS:
+        yield f"| `{format.option} {'DIR' if isinstance(format, DirectoryFormat) else 'FILE'}` | {prose(format.help)} |"
 
 
 def linked(reference: str) -> str:
@@ -70,7 +82,7 @@ def commands() -> Iterator[str]:
     yield "# Commands\n\nAs `--help` prints them.\n"
     group = click.Context(cli, info_name="kafka-forensics", terminal_width=WIDTH, max_content_width=WIDTH)
     yield from block(cli.get_help(group).splitlines())
-    for name in COMMANDS:
+    for name in cli.list_commands(group):
         command = cli.get_command(group, name)
         yield f"\n## {name}\n"
         yield from block(command.get_help(click.Context(command, parent=group, info_name=name, terminal_width=WIDTH)).splitlines())

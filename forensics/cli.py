@@ -10,60 +10,55 @@ import gc
 import importlib
 import io
 import os
+import pkgutil
 import signal
 import sys
 from typing import NoReturn
 
 import click
 
+import forensics.commands
+from forensics.commands.help import Command
 from forensics.output.version import version
-
-COMMANDS = {
-    "analyze": "Say what was lost, when and why.",
-    "report": "Tell what a case holds that analyze has kept, or all clusters of an audit.",
-    "audit": "Judge an archive of many clusters and days; only what is new is read.",
-    "inspect": "Say what was collected, and what is missing.",
-    "timeline": "Tell one partition's story, a lane for each broker.",
-    "merge": "Print the log lines of all brokers in one order of time.",
-    "checkpoints": "Put checkpoint and epoch files of all brokers side by side.",
-    "plan": "Write the election and reassignment files that would repair what was found.",
-    "salvage": "Bring back lost records that a collected disk still holds.",
-    "verify": "Check whether a case was made of this evidence, and whether its verdicts follow from it.",
-    "redact": "Write a copy of evidence that may be handed on, names replaced.",
-    "patterns": "List the log lines that are understood.",
-    "rules": "List the findings that are looked for.",
-}
-
 
 ENDS: dict[int, str] = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Terminated", signal.SIGHUP: "Hung up"}
 """Signals that end the process, with the word printed for each."""
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
-class Lazy(click.Group):
-    """A group whose commands are imported when they are run."""
+class Commands(click.Group):
+    """The commands: every module of forensics.commands with a `command`. Only the module of the command that runs is imported; a list of
+    commands imports all."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [command.name or "" for command in self._all()]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> Command | None:
+        module = cmd_name.replace("-", "_")
+        if module not in _modules():
             return None
-        command: click.Command = importlib.import_module(f"forensics.commands.{cmd_name}").command
-        return command
+        return getattr(importlib.import_module(f"forensics.commands.{module}"), "command", None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(command.name or "", command.summary) for command in self._all()])
+
+    def _all(self) -> list[Command]:
+        commands = (self.get_command(click.Context(self), name) for name in _modules())
+        return sorted((command for command in commands if command is not None), key=lambda command: (command.rank, command.name))
 
 
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def _modules() -> list[str]:
+    return [module.name for module in pkgutil.iter_modules(forensics.commands.__path__)]
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(version(), prog_name="kafka-forensics")
 def cli() -> None:
-    """Find out from the files of Kafka brokers which records were lost in an incident, when and why.
+    """Report which records Kafka lost in an incident, when and why, from the files of its brokers.
 
-    Point it at what was collected: directories, archives or single files of brokers' logs and data directories;
-    or, for an answer in a second, at a case that analyze made of them.
+    The evidence is one or more directories, archives or files with the logs and data directories of the brokers. `analyze --case DIR` keeps
+    the result as a case, and the other commands read a case in about a second.
 
     \b
       kafka-forensics analyze incident.tar.gz
@@ -71,14 +66,13 @@ def cli() -> None:
       kafka-forensics analyze incident.tar.gz --case incident.case
       kafka-forensics audit /archive-of-many-clusters --out tables
 
-    What needs no evidence: `rules` says what is looked for and what it means, `patterns` which log lines are understood. Every command has
-    examples: kafka-forensics analyze --help.
+    Every command has examples: kafka-forensics analyze --help. `rules` and `patterns` need no evidence.
 
-    Results go to stdout, progress to stderr; colours only where a terminal shows them and NO_COLOR is not set. Exit codes: 0 done, 1 findings at or above --fail-on, 2 unusable input or usage.
-    The evidence is only read, never changed.
+    Results go to stdout, progress to stderr. Colours are used only on a terminal, and only if NO_COLOR is not set. Exit codes: 0 done,
+    1 findings at or above --fail-on, 2 unusable input or wrong usage. The evidence is never changed.
 
     \b
-    Completion of commands and options, for a shell's start-up file:
+    To complete commands and options, add this line to the start-up file of the shell:
       bash   eval "$(_KAFKA_FORENSICS_COMPLETE=bash_source kafka-forensics)"
       zsh    eval "$(_KAFKA_FORENSICS_COMPLETE=zsh_source kafka-forensics)"
       fish   _KAFKA_FORENSICS_COMPLETE=fish_source kafka-forensics | source
@@ -109,9 +103,9 @@ def main() -> None:
     except click.ClickException as error:
         from forensics.output.sanitise import clean
 
-        said = io.StringIO()
-        error.show(said)
-        click.echo(clean(said.getvalue()), nl=False, err=True)  # a shell's * makes arguments of file names that other people chose
+        message = io.StringIO()
+        error.show(message)
+        click.echo(clean(message.getvalue()), nl=False, err=True)  # a shell's * makes arguments of file names that other people chose
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()
@@ -122,7 +116,9 @@ def main() -> None:
             os._exit(2)  # Python would try to write the rest once more
         if not _spark_has_fallen():
             raise
-        click.echo("Error: Spark ended in the midst of the work, most likely for want of memory: give it more with --memory.", err=True)
+        click.echo(
+            "Error: Spark ended before the work was done, most likely because it ran out of memory: give it more with --memory.", err=True
+        )
         sys.stderr.flush()
         os._exit(2)  # what is left of pyspark would complain
 

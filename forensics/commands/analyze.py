@@ -5,8 +5,9 @@ Here: its options, the options of every report, and the output. Not here: readin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,13 +16,14 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.exports import Exports, export_options
-from forensics.commands.help import Told
-from forensics.commands.inputs import EvidenceInput, Input, in_case, open_case, open_found
+from forensics.commands.help import Command
+from forensics.commands.inputs import EvidenceInput, Input, in_case, open_case, open_input
 from forensics.commands.output import TIMES, console
 
 if TYPE_CHECKING:
     from forensics.incidents.judging import Asked
     from forensics.model.cluster.facts import Cluster
+    from forensics.model.findings import Finding
     from forensics.views.document import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,7 +49,7 @@ def report_options(command: F) -> F:
             "--since",
             type=TIMES,
             metavar="TIME",
-            help="Only findings that end after this time, UTC, as 2026-01-31T12:00:00Z or 2026-01-31.",
+            help="Only findings that end after this time (UTC), for example 2026-01-31T12:00:00Z or 2026-01-31.",
         ),
         click.option("--until", type=TIMES, metavar="TIME", help="Only findings that begin before this time (UTC)."),
         export_options,
@@ -57,13 +59,13 @@ def report_options(command: F) -> F:
             multiple=True,
             metavar="METRIC=W",
             callback=lambda _context, _option, given: dict(map(weight, given)),
-            help="How much a metric of load counts, 1 if not told: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics.",
+            help="Weight of a load metric, default 1: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics (may be repeated).",
         ),
         click.option(
             "--fail-on",
             type=click.Choice(LEVELS),
             metavar="LEVEL",
-            help=f"Exit with 1 when a finding is at least this severe: {', '.join(LEVELS)}.",
+            help=f"Exit with code 1 if a finding has at least this severity: {', '.join(LEVELS)}.",
         ),
     ):
         command = decorate(command)
@@ -72,15 +74,17 @@ def report_options(command: F) -> F:
 
 @click.command(
     "analyze",
-    cls=Told,
+    cls=Command,
+    rank=10,
+    summary="Report what was lost, when and why.",
     examples=(
         ("What was lost, when and why", "incident.tar.gz"),
-        ("The same of what was collected broker by broker", "broker-1/ broker-2.tar.gz broker-3.zip"),
-        ("With the draft of a review, and everything as data", "incident.tar.gz --markdown review.md --json report.json"),
-        ("Kept, so that every other question is answered in a second", "incident.tar.gz --case incident.case"),
+        ("The brokers were collected one by one", "broker-1/ broker-2.tar.gz broker-3.zip"),
+        ("Also write the draft of a review, and the report as JSON", "incident.tar.gz --markdown review.md --json report.json"),
+        ("Keep the result, so that other commands take a second", "incident.tar.gz --case incident.case"),
         ("One topic, one hour", "incident.case --topic orders --since 2026-01-31T12:00:00Z --until 2026-01-31T13:00:00Z"),
-        ("Of brokers whose clocks were not set to UTC", "incident.tar.gz --timezone Europe/Berlin"),
-        ("In a pipeline that is to stop at a loss", "incident.tar.gz --fail-on critical --sarif findings.sarif"),
+        ("The log lines are not in UTC", "incident.tar.gz --timezone Europe/Berlin"),
+        ("Stop a pipeline if records were lost", "incident.tar.gz --fail-on critical --sarif findings.sarif"),
     ),
 )
 @evidence_options
@@ -89,9 +93,9 @@ def report_options(command: F) -> F:
     "--case",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Keep what was found in this directory, from which every command answers.",
+    help="Keep the result in this directory, which other commands read without the evidence.",
 )
-@click.option("--force", is_flag=True, help="Replace the case that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing case.")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -100,13 +104,16 @@ def command(
     case: Path | None,
     force: bool,
     exports: Exports,
-    **asked: Any,
+    fail_on: str | None,
+    **selection: Any,
 ) -> None:
-    """Say what was lost, when and why.
+    """Report what was lost, when and why.
 
-    Each PATH is something that was collected of ONE cluster: a directory, an archive (tar, zip; gz, bz2, xz, zst) or a file, nested as it
-    was collected, local or s3://bucket/key; or it is a case that was made of all of it. What matters is printed, the verdict first and last;
-    the files below hold the rest. In FILE's place - is stdout, and nothing else is printed.
+    All PATHs together are the evidence of ONE cluster. Each is a directory, an archive (tar, zip; gz, bz2, xz, zst; also nested) or a file,
+    local or s3://bucket/key. Instead of evidence, PATH can be one case.
+
+    A summary is printed, with the verdict in the first and the last lines. The output options write complete reports. Use - as FILE to write
+    to stdout; then nothing else is printed.
     """
     exports.check(paths)
     if case is not None:
@@ -114,70 +121,78 @@ def command(
 
         check(case, paths, force=force)
     progress = Progress()
-    found = open_found(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, timezone, clock_offsets, master, progress)
     if case is not None:
         if not isinstance(found, EvidenceInput):
-            raise Unusable(f"{paths[0]}: it is a case already")
+            raise Unusable(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
         found.keep(case, progress)
         found = open_case(str(case))
-    report(found, progress, exports, **asked)
+    report(found, progress, exports, Selection(**selection), fail_on)
 
 
-def report(
-    found: Input,
-    progress: Progress,
-    exports: Exports,
-    topics: tuple[str, ...],
-    partitions: tuple[int, ...],
-    brokers: tuple[int, ...],
-    since: datetime | None,
-    until: datetime | None,
-    weights: dict[str, float],
-    fail_on: str | None,
-) -> None:
-    """Shows the results; arguments are those of report_options."""
-    with in_case(found, progress) if exports.of_case else nullcontext(found) as asked:
-        asked.cluster.weights = weights
-        with progress.stage("Judging partitions" if isinstance(asked, EvidenceInput) else "Bringing findings together"):
-            wish = _words(topics, partitions, brokers, since, until, weights)
-            whole = report_of(asked, _asked(topics, partitions) if topics or partitions else None, wish)
-        told = _narrowed(whole, topics, partitions, brokers, since, until)
-        if not exports.write(told, asked):
+@dataclass(frozen=True)
+class Selection:
+    """The requested part of a report: the values of report_options."""
+
+    topics: tuple[str, ...]
+    partitions: tuple[int, ...]
+    brokers: tuple[int, ...]
+    since: datetime | None
+    until: datetime | None
+    weights: dict[str, float]
+
+    def has_partition(self, topic: str | None, partition: int | None) -> bool:
+        return (not self.topics or topic in self.topics) and (not self.partitions or partition in self.partitions)
+
+    def has(self, finding: Finding) -> bool:
+        """Whether a finding about a selected partition is also about a selected broker and time."""
+        if self.brokers and not set(self.brokers) & set(finding.brokers):
+            return False
+        end = finding.end or finding.start
+        if self.since is not None and end is not None and end < self.since:
+            return False
+        return self.until is None or finding.start is None or finding.start <= self.until
+
+    @property
+    def asked(self) -> Asked | None:
+        """The test for partitions; None: all."""
+        return self.has_partition if self.topics or self.partitions else None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options that decide what a report says, as words of a command."""
+        weights = [f"{metric}={weight:g}" for metric, weight in self.weights.items()]
+        many = {"--topic": self.topics, "--partition": self.partitions, "--broker": self.brokers, "--weight": weights}
+        once = {name: f"{at.isoformat()}Z" for name, at in (("--since", self.since), ("--until", self.until)) if at is not None}
+        pairs = [(name, str(value)) for name, values in many.items() for value in values] + list(once.items())
+        return tuple(word for pair in pairs for word in pair)
+
+
+def report(found: Input, progress: Progress, exports: Exports, selection: Selection, fail_on: str | None) -> None:
+    """Shows the results."""
+    with in_case(found, progress) if exports.needs_case else nullcontext(found) as source:
+        source.cluster.weights = selection.weights
+        with progress.stage("Judging partitions" if isinstance(source, EvidenceInput) else "Bringing findings together"):
+            complete = report_of(source, selection.asked, selection.words)
+        shown = _narrowed(complete, selection)
+        if not exports.write(shown, source):
             from forensics.views.text import show
 
-            show(told, console())
-    if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in told.findings):
+            show(shown, console())
+    if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in shown.findings):
         raise click.exceptions.Exit(1)
 
 
-def _asked(topics: Sequence[str], partitions: Sequence[int]) -> Asked:
-    return lambda topic, partition: (not topics or topic in topics) and (not partitions or partition in partitions)
-
-
-def _words(
-    topics: Sequence[str],
-    partitions: Sequence[int],
-    brokers: Sequence[int],
-    since: datetime | None,
-    until: datetime | None,
-    weights: Mapping[str, float],
-) -> tuple[str, ...]:
-    """The options that decide what a report says, as words of a command."""
-    many = {"--topic": topics, "--partition": partitions, "--broker": brokers, "--weight": [f"{m}={w:g}" for m, w in weights.items()]}
-    once = {name: f"{at.isoformat()}Z" for name, at in (("--since", since), ("--until", until)) if at is not None}
-    told = [(name, str(value)) for name, values in many.items() for value in values] + list(once.items())
-    return tuple(word for pair in told for word in pair)
-
-
-def report_of(found: Input, asked: Asked | None, wish: Sequence[str] = ()) -> Report:
-    """All results; of the results in partitions, only the requested ones. `wish`: the command-line words of the request."""
+def report_of(found: Input, asked: Asked | None, options: Sequence[str] = ()) -> Report:
+    """All results; of the results in partitions, only the requested ones. `options`: the command-line words of the request."""
     from forensics.incidents.judging import OF_REPORT, with_facts
     from forensics.views.document import Report
 
     found.measure()
     _check_weights(found.cluster)
-    told = found.conclusion(asked)
-    return Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *found.words, *wish))
+    conclusion = found.conclusion(asked)
+    partitions = with_facts(conclusion.partitions, OF_REPORT)
+    return Report(found.cluster, conclusion.findings, partitions, conclusion.incidents, ("analyze", *found.words, *options))
 
 
 def weight(text: str) -> tuple[str, float]:
@@ -188,7 +203,7 @@ def weight(text: str) -> tuple[str, float]:
             raise ValueError
         return metric.strip().lower(), float(value)
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not METRIC=W, as cpu=2", param_hint="--weight") from None
+        raise click.BadParameter(f"{text!r} is not METRIC=W, for example cpu=2", param_hint="--weight") from None
 
 
 def _check_weights(cluster: Cluster) -> None:
@@ -197,29 +212,20 @@ def _check_weights(cluster: Cluster) -> None:
     known = COUNTED | MEASURED | {m.metric for m in cluster.measures}
     for metric in cluster.weights:
         if metric not in known:
-            raise click.BadParameter(f"{metric!r} is none of the metrics there are: {', '.join(sorted(known))}", param_hint="--weight")
+            raise click.BadParameter(f"the evidence has no metric {metric!r} (found: {', '.join(sorted(known))})", param_hint="--weight")
 
 
-def _narrowed(
-    report: Report, topics: Sequence[str], partitions: Sequence[int], brokers: Sequence[int], since: datetime | None, until: datetime | None
-) -> Report:
+def _narrowed(report: Report, selection: Selection) -> Report:
     """The report with only the requested findings and the verdict on the requested partitions; the facts about the evidence stay
     complete."""
     from dataclasses import replace
 
     from forensics.incidents.folding import places
 
-    asked = _asked(topics, partitions)
-    there = list(report.findings)
-    if topics or partitions:
-        there = [f for f in there if any(asked(p.topic, p.partition) for p in places(f))]
-    kept = [
-        f
-        for f in there
-        if (not brokers or set(brokers) & set(f.brokers))
-        and (since is None or (f.end or f.start) is None or (f.end or f.start or since) >= since)
-        and (until is None or f.start is None or f.start <= until)
-    ]
-    states = [p for p in report.partitions if asked(p["topic"], p["partition"])]
+    findings = list(report.findings)
+    if selection.asked is not None:
+        findings = [f for f in findings if any(selection.has_partition(p.topic, p.partition) for p in places(f))]
+    kept = [f for f in findings if selection.has(f)]
+    states = [p for p in report.partitions if selection.has_partition(p["topic"], p["partition"])]
     incidents = [i for i in report.incidents if any(f.incident == i.id for f in kept)]
-    return replace(report, findings=kept, incidents=incidents, asked=(there, states))
+    return replace(report, findings=kept, incidents=incidents, asked=(findings, states))

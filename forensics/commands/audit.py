@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -29,9 +30,10 @@ from forensics.commands.evidence import (
     start,
     started,
 )
-from forensics.commands.help import Told
+from forensics.commands.exports import Exports, summary_options
+from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput
-from forensics.commands.output import console, json_option, write_text
+from forensics.commands.output import console
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from forensics.audit.audited import Audit
     from forensics.audit.whole import Judged, Work
     from forensics.model.cluster.build import Options
-    from forensics.views.clusters import Clusters
+    from forensics.output.format import FileFormat
     from parsers.containers.storage import Leaf
 
 WHOLE = 400_000
@@ -67,33 +69,41 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
 
 @click.command(
     "audit",
-    cls=Told,
+    cls=Command,
+    rank=30,
+    summary="Judge an archive of many clusters and days; read only new files.",
     examples=(
-        ("Clusters by cluster=NAME in the paths, else by the cluster ids that files tell", "/archive --out tables"),
-        ("Clusters, days and brokers by directories", "s3://bucket/logs --layout '{cluster}/{date}/{broker}/…' --out tables"),
-        ("An incident bundle each", "bundles/ --layout '{cluster}/…' --out tables"),
-        ("In a nightly job", "/archive --out tables --fail-on critical --json summary.json"),
+        ("Find clusters by cluster=NAME in the paths, or by the cluster ids in the files", "/archive --out tables"),
+        ("Directories name clusters, days and brokers", "s3://bucket/logs --layout '{cluster}/{date}/{broker}/…' --out tables"),
+        ("Each directory is an incident of its own", "bundles/ --layout '{cluster}/…' --out tables"),
+        ("A nightly job", "/archive --out tables --fail-on critical --json summary.json"),
     ),
 )
 @reading_options("ARCHIVE...")
 @click.option(
-    "--out", required=True, metavar="TABLES", type=click.Path(path_type=Path), help="The directory of the tables; new, or an audit's."
+    "--out",
+    required=True,
+    metavar="TABLES",
+    type=click.Path(path_type=Path),
+    help="Directory of the tables: a new one, or that of an earlier audit.",
 )
 @click.option(
     "--layout",
     metavar="PATTERN",
     callback=_layout,
-    help="What the steps of paths mean, as 'prod/{cluster}/{date}/{broker}/…'; * is anything within a step, … any further steps. "
-    "Default: cluster=NAME anywhere, else the cluster ids that files tell.",
+    help="What the directories mean, for example 'prod/{cluster}/{date}/{broker}/…'; * is any text within a name, … any further directories. "
+    "Default is cluster=NAME anywhere in the path, otherwise the cluster ids in the files.",
 )
-@click.option("--no-records", is_flag=True, help="Do not keep all log lines, which merge and lines in --html need: a quarter of the work.")
-@click.option("--force", is_flag=True, help="Forget what is in TABLES, and read everything anew.")
-@json_option("Write the summary as JSON; '-' is stdout, in place of the tables.")
+@click.option(
+    "--no-records", is_flag=True, help="Do not keep the log lines, which `merge` and --html show. Saves about a quarter of the time."
+)
+@click.option("--force", is_flag=True, help="Delete the contents of TABLES, and read everything again.")
+@summary_options
 @click.option(
     "--fail-on",
     type=click.Choice(LEVELS),
     metavar="LEVEL",
-    help=f"Exit with 1 when a finding is at least this severe, or a cluster could not be judged: {', '.join(LEVELS)}.",
+    help=f"Exit with code 1 if a finding has at least this severity, or a cluster could not be judged: {', '.join(LEVELS)}.",
 )
 def command(
     paths: tuple[str, ...],
@@ -104,21 +114,22 @@ def command(
     layout: str | None,
     no_records: bool,
     force: bool,
-    json_file: str | None,
+    exports: Exports,
     fail_on: str | None,
 ) -> None:
-    """Judge an archive of many clusters, many days, many incidents.
+    """Judge an archive of many clusters and days.
 
-    Only what is new or changed since the last time is read; clusters with nothing new are not touched. TABLES holds for each cluster what
-    a case holds, as Parquet by cluster and date, and every command takes it with --cluster NAME. What a run that was killed had not
-    committed does not count, and the next run does it again. `report TABLES` shows all clusters again, `report TABLES --cluster NAME` one.
+    Reads only files that are new or changed since the last run, and judges only clusters with new files. TABLES contains a case for each
+    cluster, as Parquet by cluster and date. Other commands read the case with --cluster NAME; `report TABLES` shows the summary again. After
+    a run that was killed, the next run repeats only the uncommitted work.
     """
     from forensics.audit.archive import Archive, Settings
     from parsers.containers.storage import absolute, without_secrets
 
+    exports.check()
     options = clocks(timezone, clock_offsets)
     check(paths)
-    told_options = {
+    given_options = {
         "timezone": timezone,
         "clock_offsets_ms": {str(broker): error for broker, error in options.clock_offsets_ms.items()},
         "log_patterns": list(log_patterns()),
@@ -126,7 +137,7 @@ def command(
         "patterns": [file.sha256 for file in pattern_files()],
     }
     shown = [without_secrets(absolute(path)) for path in paths]
-    settings = Settings(shown, layout, told_options, not no_records)
+    settings = Settings(shown, layout, given_options, not no_records)
     progress = Progress()
     try:
         with Archive(out, settings, force=force) as archive:
@@ -135,55 +146,41 @@ def command(
         raise click.FileError(str(error.filename or out), error.strerror or str(error)) from None
     from forensics.audit.audited import Audit
 
-    told(Audit(out), json_file, fail_on, failed, remarks)
+    show_clusters(Audit(out), exports, fail_on, failed, remarks)
 
 
-def told(
-    audit: Audit,
-    json_file: str | None,
-    fail_on: str | None,
-    failed: Mapping[str, str] | None = None,
-    remarks: Sequence[str] = (),
-    html_file: str | None = None,
+def show_clusters(
+    audit: Audit, exports: Exports, fail_on: str | None, failed: Mapping[str, str] | None = None, remarks: Sequence[str] = ()
 ) -> None:
     """Shows all clusters of an audit."""
-    from forensics.views.clusters import Clusters
+    from forensics.views.clusters import Clusters, show
 
-    found = Clusters({name: audit.entry(name)["summary"] for name in audit.clusters}, failed or {}, remarks)
-    taken = html_file is not None and _pages(audit, found, html_file)
-    taken = (json_file is not None and write_text(found.json(), json_file)) or taken
-    if not taken:
-        from forensics.views.clusters import show
-
-        show(found, console())
-    worst = found.worst()
+    clusters = Clusters({name: audit.entry(name)["summary"] for name in audit.clusters}, failed or {}, remarks)
+    if not exports.write_summary(clusters, partial(_cluster_files, audit)):
+        show(clusters, console())
+    worst = clusters.worst()
     if fail_on is not None and worst is not None and LEVELS.index(worst) >= LEVELS.index(fail_on):
         raise click.exceptions.Exit(1)
 
 
-def _pages(audit: Audit, found: Clusters, file: str) -> bool:
-    """Writes the page of all clusters, and a page of each cluster into a directory of the same name; stdout gets only the first page.
-    Returns whether stdout was used."""
+def _cluster_files(audit: Audit, format: FileFormat, file: str) -> dict[str, str]:
+    """Writes each cluster in this format into a directory next to the file; returns the paths relative to the file, by cluster."""
     from forensics.audit.audited import escaped
     from forensics.commands.analyze import report_of
-    from forensics.commands.exports import Exports
     from forensics.commands.inputs import CaseInput
-    from forensics.views.html.overview import overview
 
-    if file == "-":
-        return write_text(overview(found, {}), file)
-    beside = Path(file).with_suffix(".clusters")
-    links = {}
+    directory = Path(file).with_suffix(".clusters")
+    try:
+        directory.mkdir(exist_ok=True)
+    except OSError as error:
+        raise click.FileError(str(directory), error.strerror or str(error)) from None
+    paths = {}
     for name in audit.clusters:
-        own = beside / f"{escaped(name)}.html"
-        try:
-            beside.mkdir(exist_ok=True)
-        except OSError as error:
-            raise click.FileError(str(beside), error.strerror or str(error)) from None
         case = CaseInput(audit.case(name))
-        Exports({"html": str(own)}).write(report_of(case, None), case)
-        links[name] = f"{quote(beside.name)}/{quote(own.name)}"
-    return write_text(overview(found, links), file)
+        target = directory / f"{escaped(name)}{format.extension}"
+        Exports([(format, str(target))]).write(report_of(case, None), case)
+        paths[name] = f"{quote(directory.name)}/{quote(target.name)}"
+    return paths
 
 
 def _run(
@@ -203,7 +200,7 @@ def _run(
         read += _read(session, archive, wave, progress)
     to_judge = archive.to_judge()
     if not archive.named:
-        raise Unusable("There is no file in it.")
+        raise Unusable(f"{', '.join(archive.settings.archive)}: no files found; name the directory or bucket that contains the evidence")
     failed: dict[str, str] = {}
     if to_judge:
         with progress.stage("Starting Spark"):
@@ -241,8 +238,7 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
     with progress.stage(f"Digesting {len(candidates)} files"):
         files = {path: group.files() for path, group in candidates.items()}
         found = iter(digests(session, [file for own in files.values() for file in own]))
-        of_path = {path: [next(found) for _ in own] for path, own in files.items()}
-        changed = archive.changed(candidates, {path: None if None in own else ",".join(map(str, own)) for path, own in of_path.items()})
+        changed = archive.changed(candidates, {path: _joined([next(found) for _ in own]) for path, own in files.items()})
     units = divided(changed, limits(), pattern_files())
     if not units:
         return []
@@ -251,7 +247,7 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
         events = keep_events(session, units, log_patterns(), group, kept)
         if missing := next((row["file"] for row in events if not (kept / row["file"]).exists()), None):
             raise Unusable(
-                f"{kept / missing}: a worker of Spark's wrote it, and it is not there: all of them have to share what --out is on"
+                f"{kept / missing}: a Spark worker wrote this file, and it is not here; --out must be on a file system that all workers share"
             )
         archive.take("events", events)
         if archive.settings.records:
@@ -259,6 +255,11 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
             archive.take("records", keep_records(session, units, logs, log_patterns(), group, kept))
     archive.commit()
     return [leaf for of in changed for leaf in of.leaves]
+
+
+def _joined(digests: Sequence[str | None]) -> str | None:
+    """One digest of several files; None if one of them could not be read."""
+    return None if None in digests else ",".join(map(str, digests))
 
 
 def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources], options: Options, progress: Progress) -> dict[str, str]:
@@ -275,9 +276,9 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
         return Work(sources, archive.directory, archive.staged(sources.name), origin)
 
     def put(judged: Iterable[Judged]) -> Iterator[tuple[str, str]]:
-        told = list(judged)
-        archive.put({j.name: (j.entry, fingerprints[j.name]) for j in told if j.entry is not None})
-        yield from ((j.name, j.problem) for j in told if j.problem is not None)
+        results = list(judged)
+        archive.put({j.name: (j.entry, fingerprints[j.name]) for j in results if j.entry is not None})
+        yield from ((j.name, j.problem) for j in results if j.problem is not None)
 
     fingerprints = {sources.name: sources.fingerprint for sources in to_judge}
     small = [work(sources) for sources in to_judge if sources.rows <= WHOLE]
@@ -320,9 +321,9 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
     events = kept_events(session, work.sources.events, kept)
     try:
         with case_directory(work) as to:
-            told_of_it = events.of_cluster.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
-            cluster, resolver = build_cluster(told_of_it, work.origin.options)
-            found = EvidenceInput(Opened(work.origin.paths, work.origin.options, told_of_it, cluster, resolver, session, events, []))
+            cluster_events = events.of_cluster.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
+            cluster, resolver = build_cluster(cluster_events, work.origin.options)
+            found = EvidenceInput(Opened(work.origin.paths, work.origin.options, cluster_events, cluster, resolver, session, events, []))
             records: Iterator[RecordBatch] = iter(())
             if work.sources.records:
                 reading = merger(cluster, resolver, None, work.origin.log_patterns)
@@ -339,17 +340,17 @@ def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources]) 
     from forensics.audit.layout import UNNAMED
     from forensics.views.text import sized
 
-    told = [
-        f"Read {len(read)} of {archive.listed} files ({sized(sum(leaf.size or 0 for leaf in read))}); {archive.listed - len(read)} were read "
-        f"before. Judged {len(judged)} of {archive.named} clusters"
-        + ("; nothing is new of the others." if len(judged) < archive.named else ".")
+    remarks = [
+        f"Read {len(read)} of {archive.listed} files ({sized(sum(leaf.size or 0 for leaf in read))}); the other {archive.listed - len(read)} were read "
+        f"earlier. Judged {len(judged)} of {archive.named} clusters"
+        + ("; the others have no new files." if len(judged) < archive.named else ".")
     ]
     if archive.gone:
-        told.append(f"{archive.gone} files that were read before are not in the archive any more; what they told is kept.")
+        remarks.append(f"{archive.gone} files that were read earlier are no longer in the archive; their events are kept.")
     if UNNAMED in archive.entries:
         only = archive.named == 1
-        told.append(
+        remarks.append(
             f"{'Nothing' if only else 'Not everything'} names a cluster: {'everything' if only else 'the rest'} is taken to be one, "
             f"{UNNAMED!r}; --layout tells clusters apart by their paths."
         )
-    return told
+    return remarks

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options, open_evidence
-from forensics.commands.help import Told
-from forensics.commands.inputs import EvidenceInput, Input, open_found
+from forensics.commands.help import Command
+from forensics.commands.inputs import EvidenceInput, Input, open_input
 from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
@@ -22,19 +22,26 @@ if TYPE_CHECKING:
 
 @click.command(
     "checkpoints",
-    cls=Told,
+    cls=Command,
+    rank=70,
+    summary="Compare the checkpoint and epoch files of all brokers.",
     examples=(
-        ("Partitions whose replicas do not agree", "incident.tar.gz"),
-        ("One partition, whatever it is like", "incident.case --topic orders --partition 0 --all"),
+        ("Partitions whose replicas contradict each other", "incident.tar.gz"),
+        ("One partition, even if its replicas agree", "incident.case --topic orders --partition 0 --all"),
         ("What changed since yesterday's collection", "today.tar.gz --against yesterday.tar.gz"),
     ),
 )
 @evidence_options
 @click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated).")
 @click.option("--partition", "partitions", multiple=True, type=int, metavar="N", help="Only this partition number (may be repeated).")
-@click.option("--against", multiple=True, metavar="PATH", help="An earlier collection of the same cluster; what changed since is told.")
-@click.option("--all", "everything", is_flag=True, help="Also the partitions whose replicas agree.")
-@json_option("Write the comparison as JSON; '-' is stdout, in place of the tables.")
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="PATH",
+    help="An earlier collection of the same cluster; the changes since then are shown (may be repeated).",
+)
+@click.option("--all", "everything", is_flag=True, help="Also show partitions whose replicas agree.")
+@json_option("Write the comparison as JSON; - is stdout, instead of the tables.")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -46,21 +53,20 @@ def command(
     everything: bool,
     json_file: str | None,
 ) -> None:
-    """Put the checkpoint and epoch files of all brokers side by side.
+    """Compare the checkpoint and epoch files of all brokers.
 
-    For each replica of a partition: how far its log reaches (log end), up to where all in-sync replicas had the records (HW, the high
-    watermark), up to where they were on disk (flushed), and at which offset each leader began (epoch@start); then where the
-    replicas' histories part, and what contradicts itself. Partitions whose replicas agree are only counted. Where a broker was collected twice, or with
-    --against PATH, also what changed in between.
+    For each replica of a partition, a table shows the log end offset (log end), the high watermark (HW), the recovery point (flushed) and
+    the first offset of each leader epoch (epoch@start). Below are the offset where the logs of two replicas diverge, and contradictions.
+    Partitions whose replicas agree are only counted. If a broker was collected twice, or with --against PATH, the changes are shown too.
     """
     progress = Progress()
-    found = open_found(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, timezone, clock_offsets, master, progress)
     before = None
     if against:
         from forensics.case.read import is_case
 
         if not isinstance(found, EvidenceInput) or any(is_case(Path(path)) for path in against):
-            raise Unusable("--against compares the files themselves: give it, and PATH, the evidence that the cases were made of")
+            raise Unusable("--against compares files, and a case has none; give the evidence as PATH and to --against")
         before = EvidenceInput(open_evidence(against, timezone, clock_offsets, master, progress, beside=found.opened))
     with progress.stage("Comparing replicas"):
         compared = _compared(found, before, topics, partitions, everything)

@@ -97,7 +97,7 @@ def _memory(context: click.Context, option: click.Parameter, size: str | None) -
     """Stores the requested heap in the command's context for open_evidence."""
     found = re.fullmatch(r"(\d{1,6})([mg])", size.lower()) if size is not None else None
     if size is not None and (found is None or int(found[1]) * {"m": 2**20, "g": 2**30}[found[2]] < LEAST_MEMORY):
-        raise click.BadParameter(f"{size!r} is no size of at least 512m; say 2g", context, option)
+        raise click.BadParameter(f"{size!r} is not a valid size (minimum 512m, for example 2g)", context, option)
     context.meta[MEMORY] = found[0] if found is not None else None
 
 
@@ -108,7 +108,7 @@ def cluster_option(command: F) -> F:
         context.meta[CLUSTER] = name
 
     return click.option(
-        "--cluster", metavar="NAME", expose_value=False, callback=leave, help="The cluster, where PATH is the tables of an audit."
+        "--cluster", metavar="NAME", expose_value=False, callback=leave, help="The cluster to read, if the input is the tables of an audit."
     )(command)
 
 
@@ -136,20 +136,24 @@ def limit_option(command: F) -> F:
         metavar="NAME=VALUE",
         expose_value=False,
         callback=_limits,
-        help="How much is read of what, at most, as stream=16g; again for each. A problem says which limit cut.",
+        help="A limit on reading, for example stream=16g (may be repeated). The report names every limit that was reached.",
     )(command)
 
 
 def _reading(command: F, paths: str) -> F:
     for decorate in (
         click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar=paths),
-        click.option("--timezone", metavar="ZONE", help="Zone of the lines' times, as Europe/Berlin or +02:00; estimated when not given."),
+        click.option(
+            "--timezone",
+            metavar="ZONE",
+            help="Time zone of the log lines, for example Europe/Berlin or +02:00; default is an estimate for each broker.",
+        ),
         click.option(
             "--clock-offset",
             "clock_offsets",
             multiple=True,
             metavar="BROKER=SECONDS",
-            help="A broker's clock is fast (+) or slow (-) by so much.",
+            help="How far the clock of a broker is ahead (+) or behind (-), for example 2=-1.5 (may be repeated).",
         ),
         click.option(
             "--log-pattern",
@@ -157,7 +161,7 @@ def _reading(command: F, paths: str) -> F:
             metavar="PATTERN",
             expose_value=False,
             callback=_log_patterns,
-            help="log4j conversion pattern of logs whose layout is not known, as '%d{ISO8601} %-5p %m (%c)%n'; again for each.",
+            help="log4j pattern of logs in another layout, for example '%d{ISO8601} %-5p %m (%c)%n' (may be repeated).",
         ),
         click.option(
             "--patterns",
@@ -165,7 +169,7 @@ def _reading(command: F, paths: str) -> F:
             metavar="FILE",
             expose_value=False,
             callback=_patterns,
-            help="TOML file of more line patterns, in the form that `patterns --toml NAME` prints; can be repeated.",
+            help="TOML file of more line patterns, in the form that `patterns --toml NAME` prints (may be repeated).",
         ),
         limit_option,
         click.option(
@@ -173,9 +177,9 @@ def _reading(command: F, paths: str) -> F:
             metavar="SIZE",
             expose_value=False,
             callback=_memory,
-            help="Heap of the Spark inside this command, as 8g; default is half of what there is, at most 4g.",
+            help="Spark heap, for example 8g; default is half of the machine's memory, at most 4g.",
         ),
-        click.option("--master", metavar="URL", help="Spark master; default is a Spark inside this command."),
+        click.option("--master", metavar="URL", help="URL of a Spark master; default is to run Spark inside this command."),
     ):
         command = decorate(command)
     return command
@@ -220,15 +224,15 @@ class Progress:
         from rich.progress import BarColumn, SpinnerColumn, TextColumn
         from rich.progress import Progress as Bars
 
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(24), TextColumn("{task.fields[told]}"))
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(24), TextColumn("{task.fields[progress]}"))
         with Bars(*columns, console=Console(stderr=True), transient=True, refresh_per_second=1 / PERIOD_S) as bars:
-            bar = bars.add_task(words, total=None, told="")
+            bar = bars.add_task(words, total=None, progress="")
             first: dict[bool, tuple[float, int]] = {}
             while not over.wait(PERIOD_S):
                 if (now := seen()) is not None and now.done:
                     began, before = first.setdefault(now.bytes, (time.monotonic(), now.done))
-                    told = told_of(now, time.monotonic() - began, now.done - before)
-                    bars.update(bar, total=now.total, completed=now.done, told=told)
+                    text = progress_text(now, time.monotonic() - began, now.done - before)
+                    bars.update(bar, total=now.total, completed=now.done, progress=text)
 
 
 def _seen_of(session: Any) -> Callable[[], Seen | None]:
@@ -248,7 +252,7 @@ def _seen_of(session: Any) -> Callable[[], Seen | None]:
     return seen
 
 
-def told_of(seen: Seen, lately_s: float, lately: int) -> str:
+def progress_text(seen: Seen, lately_s: float, lately: int) -> str:
     """The share done, and the remaining time at the pace of the last seconds."""
     unit, digits, of = (1, 0, "tasks") if not seen.bytes else (10**6, 0, "MB") if seen.total < 10**10 else (10**9, 1, "GB")
     done = f"{seen.done / unit:.{digits}f} of {seen.total / unit:.{digits}f} {of}"
@@ -264,8 +268,8 @@ class Opened:
 
     paths: Sequence[str]
     options: Options
-    told: pa.Table
-    """The gathered events, from which the cluster and the identifier are made."""
+    cluster_events: pa.Table
+    """Events about the cluster, from which `cluster` and `resolver` are made."""
     cluster: Cluster
     resolver: EventResolver
     session: SparkSession
@@ -308,12 +312,18 @@ def _read(session: SparkSession, paths: Sequence[str], planned: list[Unit], opti
         events = read(session, planned, log_patterns(), cut=keep)
         if not keep:
             events.unpersist()
-        told = events.of_cluster
-        cluster, resolver = build_cluster(told, options)
+        cluster_events = events.of_cluster
+        cluster, resolver = build_cluster(cluster_events, options)
     if not cluster.usable:
-        told = next((s.problem for s in cluster.sources if s.problem), None)
-        raise Unusable(f"Nothing of Kafka's was found in it{f': {told}' if told else ''}.")
-    return Opened(paths, options, told, cluster, resolver, session, events, planned)
+        raise Unusable(_nothing_usable(paths, cluster))
+    return Opened(paths, options, cluster_events, cluster, resolver, session, events, planned)
+
+
+def _nothing_usable(paths: Sequence[str], cluster: Cluster) -> str:
+    from parsers.containers.storage import without_secrets
+
+    problem = next((f" ({s.problem})" for s in cluster.sources if s.problem), "")
+    return f"No Kafka logs or checkpoints found in {', '.join(map(without_secrets, paths))}{problem}; docs/collecting.md lists what to collect."
 
 
 def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:
@@ -405,7 +415,7 @@ def zone(text: str | None) -> tuple[int | None, str | None]:
             return None, ZoneInfo(text).key
         except (ValueError, ZoneInfoNotFoundError, OSError):
             pass
-    raise click.BadParameter(f"{text!r} is no time zone; say +02:00 or Europe/Berlin", param_hint="--timezone")
+    raise click.BadParameter(f"{text!r} is not a time zone; use for example +02:00 or Europe/Berlin", param_hint="--timezone")
 
 
 def clock_offset(text: str) -> tuple[int, int]:
@@ -416,4 +426,4 @@ def clock_offset(text: str) -> tuple[int, int]:
             raise ValueError
         return int(broker), round(float(seconds) * 1000)
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not BROKER=SECONDS, as 2=-1.5", param_hint="--clock-offset") from None
+        raise click.BadParameter(f"{text!r} is not BROKER=SECONDS, for example 2=-1.5", param_hint="--clock-offset") from None

@@ -5,53 +5,56 @@ Here: the command class, and the heading of each option. Not here: the texts of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 
+from forensics.formats import FORMATS
+
 HEADINGS: Mapping[str, Sequence[str]] = {
-    "Which findings, lines or partitions": (
-        *("--topic", "--partition", "--broker", "--since", "--until", "--event", "--level", "--logger", "--grep", "--all"),
-    ),
-    "Where results go": (
-        "--json",
-        "--html",
-        "--markdown",
-        "--timesketch",
-        "--perfetto",
-        "--sarif",
-        "--parquet",
-        "--case",
-        "--force",
+    "Filters": (*("--topic", "--partition", "--broker", "--since", "--until", "--event", "--level", "--logger", "--grep", "--all"),),
+    "Output": (
+        *(format.option for format in FORMATS),
+        "--format",
+        "--keys-only",
         "--out",
         "--mapping",
+        "--case",
+        "--no-records",
+        "--force",
     ),
-    "How the evidence is read": ("--layout", "--timezone", "--clock-offset", "--log-pattern", "--patterns", "--memory", "--master"),
+    "Input": ("--cluster", "--against", "--layout", "--timezone", "--clock-offset", "--log-pattern", "--patterns", "--limit"),
 }
-"""Options under none of them are listed under other options."""
+"""Other options are listed under the last heading."""
 OTHERS = "Other options"
 
 
-class Told(click.Command):
-    """With examples: an aim, and the command for it."""
+class Command(click.Command):
+    """A command whose help has examples: an aim, and the arguments for it. Commands are listed by `rank`, lowest first, each with its
+    `summary`."""
 
-    def __init__(self, *args: Any, examples: Sequence[tuple[str, str]], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, rank: int, summary: str, examples: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.examples = examples
+        self.short_help = summary
+        self.rank, self.summary, self.examples = rank, summary, examples
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Examples"):
-            for wish, words in self.examples:
-                formatter.write_text(f"{wish}:")
-                formatter.write(f"{'':{formatter.current_indent + 2}}kafka-forensics {self.name} {words}\n")
+            for aim, arguments in self.examples:
+                formatter.write_text(f"{aim}:")
+                formatter.write(f"{'':{formatter.current_indent + 2}}kafka-forensics {self.name} {arguments}".rstrip() + "\n")
         options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
-        told = {p.opts[0]: _plain(record) for p in options if (record := p.get_help_record(ctx)) is not None}
-        rest = [name for name in told if not any(name in names for names in HEADINGS.values())]
-        for heading, names in (*HEADINGS.items(), (OTHERS, rest)):
-            if own := [told[name] for name in names if name in told]:
+        records = {p.opts[0]: _plain(record) for p in options if (record := p.get_help_record(ctx)) is not None}
+        for heading, names in (*HEADINGS.items(), (OTHERS, _without_heading(records))):
+            if listed := [records[name] for name in names if name in records]:
                 with formatter.section(heading):
-                    formatter.write_dl(own, col_max=24)
+                    formatter.write_dl(listed, col_max=24)
+
+
+def _without_heading(names: Iterable[str]) -> list[str]:
+    headed = {name for group in HEADINGS.values() for name in group}
+    return [name for name in names if name not in headed]
 
 
 def _plain(record: tuple[str, str]) -> tuple[str, str]:

@@ -190,8 +190,8 @@ class EvidenceInput(Input):
             rows = verdicts(self._identified(), self.cluster, judge(self.cluster), ROW)
             rows.keep()
         try:
-            with progress.stage("Keeping what was found"):
-                return write(to, origin, self.opened.told, self.cluster, self.resolver, rows.batches(), records)
+            with progress.stage("Writing the case"):
+                return write(to, origin, self.opened.cluster_events, self.cluster, self.resolver, rows.batches(), records)
         finally:
             rows.forget()
 
@@ -255,7 +255,9 @@ class CaseInput(Input):
         from forensics.tools.ordered_records import blocks
 
         if not self.case.with_records:
-            raise Unusable(f"{self.case.directory}: it was made with --no-records, so that it has no log lines")
+            raise Unusable(
+                f"{self.case.directory}: the audit was made with --no-records and has no log lines; run `audit` again without --no-records and with --force"
+            )
         return blocks(self.case.records(wanted, stated=stated), show)
 
 
@@ -292,7 +294,7 @@ def measures_of(events: Events, resolver: EventResolver, cluster: Cluster) -> Se
     return measures(unplaced(events, resolver, sums, MEASURES).table().to_pylist())
 
 
-def open_found(
+def open_input(
     paths: Sequence[str],
     timezone: str | None,
     clock_offsets: Sequence[str],
@@ -309,13 +311,13 @@ def open_found(
     kept = [path for path in paths if is_case(Path(path)) or is_audit(Path(path))]
     if not kept:
         if chosen_cluster() is not None:
-            raise Unusable(f"{paths[0]}: --cluster chooses from the tables of an audit, which this is not")
+            raise Unusable(f"{paths[0]}: --cluster needs the tables of an audit, and this is evidence; leave out --cluster")
         return EvidenceInput(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
     if len(paths) > 1:
-        raise Unusable(f"{kept[0]}: a case stands for all evidence it was made of, and goes alone")
+        raise Unusable(f"{kept[0]}: give either one case or evidence paths, not both")
     if timezone is not None or clock_offsets or log_patterns() or pattern_files() or limits() != DEFAULTS:
         raise Unusable(
-            f"{paths[0]}: --timezone, --clock-offset, --log-pattern, --patterns and --limit say how evidence is read, and a case was made of it before"
+            f"{paths[0]}: --timezone, --clock-offset, --log-pattern, --patterns and --limit apply to evidence, and this is a case; give the evidence instead"
         )
     return open_case(paths[0])
 
@@ -334,10 +336,10 @@ def kept_case(path: Path) -> Case:
     if is_audit(path):
         audit = Audit(path)
         if cluster is None:
-            raise Unusable(f"{path}: it holds {len(audit.clusters)} clusters; say which with --cluster NAME")
+            raise Unusable(f"{path}: the audit has {len(audit.clusters)} clusters; choose one with --cluster NAME")
         return audit.case(cluster)
     if not is_case(path):
-        raise Unusable(f"{path}: no case; `kafka-forensics analyze PATH --case DIR` makes one")
+        raise Unusable(f"{path}: not a case; `kafka-forensics analyze PATH --case DIR` makes one")
     if cluster is not None:
-        raise Unusable(f"{path}: --cluster chooses from the tables of an audit, and this is a case of one cluster")
+        raise Unusable(f"{path}: --cluster needs the tables of an audit, and this is the case of one cluster; leave out --cluster")
     return Case(path)

@@ -30,12 +30,18 @@ def json_option(help: str) -> Callable[[F], F]:
 
 
 def write_text(text: str, file: str) -> bool:
-    """Whether stdout was used for the text, so that other output must not go there. Raises click.FileError."""
+    """Writes a text to a file or, for `-`, to stdout; returns whether that was stdout, so that nothing else is printed. Raises
+    click.FileError."""
+    return write_pieces([text], file)
+
+
+def write_pieces(pieces: Iterable[str], file: str) -> bool:
+    """The same for a text in parts."""
     if file == "-":
-        to_stdout([text])
+        to_stdout(pieces)
         return True
     with opened_file(file) as out:
-        out.write(text)
+        out.writelines(pieces)
     return False
 
 

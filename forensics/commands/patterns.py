@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.help import Told
+from forensics.commands.help import Command
 
 if TYPE_CHECKING:
     from parsers.patterns.pattern import Pattern
@@ -16,21 +16,23 @@ if TYPE_CHECKING:
 
 @click.command(
     "patterns",
-    cls=Told,
+    cls=Command,
+    rank=120,
+    summary="List the log lines that are understood.",
     examples=(
-        ("All of them", ""),
-        ("Those of a new leader", "--event leader-start"),
-        ("One, as JSON", "leader-starts --json"),
-        ("One, as a start for a file for --patterns", "--toml leader-starts"),
+        ("All patterns", ""),
+        ("Patterns for the start of a leader", "--event leader-start"),
+        ("One pattern, as JSON", "leader-starts --json"),
+        ("One pattern, as a start for a file for --patterns", "--toml leader-starts"),
     ),
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--event", metavar="KIND", help="Only patterns that make this kind of event.")
+@click.option("--event", metavar="KIND", help="Only patterns for this kind of event.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--toml", "as_toml", is_flag=True, help="Print as TOML, in the form that --patterns of other commands reads.")
 @click.option("--samples/--no-samples", default=True, help="Show sample lines.")
 def command(names: tuple[str, ...], event: str | None, as_json: bool, as_toml: bool, samples: bool) -> None:
-    """List the log lines that are understood, with Kafka versions, the event they make and sample lines."""
+    """List the log lines that are understood, with Kafka versions, kind of event and sample lines."""
     chosen = _chosen(names, event)
     if as_json and as_toml:
         raise click.UsageError("give --json or --toml, not both")
@@ -49,7 +51,7 @@ def _chosen(names: Sequence[str], event: str | None) -> list[Pattern]:
 
     unknown = sorted(set(names) - {p.name for p in PATTERNS})
     if unknown:
-        raise click.BadParameter(f"no pattern is called {unknown[0]!r}; `kafka-forensics patterns` lists them", param_hint="NAME")
+        raise click.BadParameter(f"there is no pattern {unknown[0]!r}; `kafka-forensics patterns` lists all patterns", param_hint="NAME")
     return [p for p in PATTERNS if (not names or p.name in names) and (event is None or p.event == event)]
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
-from forensics.commands.help import Told
-from forensics.commands.inputs import open_found
+from forensics.commands.help import Command
+from forensics.commands.inputs import open_input
 from forensics.commands.output import console
 
 if TYPE_CHECKING:
@@ -28,19 +28,29 @@ if TYPE_CHECKING:
 
 @click.command(
     "plan",
-    cls=Told,
+    cls=Command,
+    rank=80,
+    summary="Write election and reassignment files that repair what was found.",
     examples=(
-        ("What could be done, without writing anything", "incident.tar.gz"),
-        ("The files for Kafka's own tools, with the commands beside them", "incident.tar.gz --out plan/"),
+        ("Show what could be done, without writing files", "incident.tar.gz"),
+        ("Write the files for Kafka's tools, and print the commands", "incident.tar.gz --out plan/"),
         ("Broker 2 is not coming back", "incident.case --gone 2 --out plan/"),
     ),
 )
 @evidence_options
-@click.option("--out", metavar="DIR", type=click.Path(file_okay=False), help="Write the files into this directory, new or empty.")
-@click.option("--json", "json_file", is_flag=True, help="Print the overview as JSON in place of the tables.")
+@click.option(
+    "--out", metavar="DIR", type=click.Path(file_okay=False), help="Write the files into this directory, which must be new or empty."
+)
+@click.option("--json", "json_file", is_flag=True, help="Print the overview as JSON instead of the tables.")
 @click.option("--gone", multiple=True, type=int, metavar="BROKER", help="This broker will never come back; replace it (may be repeated).")
-@click.option("--live", multiple=True, type=int, metavar="BROKER", help="This broker lives, whatever the evidence says (may be repeated).")
-@click.option("--kafka-version", metavar="X.Y", help="Version of the tools to be used; default is the oldest broker's.")
+@click.option(
+    "--live",
+    multiple=True,
+    type=int,
+    metavar="BROKER",
+    help="This broker is running, although the evidence says otherwise (may be repeated).",
+)
+@click.option("--kafka-version", metavar="X.Y", help="Version of the Kafka tools that will be used; default is that of the oldest broker.")
 @click.option(
     "--batch", type=click.IntRange(1, 10_000), metavar="N", default=1000, show_default=True, help="Partitions in one reassignment file."
 )
@@ -56,18 +66,24 @@ def command(
     kafka_version: str | None,
     batch: int,
 ) -> None:
-    """Write the election and reassignment files that would repair what was found.
+    """Write election and reassignment files that repair what was found.
 
-    Nothing is executed: the files are for Kafka's own tools, and each comes with the commands that run, verify and undo it.
+    Executes nothing. The files are for Kafka's own tools, and the commands that run, verify and undo each file are printed.
 
-    Planned are: preferred leader elections; replacements for brokers that are gone for good (unregistered, or named with
-    --gone); moves and reorderings where a broker's share deviates by more than 10 %; and, apart and as a last resort, unclean
-    elections, which lose data, for partitions that no live in-sync replica can lead. Consumer groups whose commits lie above where a log
-    was cut are to be set back. What the evidence cannot tell is not planned, and why is said.
+    \b
+    The plan contains
+      - preferred leader elections
+      - replacements for brokers that will not come back (unregistered, --gone)
+      - moves and new replica orders, if a load deviates by more than 10 %
+      - commands that reset consumer groups with commits above a truncated log end
+      - separately, as a last resort: unclean elections, which lose data, for
+        partitions without a live in-sync replica
+
+    If the evidence is not sufficient for a step, the step is left out and the reason is printed.
     """
     _checked(out, gone, live, kafka_version)
     progress = Progress()
-    found = open_found(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, timezone, clock_offsets, master, progress)
     with progress.stage("Planning"):
         from forensics.model.cluster.final_state import partitions
 
@@ -97,17 +113,22 @@ def _tells_of_groups(cluster: Cluster) -> bool:
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
     """Checks that need no evidence."""
+    check_version(kafka_version)
+    if both := sorted(set(gone) & set(live)):
+        raise click.BadParameter(f"broker {both[0]} cannot be both --live and --gone; choose one", param_hint="--gone")
+    try:
+        if out is not None and Path(out).exists() and any(Path(out).iterdir()):
+            raise Unusable(f"{out}: the directory is not empty; give a new or empty one")
+    except OSError as error:
+        raise click.FileError(out or "", error.strerror or str(error)) from None
+
+
+def check_version(kafka_version: str | None) -> None:
+    """Raises click.BadParameter if the value of --kafka-version is not a version."""
     from forensics.model.cluster.versions import parsed
 
     if kafka_version is not None and parsed(kafka_version) is None:
-        raise click.BadParameter(f"{kafka_version!r} is no version, as 2.8 or 3.9.1", param_hint="--kafka-version")
-    if both := sorted(set(gone) & set(live)):
-        raise click.BadParameter(f"broker {both[0]} cannot be live and gone", param_hint="--gone")
-    try:
-        if out is not None and Path(out).exists() and any(Path(out).iterdir()):
-            raise Unusable(f"{out}: not empty; a plan goes into a directory of its own")
-    except OSError as error:
-        raise click.FileError(out or "", error.strerror or str(error)) from None
+        raise click.BadParameter(f"{kafka_version!r} is not a Kafka version; use for example 2.8 or 3.9.1", param_hint="--kafka-version")
 
 
 def _write(found: Overview, directory: Path) -> None:

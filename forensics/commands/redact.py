@@ -5,14 +5,14 @@ Here: the options and the output. Not here: what is replaced and how (forensics.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from forensics.commands.evidence import Progress, Unusable, check, limit_option, limits
-from forensics.commands.help import Told
+from forensics.commands.help import Command
 from forensics.commands.output import console
 
 if TYPE_CHECKING:
@@ -24,27 +24,29 @@ SHOWN = 20
 
 @click.command(
     "redact",
-    cls=Told,
+    cls=Command,
+    rank=110,
+    summary="Write a copy of evidence that can be shared, with names replaced.",
     examples=(
-        ("A copy for support, with the mapping beside it in redacted.tar.gz.mapping.json", "incident.tar.gz --out redacted.tar.gz"),
-        ("The mapping somewhere safe", "broker-*.tar.gz --out redacted.tar.gz --mapping ~/vault/mapping.json"),
+        ("Write a copy, and the mapping to redacted.tar.gz.mapping.json", "incident.tar.gz --out redacted.tar.gz"),
+        ("Write the mapping to a safe place", "broker-*.tar.gz --out redacted.tar.gz --mapping ~/vault/mapping.json"),
     ),
 )
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar="PATH...")
-@click.option("--out", required=True, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="The archive, a new .tar.gz.")
+@click.option("--out", required=True, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="The copy, a new .tar.gz file.")
 @click.option(
     "--mapping",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write here what was replaced by what; default is FILE.mapping.json beside the archive. Not to be handed on.",
+    help="File for the names and their replacements; default is the name of the copy with .mapping.json. Keep this file private.",
 )
 @limit_option
 def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
-    """Write a copy of evidence that may be handed on: names replaced, records gone, verdicts the same.
+    """Write a copy of evidence that can be shared: names replaced, records and secrets removed, same verdicts.
 
-    Topics, groups, transactional ids, hosts, addresses, cluster ids and every word that is not Kafka's own are replaced, the same by the same
-    everywhere; secrets and the bodies of records are removed. What is not understood is left out and named. At the end the copy is searched
-    for every name that was replaced, and there is none where one is found. Both files are readable by their owner alone.
+    Topics, groups, transactional ids, hosts, addresses, cluster ids and all other words that are not Kafka's are replaced consistently. Files
+    that are not understood are left out and listed. Then the copy is searched for every replaced name; if one is found, no copy is written.
+    Only the owner can read both files.
     """
     from forensics.case.write import outside
     from forensics.output.sanitise import clean
@@ -55,12 +57,12 @@ def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
     for file in (out, mapping):
         outside(file, paths)
         if file.exists() or file.is_symlink():
-            raise Unusable(f"{file}: it is there already")
+            raise Unusable(f"{file}: the file exists already; give another name or remove it")
     try:
         with Progress().stage("Replacing names"):
             done = redact(paths, out, mapping, limits())
     except Leak as error:
-        raise click.ClickException(f"{error}: nothing was written") from None
+        raise click.ClickException(f"{error}; nothing was written") from None
     except OSError as error:
         raise click.FileError(str(error.filename or out), error.strerror or str(error)) from None
     for line in _words(done, out, mapping):
@@ -70,19 +72,25 @@ def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
 def _words(done: Redacted, out: Path, mapping: Path) -> Iterator[str]:
     from forensics.tools.redaction.bundle import NOT_NEEDED
 
-    counts = ", ".join(
-        f"{len(own)} {kind}{'' if len(own) == 1 else 's' if kind != 'address' else 'es'}" for kind, own in done.names.mapping().items()
-    )
+    counts = ", ".join(_counted(len(names), kind) for kind, names in done.names.mapping().items())
     yield f"{out}: {done.written} files; replaced: {counts or 'nothing'}."
-    yield f"{mapping}: what was replaced by what. Keep it; whoever has both has the original names."
+    yield f"{mapping}: the names and their replacements. Keep this file private; with both files, the original names can be restored."
     for name in done.names.guarded:
-        yield f"  {name!r} is a word of Kafka's, too: it is replaced where it stands as a name, and left in Kafka's own sentences."
-    odd = [(path, kind, why) for path, kind, why in done.left_out if kind not in NOT_NEEDED]
+        yield f"  {name!r} is also a word in Kafka's log lines: it was replaced where it is a name, and kept in Kafka's own sentences."
     plain = {kind: n for kind, n in done.count.items() if kind in NOT_NEEDED and kind != "redaction"}
     if plain:
-        yield f"Left out, for they say nothing of losses: {', '.join(f'{n} of kind {kind}' for kind, n in sorted(plain.items()))}."
-    if odd:
-        yield f"Left out, for nobody can say what is in them ({len(odd)}):"
-        yield from (f"  {path} ({kind}): {why}" for path, kind, why in odd[:SHOWN])
-        if len(odd) > SHOWN:
-            yield f"  and {len(odd) - SHOWN} more"
+        yield f"Left out, because they show nothing about losses: {', '.join(f'{n} of kind {kind}' for kind, n in sorted(plain.items()))}."
+    yield from _not_understood([(path, kind, why) for path, kind, why in done.left_out if kind not in NOT_NEEDED])
+
+
+def _counted(number: int, kind: str) -> str:
+    plural = "addresses" if kind == "address" else f"{kind}s"
+    return f"{number} {kind if number == 1 else plural}"
+
+
+def _not_understood(files: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    if files:
+        yield f"Left out, because their contents are unknown ({len(files)}):"
+        yield from (f"  {path} ({kind}): {why}" for path, kind, why in files[:SHOWN])
+    if len(files) > SHOWN:
+        yield f"  and {len(files) - SHOWN} more"

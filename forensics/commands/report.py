@@ -10,42 +10,42 @@ from typing import Any
 
 import click
 
-from forensics.commands.analyze import report, report_options
+from forensics.commands.analyze import Selection, report, report_options
 from forensics.commands.evidence import Progress, chosen_cluster, cluster_option
 from forensics.commands.exports import Exports
-from forensics.commands.help import Told
+from forensics.commands.help import Command
 from forensics.commands.inputs import open_case
 
 
 @click.command(
     "report",
-    cls=Told,
+    cls=Command,
+    rank=20,
+    summary="Show the results in a case, or of all clusters of an audit.",
     examples=(
-        ("Once more what analyze said", "incident.case"),
+        ("The summary that analyze printed", "incident.case"),
         ("The draft of a review", "incident.case --markdown review.md"),
-        ("For ui.perfetto.dev, and for Timesketch", "incident.case --perfetto trace.json --timesketch events.jsonl"),
+        ("Files for ui.perfetto.dev and for Timesketch", "incident.case --perfetto trace.json --timesketch events.jsonl"),
         ("Tables for DuckDB or pandas", "incident.case --parquet tables/"),
     ),
 )
 @click.argument("case", type=click.Path(path_type=str))
 @cluster_option
 @report_options
-def command(case: str, exports: Exports, **asked: Any) -> None:
-    """Tell what a case holds, as analyze told it when it made the case.
+def command(case: str, exports: Exports, fail_on: str | None, **selection: Any) -> None:
+    """Show the results in a case, as analyze showed them.
 
-    CASE is a directory that `analyze --case` wrote, or the tables of an audit: with --cluster NAME that cluster's report, without it the
-    summary of all. It takes about a second: Spark is not started, and the evidence is not needed. In FILE's place - is stdout, and nothing
-    else is printed.
+    CASE is a directory that `analyze --case` wrote, or the tables of an audit. For an audit, --cluster NAME shows the report of one cluster;
+    without --cluster, the summary of all clusters is shown. The command needs neither Spark nor the evidence. Use - as FILE to write to
+    stdout; then nothing else is printed.
     """
     from forensics.audit.audited import Audit, is_audit
 
     if is_audit(Path(case)) and chosen_cluster() is None:
-        from forensics.commands.audit import told
+        from forensics.commands.audit import show_clusters
 
-        if others := [name for name in exports.files if name not in ("json", "html")] + ["parquet"] * (exports.parquet is not None):
-            raise click.UsageError(f"--{others[0]} tells of one cluster; say which with --cluster NAME")
-        exports.check()
-        told(Audit(Path(case)), exports.files.get("json"), asked["fail_on"], html_file=exports.files.get("html"))
+        exports.check_summary()
+        show_clusters(Audit(Path(case)), exports, fail_on)
         return
     exports.check()
-    report(open_case(case), Progress(), exports, **asked)
+    report(open_case(case), Progress(), exports, Selection(**selection), fail_on)

@@ -7,28 +7,30 @@ import shutil
 
 import click
 
-from forensics.commands.help import Told
+from forensics.commands.help import Command
 
 
 @click.command(
     "rules",
-    cls=Told,
+    cls=Command,
+    rank=130,
+    summary="List the kinds of findings.",
     examples=(
-        ("All of them", ""),
-        ("What is meant by two of them", "data-loss unclean-election"),
+        ("All rules", ""),
+        ("Two rules", "data-loss unclean-election"),
     ),
 )
 @click.argument("kinds", nargs=-1, metavar="[KIND]...")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(kinds: tuple[str, ...], as_json: bool) -> None:
-    """List the findings that are looked for: level, meaning, benign causes, references, and the exemplars that prove them."""
+    """List the kinds of findings: level, meaning, harmless causes, references, and the small incidents that test each rule."""
     from forensics.exemplars import exemplars_of
     from forensics.rules import RULES
 
     known = {rule.kind: rule for rule in RULES}
     for kind in kinds:
         if kind not in known:
-            raise click.BadParameter(f"no rule is called {kind!r}; `kafka-forensics rules` lists them", param_hint="KIND")
+            raise click.BadParameter(f"there is no rule {kind!r}; `kafka-forensics rules` lists all rules", param_hint="KIND")
     chosen = [known[k] for k in kinds] or list(RULES)
     if as_json:
         told = [

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,15 +18,16 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
-from forensics.commands.help import Told
-from forensics.commands.inputs import EvidenceInput, open_found
+from forensics.commands.help import Command
+from forensics.commands.inputs import EvidenceInput, open_input
 from forensics.commands.output import console
-from forensics.commands.plan import tools_of
+from forensics.commands.plan import check_version, tools_of
 
 if TYPE_CHECKING:
     from forensics.tools.kafka_tools import Tools
     from forensics.tools.salvage.rows import Markers
     from forensics.tools.salvage.segments import Lot
+    from forensics.tools.salvage.written import Sending
     from forensics.views.salvage import Partition
 
 FORMATS = ("jsonl", "parquet", "segment", "send")
@@ -33,29 +35,34 @@ FORMATS = ("jsonl", "parquet", "segment", "send")
 
 @click.command(
     "salvage",
-    cls=Told,
+    cls=Command,
+    rank=90,
+    summary="Recover lost records that a collected disk still contains.",
     examples=(
-        ("All lost records that are still on a disk of the bundle", "incident.tar.gz --out salvaged"),
+        ("Recover all lost records that a disk in the bundle still contains", "incident.tar.gz --out salvaged"),
         (
-            "Of one topic, as JSON lines, without what the records say",
+            "One topic, as JSON lines, without values",
             "incident.tar.gz --out salvaged --topic orders --format jsonl --keys-only",
         ),
     ),
 )
 @evidence_options
-@click.option("--out", required=True, metavar="DIR", type=click.Path(file_okay=False), help="Write into this directory, new or empty.")
-@click.option("--topic", "topics", multiple=True, help="Only this topic (may be repeated).")
-@click.option("--partition", "partitions", multiple=True, type=int, help="Only this partition number (may be repeated).")
+@click.option(
+    "--out", required=True, metavar="DIR", type=click.Path(file_okay=False), help="Write into this directory, which must be new or empty."
+)
+@click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated).")
+@click.option("--partition", "partitions", multiple=True, type=int, metavar="N", help="Only this partition number (may be repeated).")
 @click.option(
     "--format",
     "formats",
     multiple=True,
     type=click.Choice(FORMATS),
-    help="JSON lines, Parquet, segments as Kafka's own, lines for kafka-console-producer; may be repeated, all of them when not given.",
+    metavar="FORMAT",
+    help="jsonl (JSON lines), parquet, segment (log segments) or send (input of kafka-console-producer); default is all (may be repeated).",
 )
-@click.option("--kafka-version", metavar="X.Y", help="Version of the tools to be used; default is the oldest broker's.")
-@click.option("--keys-only", is_flag=True, help="No values and no values of headers: JSON lines and Parquet without them, nothing else.")
-@click.option("--json", "json_file", is_flag=True, help="Print what was done as JSON in place of the words.")
+@click.option("--kafka-version", metavar="X.Y", help="Version of the Kafka tools that will be used; default is that of the oldest broker.")
+@click.option("--keys-only", is_flag=True, help="Write no values and no header values; only for jsonl and parquet.")
+@click.option("--json", "json_file", is_flag=True, help="Print the summary as JSON instead of text.")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -69,129 +76,150 @@ def command(
     keys_only: bool,
     json_file: bool,
 ) -> None:
-    """Bring back lost records that some collected disk still holds.
+    """Recover lost records that a collected disk still contains.
 
-    Copies saved before a broker was started again, replicas that never followed the new leader, directories put aside: what is
-    read there is exactly what was lost, by leader epoch and offset, checksums checked. The only command that reads records'
-    bodies; the files are readable by their owner alone. It prints how to send the records again, and sends nothing.
+    Such disks are copies saved before a broker was restarted, replicas that never followed the new leader, and directories that were moved
+    away. Only lost records are written, chosen by leader epoch and offset, with their checksums verified.
+
+    No other command reads record bodies. Only the owner can read the written files. The command prints how to send the records again; it
+    sends nothing.
     """
-    from forensics.model.cluster.versions import parsed
     from forensics.output.files import whole_directory
-    from forensics.tools.salvage.places import DIRECTORY_OF_OWNER, trouble
+    from forensics.tools.salvage.places import DIRECTORY_OF_OWNER
+    from forensics.tools.salvage.segments import copy
+    from forensics.views.salvage import Salvage, show
 
-    directory = Path(out)
-    try:
-        if told := trouble(directory, paths):
-            raise Unusable(told)
-    except OSError as error:
-        raise click.FileError(out, error.strerror or str(error)) from None
-    if keys_only and set(formats) & {"segment", "send"}:
-        raise click.BadParameter("segments, and lines to be sent, hold values", param_hint="--keys-only")
-    if kafka_version is not None and parsed(kafka_version) is None:
-        raise click.BadParameter(f"{kafka_version!r} is no version, as 2.8 or 3.9.1", param_hint="--kafka-version")
+    _check(out, paths, formats, kafka_version, keys_only=keys_only)
     progress = Progress()
-    found = open_found(paths, timezone, clock_offsets, master, progress)
+    found = open_input(paths, timezone, clock_offsets, master, progress)
     if not isinstance(found, EvidenceInput):
-        raise Unusable(f"{paths[0]}: a case holds no records; give the evidence it was made of")
+        raise Unusable(f"{paths[0]}: a case contains no records; give the evidence from which the case was made")
     with progress.stage("Judging partitions"):
-        from forensics.tools.salvage.segments import copy, lots
-
-        asked = (lambda t, p: (not topics or t in topics) and (not partitions or p in partitions)) if topics or partitions else None
-        wanted = [x for x in lots(found.conclusion(asked).findings) if asked is None or asked(x.topic, x.partition)]
+        lost = _lots(found, topics, partitions)
+    kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
     try:
-        with whole_directory(directory, DIRECTORY_OF_OWNER) as to:
-            with progress.stage("Reading what the disks still hold"):
-                problems = copy(found.opened.units, wanted, found.resolver.shown, to)
+        with whole_directory(Path(out), DIRECTORY_OF_OWNER) as to:
+            with progress.stage("Reading the disks"):
+                problems = copy(found.opened.units, lost, found.resolver.shown, to)
             with progress.stage("Writing records"):
-                kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
                 tools, _ = tools_of(found.cluster, kafka_version)
-                written = list(_written(wanted, to, directory, kinds, tools, problems, values=not keys_only))
+                output = Output(to, Path(out), kinds, tools, problems, values=not keys_only)
+                written = list(_written(lost, output))
                 if "segment" not in kinds:
                     shutil.rmtree(to / "segments", ignore_errors=True)
     except OSError as error:
         raise click.FileError(out, error.strerror or str(error)) from None
-    from forensics.views.salvage import Salvage, show
-
-    told_all = Salvage(written, out, problems, not keys_only, ("salvage", *found.paths))
+    salvage = Salvage(written, out, problems, not keys_only, ("salvage", *found.paths))
     if json_file:
-        sys.stdout.write(told_all.json())
-        return
-    show(told_all, console())
+        sys.stdout.write(salvage.json())
+    else:
+        show(salvage, console())
 
 
-def _written(
-    wanted: Sequence[Lot], to: Path, directory: Path, kinds: set[str], tools: Tools, problems: list[str], *, values: bool
-) -> Iterator[Partition]:
-    """Writes into `to`, which is later renamed to `directory`."""
+def _check(out: str, paths: Sequence[str], formats: Sequence[str], kafka_version: str | None, *, keys_only: bool) -> None:
+    """Checks that need no evidence. Raises Unusable, click.FileError or click.BadParameter."""
+    from forensics.tools.salvage.places import trouble
+
+    try:
+        if problem := trouble(Path(out), paths):
+            raise Unusable(problem)
+    except OSError as error:
+        raise click.FileError(out, error.strerror or str(error)) from None
+    if keys_only and set(formats) & {"segment", "send"}:
+        message = "the formats segment and send contain values; choose jsonl or parquet, or leave out --keys-only"
+        raise click.BadParameter(message, param_hint="--keys-only")
+    check_version(kafka_version)
+
+
+def _lots(found: EvidenceInput, topics: Sequence[str], partitions: Sequence[int]) -> list[Lot]:
+    """The lost records of the requested partitions."""
+    from forensics.tools.salvage.segments import lots
+
+    def asked(topic: str | None, partition: int | None) -> bool:
+        return (not topics or topic in topics) and (not partitions or partition in partitions)
+
+    conclusion = found.conclusion(asked if topics or partitions else None)
+    return [lot for lot in lots(conclusion.findings) if asked(lot.topic, lot.partition)]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where and how records are written."""
+
+    to: Path
+    """The directory while it is written; it is later renamed to `directory`."""
+    directory: Path
+    kinds: Set[str]
+    tools: Tools
+    problems: list[str]
+    values: bool
+
+
+def _written(lots: Sequence[Lot], output: Output) -> Iterator[Partition]:
+    """Writes the records of each partition."""
     from forensics.tools.salvage.rows import markers
 
     ends: dict[str, Markers] = {}
-    for _, own in groupby(wanted, key=lambda x: (x.topic, x.partition, x.cluster, x.leader_epoch)):
-        together = list(own)
+    for _, group in groupby(lots, key=lambda x: (x.topic, x.partition, x.cluster, x.leader_epoch)):
+        together = list(group)
         ends |= dict.fromkeys((_key(x) for x in together), markers(together))
-    for (topic, partition), own in groupby(wanted, key=lambda x: (x.topic, x.partition)):
-        yield _partition(topic, partition, list(own), ends, to, directory, kinds, tools, problems, values=values)
+    for (topic, partition), group in groupby(lots, key=lambda x: (x.topic, x.partition)):
+        yield _partition(topic, partition, list(group), ends, output)
 
 
 def _key(lot: Lot) -> str:
     return f"{lot.finding} {lot.name}"
 
 
-def _partition(
-    topic: str,
-    partition: int,
-    own: list[Lot],
-    ends: dict[str, Markers],
-    to: Path,
-    directory: Path,
-    kinds: set[str],
-    tools: Tools,
-    problems: list[str],
-    *,
-    values: bool,
-) -> Partition:
+def _partition(topic: str, partition: int, lots: list[Lot], ends: Mapping[str, Markers], output: Output) -> Partition:
     from forensics.tools.salvage.places import named
     from forensics.tools.salvage.rows import Row, rows
     from forensics.tools.salvage.written import JsonLines, Parquet, Sending, write_lines
     from forensics.views.salvage import Partition
 
-    found = Partition(topic, partition, own)
-    if not any(lot.segments for lot in own):
+    found = Partition(topic, partition, lots)
+    if not any(lot.segments for lot in lots):
         return found
     name = named(topic, partition)
 
-    def told(problems: list[str]) -> Iterable[Row]:
-        return (row for lot in own for row in rows(lot, ends[_key(lot)], problems))
+    def records(problems: list[str]) -> Iterable[Row]:
+        return (row for lot in lots for row in rows(lot, ends[_key(lot)], problems))
 
-    found.files = {kind: f"{name}.{kind}" for kind in ("jsonl", "parquet") if kind in kinds}
-    out: list[JsonLines | Parquet] = [
-        (JsonLines if kind == "jsonl" else Parquet)(to / file, values=values) for kind, file in found.files.items()
+    found.files = {kind: f"{name}.{kind}" for kind in ("jsonl", "parquet") if kind in output.kinds}
+    writers: list[JsonLines | Parquet] = [
+        (JsonLines if kind == "jsonl" else Parquet)(output.to / file, values=output.values) for kind, file in found.files.items()
     ]
     sending = Sending()
-    for row in told(problems):
-        for each in out:
-            each.add(row)
+    for row in records(output.problems):
+        for writer in writers:
+            writer.add(row)
         sending.look(row)
-        found.records += row.control is None
-        found.markers += row.control is not None
-        found.aborted += row.transaction == "aborted"
-        found.open += row.transaction == "open"
-    for each in out:
-        each.close()
-    if "segment" in kinds:
-        found.files["segment"] = ", ".join(sorted({os.path.relpath(s.parent, to) for lot in own for s in lot.segments}))
-    if "send" in kinds:
-        if sending.of_late and not tools.null_in_lines:
-            found.not_sendable = (
-                "kafka-console-producer before 3.2 takes no nulls and no headers; one of 3.2 or later does, with --kafka-version"
-            )
-        else:
+        found.count(row)
+    for writer in writers:
+        writer.close()
+    if "segment" in output.kinds:
+        found.files["segment"] = ", ".join(sorted({os.path.relpath(s.parent, output.to) for lot in lots for s in lot.segments}))
+    if "send" in output.kinds:
+        if not sending.of_late or output.tools.null_in_lines:
             found.files["send"] = f"{name}.send"
-            write_lines(to / found.files["send"], told([]), sending)
+            write_lines(output.to / found.files["send"], records([]), sending)
             found.sending = sending
-            codec = max({c for lot in own for c in lot.codecs} - {"none"}, default=None)
-            lines = str(directory / found.files["send"])
-            found.command = tools.produce(topic, sending.properties, lines, largest=sending.largest, codec=codec) if sending.count else None
-            if not sending.count:
-                found.not_sendable = "none of them can be sent as a line of text; the JSON lines and the Parquet file have them"
+            found.command = _command(found, lots, sending, output)
+        found.not_sendable = _why_not_sendable(sending, output.tools)
     return found
+
+
+def _why_not_sendable(sending: Sending, tools: Tools) -> str | None:
+    if sending.of_late and not tools.null_in_lines:
+        return "kafka-console-producer before 3.2 cannot send nulls and headers; use a later version, and name it with --kafka-version"
+    if not sending.count:
+        return "no record can be sent as a line of text; the JSON lines and the Parquet file contain all records"
+    return None
+
+
+def _command(found: Partition, lots: Sequence[Lot], sending: Sending, output: Output) -> str | None:
+    if not sending.count:
+        return None
+    codec = max({c for lot in lots for c in lot.codecs} - {"none"}, default=None)
+    lines = str(output.directory / found.files["send"])
+    return output.tools.produce(found.topic, sending.properties, lines, largest=sending.largest, codec=codec)

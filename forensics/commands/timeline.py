@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
-from forensics.commands.help import Told
-from forensics.commands.inputs import open_found
+from forensics.commands.help import Command
+from forensics.commands.inputs import open_input
 from forensics.commands.output import TIMES, console, json_option, write_text
 
 if TYPE_CHECKING:
@@ -25,22 +25,24 @@ CLOSE = 5
 
 @click.command(
     "timeline",
-    cls=Told,
+    cls=Command,
+    rank=50,
+    summary="Show the history of one partition, with a lane for each broker.",
     examples=(
-        ("The story of orders-0", "incident.tar.gz --topic orders --partition 0"),
+        ("The history of orders-0", "incident.tar.gz --topic orders --partition 0"),
         (
-            "Ten minutes of it, with all that was left out",
+            "Ten minutes, with every event",
             "incident.case --topic orders --partition 0 --all --since 2026-01-31T12:00:00Z --until 2026-01-31T12:10:00Z",
         ),
     ),
 )
 @evidence_options
-@click.option("--topic", required=True, metavar="NAME", help="The topic.")
-@click.option("--partition", required=True, type=click.IntRange(0, 2**31 - 1), metavar="N", help="The partition's number.")
-@click.option("--since", type=TIMES, metavar="TIME", help="Only what happened from this time on, UTC, as 2026-01-31T12:00:00Z.")
-@click.option("--until", type=TIMES, metavar="TIME", help="Only what happened up to this time (UTC).")
-@click.option("--all", "everything", is_flag=True, help="Every event, and nothing folded.")
-@json_option("Write the story as JSON; '-' is stdout, in place of the lanes.")
+@click.option("--topic", required=True, metavar="NAME", help="Name of the topic.")
+@click.option("--partition", required=True, type=click.IntRange(0, 2**31 - 1), metavar="N", help="Number of the partition.")
+@click.option("--since", type=TIMES, metavar="TIME", help="Only events from this time on (UTC), for example 2026-01-31T12:00:00Z.")
+@click.option("--until", type=TIMES, metavar="TIME", help="Only events up to this time (UTC).")
+@click.option("--all", "everything", is_flag=True, help="Show every event, also repeated ones.")
+@json_option("Write the history as JSON; - is stdout, instead of the lanes.")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -53,21 +55,20 @@ def command(
     everything: bool,
     json_file: str | None,
 ) -> None:
-    """Tell one partition's story, with a lane for each broker.
+    """Show the history of one partition, with a lane for each broker.
 
-    Who led it, who was in sync with the leader (in the ISR), what each broker's log held and cut off, what was lost.
+    The history shows the leaders, the in-sync replicas (ISR), what the log of each broker contained and truncated, and what was lost. It is
+    in causal order: by leader epoch and partition epoch. Times are UTC, with time zones and clock offsets corrected. Of repeated events, the
+    first and the last are shown; --all shows every event.
 
-    In the order of cause, by leader epoch and partition epoch; times are UTC, after each broker's zone and skew were estimated.
-    What repeats is folded, its first and last kept; --all shows everything.
-
-    Below the story is the proof of the verdict: a row for each hand-over to a new leader, with the offsets and states that the evidence leaves
-    possible, the lines behind them, and what leaves the verdict open.
+    Below the history is the proof of the verdict. The proof has a row for each hand-over to a new leader, with the possible offsets and
+    states, the log lines that show them, and the reasons if the verdict is unknown.
     """
     from forensics.views.story.step import Wanted
 
     progress = Progress()
-    found = open_found(paths, timezone, clock_offsets, master, progress)
-    with progress.stage(f"Telling {topic}-{partition}"):
+    found = open_input(paths, timezone, clock_offsets, master, progress)
+    with progress.stage(f"Reconstructing {topic}-{partition}"):
         rows, proof = found.proven_story(topic, partition, Wanted(since, until, everything))
     if not rows:
         raise Unusable(_unknown(found.partitions(), topic, partition))
@@ -80,12 +81,12 @@ def _unknown(known: set[tuple[str, int]], topic: str, partition: int) -> str:
 
     if partitions := sorted(number for name, number in known if name == topic):
         shown = ", ".join(map(str, partitions[:20])) + (" ..." if len(partitions) > 20 else "")
-        return clean(f"Nothing is told of partition {partition} of {topic}; of this topic the evidence names {shown}.")
+        return clean(f"{topic} has no partition {partition} (found: {shown})")
     names = sorted({name for name, _ in known})
     close = difflib.get_close_matches(topic, names, CLOSE, 0.5) or names[:CLOSE]
     if not close:
-        return "The evidence names no topic."
-    return " ".join(clean(f"The evidence names no topic {topic!r}; close are {', '.join(close)}.").split())
+        return "The evidence names no topic; run `kafka-forensics inspect` to see what was collected."
+    return " ".join(clean(f"The evidence has no topic {topic!r} (similar: {', '.join(close)})").split())
 
 
 def _write(rows: list[dict[str, Any]], proof: Proof | None, topic: str, partition: int, json_file: str | None, *, everything: bool) -> None:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.commands.evidence import Progress, Unusable, check, cluster_option, limit_option, limits
-from forensics.commands.help import Told
+from forensics.commands.help import Command
 from forensics.commands.output import console, json_option, write_text
-from forensics.model.findings import counted
 
 if TYPE_CHECKING:
     from forensics.case.read import Case
@@ -30,19 +29,21 @@ DECIDING = 4
 
 @click.command(
     "verify",
-    cls=Told,
+    cls=Command,
+    rank=100,
+    summary="Check that a case was made from this evidence.",
     examples=(
-        ("Was this case made of this evidence?", "incident.case incident.tar.gz"),
-        ("The same evidence, unpacked since", "incident.case unpacked/"),
-        ("File by file, for the record", "incident.case broker-1.tar.gz broker-2.tar.gz --json verified.json"),
-        ("Do the verdicts follow from the table of hand-overs", "incident.case --proof"),
+        ("Check that this case was made from this evidence", "incident.case incident.tar.gz"),
+        ("The evidence was unpacked in the meantime", "incident.case unpacked/"),
+        ("Keep the result for each file", "incident.case broker-1.tar.gz broker-2.tar.gz --json verified.json"),
+        ("Check that the verdicts follow from the table of hand-overs", "incident.case --proof"),
     ),
 )
 @click.argument("case", type=click.Path(path_type=Path))
 @click.argument("paths", nargs=-1, type=click.Path(path_type=str), metavar="[PATH...]")
 @click.option("--proof", is_flag=True, help="Compute every verdict of the case again from its table of hand-overs.")
 @cluster_option
-@json_option("Write the result for each file, and for each partition whose verdict differs, as JSON; '-' is stdout.")
+@json_option("Write the result for each file, and for each partition whose verdict differs, as JSON; - is stdout.")
 @limit_option
 def command(case: Path, paths: tuple[str, ...], proof: bool, json_file: str | None) -> None:
     """Check whether a case was made of this evidence, and whether its verdicts follow from it.
@@ -58,18 +59,18 @@ def command(case: Path, paths: tuple[str, ...], proof: bool, json_file: str | No
     from forensics.output.json_text import encoded
 
     if not paths and not proof:
-        raise click.UsageError("give the evidence (PATH...) to compare it with the case, or --proof to recompute the verdicts")
+        raise click.UsageError("give the evidence (PATH...) to compare it with the case, or --proof to compute the verdicts again")
     kept = kept_case(case)
     rechecked = _recheck(kept) if proof else None
     files = _compare(kept, paths) if paths else None
-    told: dict[str, Any] = {"schema": "kafka-forensics/verify/1", "same": _good(files, rechecked), "tool": kept.manifest["tool"]}
-    told |= {"run": read_run(case)}
-    told |= {"files": [_row(c) for c in files]} if files is not None else {}
-    told |= {"proof": _proof(rechecked)} if rechecked is not None else {}
-    if json_file is None or not write_text(encoded(told, indent=1) + "\n", json_file):
+    document: dict[str, Any] = {"schema": "kafka-forensics/verify/1", "same": _good(files, rechecked), "tool": kept.manifest["tool"]}
+    document |= {"run": read_run(case)}
+    document |= {"files": [_row(c) for c in files]} if files is not None else {}
+    document |= {"proof": _proof(rechecked)} if rechecked is not None else {}
+    if json_file is None or not write_text(encoded(document, indent=1) + "\n", json_file):
         for line in _words(case, kept.manifest["tool"], read_run(case), files, rechecked):
             console().print(line, markup=False, highlight=False, soft_wrap=True)
-    if not told["same"]:
+    if not document["same"]:
         raise click.exceptions.Exit(1)
 
 
@@ -86,7 +87,7 @@ def _compare(case: Case, paths: Sequence[str]) -> list[Compared]:
     check(paths)
     then = of_case(case.table("sources", ["path", "kind", "sha256"]).to_pylist(), case.manifest["evidence"]["root"])
     if not any(s.sha256 for s in then):
-        raise Unusable(f"{case.directory}: it holds no digests")
+        raise Unusable(f"{case.directory}: the case contains no SHA-256 digests of its evidence, so it cannot be compared")
     with Progress().stage("Reading evidence"):
         return compare(then, sealed(paths, limits()))
 
@@ -117,8 +118,8 @@ def _proof(rechecked: Sequence[Rechecked]) -> dict[str, Any]:
 
 
 def _row(c: Compared) -> dict[str, Any]:
-    told = {"path": c.path, "archive": c.archive, "state": c.state, "sha256_of_case": c.then, "sha256": c.now}
-    return told | ({"at": c.at} if c.at is not None else {})
+    row = {"path": c.path, "archive": c.archive, "state": c.state, "sha256_of_case": c.then, "sha256": c.now}
+    return row | ({"at": c.at} if c.at is not None else {})
 
 
 def _words(
@@ -137,6 +138,8 @@ def _words(
 
 
 def _of_proof(rechecked: Sequence[Rechecked]) -> Iterator[str]:
+    from forensics.model.findings import counted
+
     different = [r for r in rechecked if not r.same]
     if different:
         yield f"THE VERDICTS DIFFER. {counted(len(different))} of {len(rechecked)}: the table handovers gives another verdict than the case states."
@@ -155,27 +158,35 @@ def _of_proof(rechecked: Sequence[Rechecked]) -> Iterator[str]:
 
 
 def _of_files(found: Sequence[Compared]) -> Iterator[str]:
-    from forensics.tools.custody import GOOD, STATES
+    from forensics.tools.custody import STATES
 
     files = [c for c in found if not c.archive]
     if _good(found, None):
-        yield f"SAME. All {sum(c.then is not None for c in files)} files that the case rests on are in this evidence, byte for byte (SHA-256), and no others."
+        yield f"SAME. All {sum(c.then is not None for c in files)} files of the case are in this evidence, byte for byte (SHA-256), and no others."
     else:
-        yield "NOT THE SAME. The case cannot be taken for what this evidence says."
+        yield "NOT THE SAME. The results in the case do not hold for this evidence."
     count = Counter(c.state for c in files)
     for state, meaning in STATES.items():
         if count[state]:
             yield f"  {count[state]:>6} {state}: {meaning}"
     for state in STATES:
-        own = [c for c in files if c.state == state and (state not in GOOD or state == "unread")]
-        for c in own[:SHOWN]:
-            yield f"  {state}  {c.path}"
-            if state == "changed":
-                yield f"    case {c.then or 'could not be read'}"
-                yield f"    now  {c.now or 'cannot be read'}"
-        if len(own) > SHOWN:
-            yield f"  and {len(own) - SHOWN} more {state}; --json names all"
+        yield from _listed(state, [c for c in files if c.state == state])
     for c in found:
         if c.archive and c.state != "additional":
-            words = "the same file" if c.state == "same" else "not here as it was; its files are compared above"
+            words = "the same file" if c.state == "same" else "missing or different; its files are compared above"
             yield f"  archive {c.path}, SHA-256 {c.then}: {words}"
+
+
+def _listed(state: str, files: Sequence[Compared]) -> Iterator[str]:
+    """The files in a state that is worth a list."""
+    from forensics.tools.custody import GOOD
+
+    if state in GOOD and state != "unread":
+        return
+    for c in files[:SHOWN]:
+        yield f"  {state}  {c.path}"
+        if state == "changed":
+            yield f"    case {c.then or 'could not be read'}"
+            yield f"    now  {c.now or 'cannot be read'}"
+    if len(files) > SHOWN:
+        yield f"  and {len(files) - SHOWN} more {state}; --json lists all"

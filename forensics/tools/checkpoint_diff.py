@@ -208,34 +208,45 @@ def compare(
     by_broker = copies(timeline, cluster)
     latest = {broker: found[-1] for broker, found in by_broker.items() if found and found[-1].latest}
     changes = list(_changes(by_broker, listed))
-    aside = [
-        Copy(d, True, d.topic_id, {d.directory} if d.directory else set()) for _, own in sorted(timeline.stray_logs.items()) for d in own
-    ]
-    if not latest and not changes and not aside:
+    stray = _stray_copies(timeline)
+    if not latest and not changes and not stray:
         return
     remarks = [
         *_contradictions(latest.values(), timeline),
         *_between(latest, timeline),
         *_places(latest, timeline, cluster, listed),
-        *(_put_aside(c) for c in aside if c.disk.state != "delete" or not latest),  # after a reassignment one awaits its deletion
+        *(_put_aside(c) for c in stray if c.disk.state != "delete" or not latest),  # after a reassignment one awaits its deletion
     ]
-    now = timeline.standing
-    row = {
+    every = [*(c for _, found in sorted(by_broker.items()) for c in found), *stray]
+    row = _row(timeline, _verdict(latest.values(), remarks, changes), every, remarks, changes)
+    yield row if everything else brief(row)
+
+
+def _stray_copies(timeline: PartitionTimeline) -> list[Copy]:
+    """Directories that are not, or not yet, the replica's own."""
+    disks = (disk for _, found in sorted(timeline.stray_logs.items()) for disk in found)
+    return [Copy(disk, True, disk.topic_id, {disk.directory} if disk.directory else set()) for disk in disks]
+
+
+def _row(
+    timeline: PartitionTimeline, verdict: str, every: Iterable[Copy], remarks: Iterable[Remark], changes: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    state = timeline.standing
+    return {
         "topic": timeline.topic,
         "partition": timeline.partition,
         "generation": timeline.generation,
         "topic_id": timeline.topic_id,
-        "leader": now.leader,
-        "leader_epoch": now.leader_epoch,
-        "isr": list(now.isr) if now.leader is not None else None,
+        "leader": state.leader,
+        "leader_epoch": state.leader_epoch,
+        "isr": list(state.isr) if state.leader is not None else None,
         "replicas": list(timeline.assigned) or None,
-        "verdict": _verdict(latest.values(), remarks, changes),
+        "verdict": verdict,
         "moved": bool(changes),
-        "copies": [c.row() for c in (*(c for _, found in sorted(by_broker.items()) for c in found), *aside)],
+        "copies": [c.row() for c in every],
         "remarks": [r.row() for r in remarks],
         "changes": changes,
     }
-    yield row if everything else brief(row)
 
 
 def brief(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -410,8 +421,8 @@ def _put_aside(copy: Copy) -> Remark:
 
 _ASIDE = {
     "delete": "has a directory of the partition that was renamed to be deleted",
-    "future": "has the copy that a move between its log directories fills",
-    "stray": "has a directory of the partition that it put aside as stray, with records only somebody's deletion takes away",
+    "future": "has an unfinished copy, which a move between log directories fills",
+    "stray": "has a stray directory of the partition (renamed by Kafka), which stays until an operator deletes it",
 }
 
 

@@ -78,9 +78,9 @@ def sealed(paths: Sequence[str], limits: Limits = DEFAULTS) -> list[Sealed]:
 
 def _once_each(files: Iterable[Sealed]) -> list[Sealed]:
     """Removes duplicates: of a path that occurs twice, the entry that could be read is kept. Archives do not count as unreadable files."""
-    told = sorted(files, key=lambda s: (s.path, s.archive, s.sha256 is not None))
-    packed = {s.path for s in told if s.archive}
-    return list({_key(s): s for s in told if s.sha256 is not None or s.path not in packed}.values())
+    ordered = sorted(files, key=lambda s: (s.path, s.archive, s.sha256 is not None))
+    packed = {s.path for s in ordered if s.archive}
+    return list({_key(s): s for s in ordered if s.sha256 is not None or s.path not in packed}.values())
 
 
 def compare(then: Iterable[Sealed], now: Iterable[Sealed]) -> list[Compared]:
@@ -90,17 +90,17 @@ def compare(then: Iterable[Sealed], now: Iterable[Sealed]) -> list[Compared]:
     gone = {key: s for key, s in was.items() if key not in is_now}
     new = {key: s for key, s in is_now.items() if key not in was}
     moved = _moved(gone, new)
-    told = []
+    compared = []
     for key, old in was.items():
         if key in is_now:
-            told.append(Compared(old.path, _state(old, is_now[key]), old.sha256, is_now[key].sha256, archive=old.archive))
+            compared.append(Compared(old.path, _state(old, is_now[key]), old.sha256, is_now[key].sha256, archive=old.archive))
         elif key in moved:
-            told.append(Compared(old.path, "moved", old.sha256, old.sha256, moved[key][0]))
+            compared.append(Compared(old.path, "moved", old.sha256, old.sha256, moved[key][0]))
         else:
-            told.append(Compared(old.path, "missing" if old.sha256 is not None else "unread", old.sha256, None, archive=old.archive))
+            compared.append(Compared(old.path, "missing" if old.sha256 is not None else "unread", old.sha256, None, archive=old.archive))
     taken = set(moved.values())
-    told += [Compared(s.path, "additional", None, s.sha256, archive=s.archive) for key, s in new.items() if key not in taken]
-    return sorted(told, key=lambda c: (c.path, c.archive))
+    compared += [Compared(s.path, "additional", None, s.sha256, archive=s.archive) for key, s in new.items() if key not in taken]
+    return sorted(compared, key=lambda c: (c.path, c.archive))
 
 
 _Key = tuple[str, bool]
@@ -120,19 +120,25 @@ def _state(old: Sealed, now: Sealed) -> str:
 def _moved(gone: Mapping[_Key, Sealed], new: Mapping[_Key, Sealed]) -> dict[_Key, _Key]:
     """Files that have another name now: all files of one directory or archive moved together. Two files that swapped places do not count as
     moved."""
-    then, now = _once(gone), _once(new)
+    to = _renamed(gone, new)
     found: dict[_Key, _Key] = {}
-    pairs = ((key[0], now[of][0]) for of, key in then.items() if not key[1] and of in now)
-    votes = Counter(_leads(path, other) for path, other in pairs if path.rpartition("/")[2] == other.rpartition("/")[2])
-    to: dict[str, str] = {}
-    for (old, lead), _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0])):
-        if old not in to and lead not in to.values():
-            to[old] = lead
     for key, s in gone.items():
         if not key[1] and s.sha256 is not None:
             at = ((to[lead] + key[0][len(lead) :], False) for lead in _above(key[0]) if lead in to)
             found.update((key, other) for other in at if other in new and new[other].sha256 == s.sha256)
     return found
+
+
+def _renamed(gone: Mapping[_Key, Sealed], new: Mapping[_Key, Sealed]) -> dict[str, str]:
+    """Directories by their old paths, with the paths that most of their files have now."""
+    then, now = _once(gone), _once(new)
+    pairs = ((key[0], now[digest][0]) for digest, key in then.items() if not key[1] and digest in now)
+    votes = Counter(_leads(path, other) for path, other in pairs if path.rpartition("/")[2] == other.rpartition("/")[2])
+    to: dict[str, str] = {}
+    for (old, lead), _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0])):
+        if old not in to and lead not in to.values():
+            to[old] = lead
+    return to
 
 
 def _once(files: Mapping[_Key, Sealed]) -> dict[tuple[str, bool], _Key]:

@@ -340,28 +340,37 @@ class _Planner:
                 self._assign(key, (b, *(r for r in self.now[key] if r != b)), REORDER)
 
     def _chain(self, swaps: Mapping[int, Mapping[int, list[Key]]], low: int, high: int) -> list[tuple[Key, int]] | None:
+        """The shortest chain of swaps from a broker that is preferred too often to one that is preferred too rarely."""
         count = self.preferred
-        over = [b for b in self.live if count[b] > high]
-        under = {b for b in self.live if count[b] < low}
-        sources = over or ([b for b in self.live if count[b] > low] if under else [])
-        targets = {b for b in self.live if count[b] < high} if over else under
+        sources, targets = self._unbalanced(low, high)
         came: dict[int, tuple[int, Key] | None] = dict.fromkeys(sorted(sources, key=lambda b: (-count[b], b)))
         queue = deque(came)
         while queue:
             b = queue.popleft()
             if b in targets and came[b] is not None:
                 return _path(came, b)
-            ways = swaps.get(b, {})
-            for keys in ways.values():
-                while keys and keys[-1] in self.kinds:
-                    keys.pop()
-            open_ways = [f for f, keys in ways.items() if keys]
-            for following in sorted(open_ways, key=lambda f: (self.table[ways[f][-1]].leader != f, count[f], f)):
-                keys = ways[following]
+            for following, key in self._swaps_of(swaps.get(b, {})):
                 if following not in came:
-                    came[following] = (b, keys[-1])
+                    came[following] = (b, key)
                     queue.append(following)
         return None
+
+    def _unbalanced(self, low: int, high: int) -> tuple[list[int], set[int]]:
+        """Brokers that can give up leaderships, and brokers that can take some."""
+        count = self.preferred
+        over = [b for b in self.live if count[b] > high]
+        if over:
+            return over, {b for b in self.live if count[b] < high}
+        under = {b for b in self.live if count[b] < low}
+        return [b for b in self.live if count[b] > low] if under else [], under
+
+    def _swaps_of(self, ways: Mapping[int, list[Key]]) -> list[tuple[int, Key]]:
+        """The brokers that can take a leadership, each with the next partition: first where the broker leads already."""
+        for keys in ways.values():
+            while keys and keys[-1] in self.kinds:
+                keys.pop()
+        following = [(b, keys[-1]) for b, keys in ways.items() if keys]
+        return sorted(following, key=lambda item: (self.table[item[1]].leader != item[0], self.preferred[item[0]], item[0]))
 
     # elections
 

@@ -46,7 +46,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rows of side_by_side.SCHEMA and their sources."""
+    """Rows of forensics.tools.checkpoint_diff.SCHEMA and their sources."""
 
     cluster: Cluster
     rows: Sequence[Row]
@@ -60,7 +60,7 @@ class Comparison:
         return {verdict: sum(r["verdict"] == verdict for r in self.rows) for verdict in _RANK}
 
     @property
-    def told(self) -> list[Row]:
+    def listed(self) -> list[Row]:
         """Rows worth showing, the worst first."""
         wanted = [r for r in self.rows if self.everything or r["verdict"] in (ODD, DIFFER)]
         return sorted(wanted, key=lambda r: (_RANK[r["verdict"]], r["topic"], r["partition"], r["generation"]))
@@ -80,7 +80,7 @@ class Comparison:
 
     def document(self) -> dict[str, Any]:
         """The comparison as JSON values. Partitions without differences are only counted unless all were requested."""
-        told = sorted(self.told, key=lambda r: (r["topic"], r["partition"], -r["generation"]))
+        partitions = sorted(self.listed, key=lambda r: (r["topic"], r["partition"], -r["generation"]))
         return {
             "schema": SCHEMA,
             "tool": {"version": version(), "command": list(self.command)},
@@ -91,7 +91,7 @@ class Comparison:
                 if n.broker
             ],
             "problems": self.problems,
-            "partitions": [self._partition(r) for r in told],
+            "partitions": [self._partition(r) for r in partitions],
         }
 
     def json(self) -> str:
@@ -111,14 +111,14 @@ def show(found: Comparison, console: Console) -> None:
 
 def parts(found: Comparison, width: int) -> Iterator[RenderableType]:
     yield _head(found)
-    told = found.told
-    for row in told[:LISTED]:
+    listed = found.listed
+    for row in listed[:LISTED]:
         yield Text()
         yield from _partition(found, row, width)
-    if len(told) > LISTED:
-        yield Text(f"\nand {counted(len(told) - LISTED)} more; --json has all of them, --topic and --partition choose", style="dim")
+    if len(listed) > LISTED:
+        yield Text(f"\nand {counted(len(listed) - LISTED)} more; --json lists all, --topic and --partition select some", style="dim")
     if problems := found.problems:
-        yield Text("\nFiles that cannot be read as they are", style="bold red")
+        yield Text("\nFiles that cannot be read", style="bold red")
         for problem in problems[:LISTED]:
             yield Padding(Text(clean(str(problem["text"]))), (0, 0, 0, 2), expand=False)
         if len(problems) > LISTED:
@@ -180,13 +180,13 @@ def _ids(ids: Sequence[int]) -> str:
 
 
 def _copies(found: Comparison, row: Row, width: int) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=False)
-    several = len({c["broker"] for c in row["copies"]}) < len(row["copies"])
     columns = [(name, key) for name, key in _OFFSETS if any(c[key] is not None for c in row["copies"])]
-    for name in ("broker", *(name for name, _ in columns), "epoch@start"):
-        table.add_column(
-            name, no_wrap=name != "epoch@start", justify="left" if name in ("broker", "epoch@start") else "right", overflow="fold"
-        )
+    several = len({c["broker"] for c in row["copies"]}) < len(row["copies"])
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=False)
+    table.add_column("broker", no_wrap=True, overflow="fold")
+    for name, _ in columns:
+        table.add_column(name, no_wrap=True, justify="right", overflow="fold")
+    table.add_column("epoch@start", overflow="fold")
     if width >= WIDE:
         table.add_column("written (UTC)", no_wrap=True)
         table.add_column("log directory", overflow="fold")
@@ -194,22 +194,23 @@ def _copies(found: Comparison, row: Row, width: int) -> Table:
         table.add_column("collection", overflow="fold")
     odd = {r["broker"] for r in row["remarks"] or () if r["odd"]}
     for copy in row["copies"]:
-        style = "red" if copy["broker"] in odd and copy["latest"] else "" if copy["latest"] else "dim"
-        cells = [
-            f"{copy['broker']}{'' if copy['latest'] else ' before'}{' ' + copy['state'] if copy['state'] else ''}",
-            *(_number(copy[key]) for _, key in columns),
-            _epochs(copy["epochs"], 12 if width >= WIDE else 4),
-        ]
+        cells = [_whose(copy), *(_number(copy[key]) for _, key in columns), _epochs(copy["epochs"], 12 if width >= WIDE else 4)]
         if width >= WIDE:
-            at = copy["taken"]
-            cells += [
-                f"{at:%Y-%m-%d %H:%M:%S}" if at is not None else "-",
-                ", ".join(copy["directories"]) or found.shown(copy["collection"]),
-            ]
+            cells += _written(found, copy)
         elif several:
             cells.append(found.shown(copy["collection"]))
+        style = "dim" if not copy["latest"] else "red" if copy["broker"] in odd else ""
         table.add_row(*(Text(clean(cell), style=style) for cell in cells))
     return table
+
+
+def _whose(copy: Row) -> str:
+    return f"{copy['broker']}{'' if copy['latest'] else ' before'}{' ' + copy['state'] if copy['state'] else ''}"
+
+
+def _written(found: Comparison, copy: Row) -> tuple[str, str]:
+    at = f"{copy['taken']:%Y-%m-%d %H:%M:%S}" if copy["taken"] is not None else "-"
+    return at, ", ".join(copy["directories"]) or found.shown(copy["collection"])
 
 
 def _number(value: int | None) -> str:
@@ -218,8 +219,8 @@ def _number(value: int | None) -> str:
 
 def _epochs(epochs: Sequence[Row], limit: int) -> str:
     """The latest entries; these usually include the point where replicas diverge."""
-    told = [f"{e['epoch']}@{e['start']}" for e in epochs[-limit:]]
-    return " ".join([*(["…"] if len(epochs) > limit else []), *told]) or "-"
+    shown = [f"{e['epoch']}@{e['start']}" for e in epochs[-limit:]]
+    return " ".join([*(["…"] if len(epochs) > limit else []), *shown]) or "-"
 
 
 def _change(found: Comparison, change: Row) -> Text:

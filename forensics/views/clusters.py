@@ -33,7 +33,7 @@ RANK = {FOUND: 0, NOT_JUDGED: 1}
 """A cluster that could not be judged may be in any state."""
 LISTED = 40
 """Clusters that are shown; the rest are counted."""
-TOLD = 8
+CLUSTERS = 8
 """Clusters whose losses or current failures are listed line by line."""
 LINES = 3
 """Lines of one cluster."""
@@ -45,13 +45,12 @@ WIDEST = 28
 
 def brief(found: Conclusion, cluster: Cluster) -> dict[str, Any]:
     """Results for a cluster, as JSON values."""
-    firsts, lasts = ([at for s in cluster.sources if (at := getattr(s, name)) is not None] for name in ("first", "last"))
+    times = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
     judged = (found.findings, found.partitions)
-    usable = cluster.usable
     problems = [f"{s.path}: {s.problem}" for s in cluster.sources if s.problem]
     return {
-        "loss": loss_of(*judged) if usable else NOT_JUDGED,
-        "summary": summary(*judged) if usable else "Nothing of Kafka's was found in it.",
+        "loss": loss_of(*judged) if cluster.usable else NOT_JUDGED,
+        "summary": summary(*judged) if cluster.usable else "No Kafka logs or checkpoints found.",
         "partitions": counts(found.partitions),
         "findings": {level: sum(f.severity == level for f in found.findings) for level in reversed(LEVELS)},
         "lost": [lost_line(row) for row in lost(found.findings)][:KEPT],
@@ -62,8 +61,8 @@ def brief(found: Conclusion, cluster: Cluster) -> dict[str, Any]:
         "bytes": sum(s.bytes or 0 for s in cluster.sources),
         "problems": len(problems),
         "problem": problems[0] if problems else None,
-        "first": timestamp(min(firsts, default=None)),
-        "last": timestamp(max(lasts, default=None)),
+        "first": timestamp(min(times, default=None)),
+        "last": timestamp(max(times, default=None)),
     }
 
 
@@ -97,9 +96,14 @@ class Clusters:
         return next((level for level in reversed(LEVELS) if any(b["findings"][level] for b in self.found.values())), None)
 
     def json(self) -> str:
-        told = [{"cluster": n, **self.found.get(n, {}), "failed": self.failed.get(n)} for n in self.ordered()]
-        document = {"schema": SCHEMA, "tool": {"version": version()}, "remarks": list(self.remarks), "clusters": told}
+        rows = [{"cluster": n, **self.found.get(n, {}), "failed": self.failed.get(n)} for n in self.ordered()]
+        document = {"schema": SCHEMA, "tool": {"version": version()}, "remarks": list(self.remarks), "clusters": rows}
         return encoded(document, indent=1) + "\n"
+
+
+def pieces(clusters: Clusters, _files: Mapping[str, str]) -> Iterator[str]:
+    """The summary as JSON, with the interface of a format (forensics.output.format.AuditSummary)."""
+    yield clusters.json()
 
 
 def show(clusters: Clusters, console: Console) -> None:
@@ -107,36 +111,41 @@ def show(clusters: Clusters, console: Console) -> None:
 
 
 def _parts(clusters: Clusters) -> Iterator[RenderableType]:
-    names = clusters.ordered()
+    judged = [n for n in clusters.ordered() if n in clusters.found]
     yield Text(headline(clusters), style="bold red" if any(b["loss"] == FOUND for b in clusters.found.values()) else "bold")
     yield Text()
-    if clusters.found:
-        yield _table(clusters, [n for n in names if n in clusters.found])
+    if judged:
+        yield _table(clusters, judged)
         yield Text()
-    for title, key in (("Lost", "lost"), ("Broken now", "broken")):
-        told = [n for n in names if n in clusters.found and clusters.found[n][key]]
-        if told:
-            yield Text(title, style="bold")
-        for name in told[:TOLD]:
-            lines = clusters.found[name][key]
-            yield Text(f"  {clean(name)}")
-            yield from (hung("    - ", Text(clean(line))) for line in lines[:LINES])
-            if len(lines) > LINES:
-                yield Text(f"    and {len(lines) - LINES} more; report --cluster tells them")
-        if len(told) > TOLD:
-            yield Text(f"  and of {len(told) - TOLD} clusters more; --json has all")
-        if told:
-            yield Text()
+    yield from _lines(clusters, "Lost", "lost", judged)
+    yield from _lines(clusters, "Broken now", "broken", judged)
     troubles = list(_troubles(clusters))
     if troubles:
         yield Text("Problems", style="bold")
         for line in troubles[:LISTED]:
             yield hung("  - ", Text(clean(line)))
         if len(troubles) > LISTED:
-            yield Text(f"  and of {len(troubles) - LISTED} clusters more; --json has all")
+            yield Text(f"  and {counted(len(troubles) - LISTED, 'cluster')} more; --json lists all")
         yield Text()
     for remark in clusters.remarks:
         yield Text(clean(remark), style="dim")
+
+
+def _lines(clusters: Clusters, title: str, key: str, judged: Sequence[str]) -> Iterator[RenderableType]:
+    """The lines of a summary under `key`, for each cluster that has some."""
+    names = [n for n in judged if clusters.found[n][key]]
+    if not names:
+        return
+    yield Text(title, style="bold")
+    for name in names[:CLUSTERS]:
+        lines = clusters.found[name][key]
+        yield Text(f"  {clean(name)}")
+        yield from (hung("    - ", Text(clean(line))) for line in lines[:LINES])
+        if len(lines) > LINES:
+            yield Text(f"    and {len(lines) - LINES} more; report --cluster shows all")
+    if len(names) > CLUSTERS:
+        yield Text(f"  and {counted(len(names) - CLUSTERS, 'cluster')} more; --json lists all")
+    yield Text()
 
 
 def headline(clusters: Clusters) -> str:
@@ -145,16 +154,16 @@ def headline(clusters: Clusters) -> str:
     lost_in = [n for n in clusters.ordered() if n in clusters.found and clusters.found[n]["loss"] == FOUND]
     unjudged = of[NOT_JUDGED] + len(clusters.failed.keys() - clusters.found.keys())
     total = len(clusters.found.keys() | clusters.failed.keys())
-    told = [f"{counted(total, 'cluster')}."]
+    sentences = [f"{counted(total, 'cluster')}."]
     if lost_in:
-        told.append(f"DATA WAS LOST in {len(lost_in)} ({clean(some(lost_in))}).")
+        sentences.append(f"DATA WAS LOST in {len(lost_in)} ({clean(some(lost_in))}).")
     if unknown := total - len(lost_in) - of[EXCLUDED] - unjudged:
-        told.append(f"Of {unknown} it is NOT KNOWN whether data was lost.")
+        sentences.append(f"For {unknown} it is NOT KNOWN whether data was lost.")
     if of[EXCLUDED]:
-        told.append(f"{of[EXCLUDED]} lost nothing that was committed.")
+        sentences.append(f"{of[EXCLUDED]} lost nothing that was committed.")
     if unjudged:
-        told.append(f"{unjudged} could NOT BE JUDGED.")
-    return " ".join(told)
+        sentences.append(f"{unjudged} could NOT BE JUDGED.")
+    return " ".join(sentences)
 
 
 def _table(clusters: Clusters, names: Sequence[str]) -> Table:
@@ -177,10 +186,10 @@ def _table(clusters: Clusters, names: Sequence[str]) -> Table:
 
 def _troubles(clusters: Clusters) -> Iterator[str]:
     for name, why in sorted(clusters.failed.items()):
-        before = "; what is told of it is from before" if name in clusters.found else ""
-        yield f"{name}: it could not be judged: {why}{before}"
+        before = "; the results shown are from an earlier run" if name in clusters.found else ""
+        yield f"{name}: could not be judged: {why}{before}"
     for name in clusters.ordered():
         b = clusters.found.get(name)
         if b is not None and (b["loss"] == NOT_JUDGED or b["problem"]):
             what = b["summary"] if b["loss"] == NOT_JUDGED else f"{b['problems']} source{'s' if b['problems'] > 1 else ''} with problems"
-            yield f"{name}: {what}" + (f" (as {b['problem']})" if b["problem"] else "")
+            yield f"{name}: {what}" + (f" (for example {b['problem']})" if b["problem"] else "")

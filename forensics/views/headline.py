@@ -41,11 +41,11 @@ def summary(findings: Sequence[Finding], states: Partitions) -> str:
 def sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
     """A few sentences: missing evidence, losses, cut tails, unknown partitions with reasons, partitions proven intact."""
     sure = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
-    told = [*_missing(findings, states), *_lost(sure), *_cut(findings), *_unknown(findings, states), *_whole(states)]
+    lines = [*_missing(findings, states), *_lost(sure), *_cut(findings), *_unknown(findings, states), *_whole(states)]
     unclean = hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
     if unclean:
-        told.append(f"{counted(len(unclean), 'unclean election')}.")
-    return [t[0].upper() + t[1:] for t in told] or ["Nothing can be said of losses: what was collected tells of no partition."]
+        lines.append(f"{counted(len(unclean), 'unclean election')}.")
+    return [t[0].upper() + t[1:] for t in lines] or ["Losses are NOT KNOWN: the evidence contains no partition."]
 
 
 def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
@@ -58,28 +58,28 @@ def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
 
 
 def _lost(sure: Sequence[Finding]) -> list[str]:
-    told = []
+    lines = []
     if gone := [f for f in sure if f.committed]:
         offsets, one = _offsets(gone)
-        told.append(f"DATA WAS LOST: {offsets} that {'was' if one else 'were'} committed, in {counted(len(hit(gone)))}.")
+        lines.append(f"DATA WAS LOST: {offsets} that {'was' if one else 'were'} committed, in {counted(len(hit(gone)))}.")
     if gone := [f for f in sure if f.committed is None]:
         offsets, one = _offsets(gone)
-        told.append(
-            f"{offsets} {'is' if one else 'are'} gone in {counted(len(hit(gone)))}; whether {'it was' if one else 'they were'} committed is not in evidence."
+        lines.append(
+            f"{offsets} {'is' if one else 'are'} gone in {counted(len(hit(gone)))}; whether {'it was' if one else 'they were'} committed is unknown."
         )
-    return told
+    return lines
 
 
 def _cut(findings: Sequence[Finding]) -> list[str]:
-    told = []
-    for possible, perhaps in ((False, ""), (True, ", and perhaps nobody does")):
+    lines = []
+    for possible, perhaps in ((False, ""), (True, "; possibly none are")):
         if cut := [f for f in findings if f.kind == "data-loss" and f.committed is False and (f.confidence == "possible") == possible]:
             offsets, one = _offsets(cut)
-            were, them = ("was", "it") if one else ("were", "them")
-            told.append(
-                f"{offsets} that {were} never committed {were} cut in {counted(len(hit(cut)))}: producers with acks=0 or acks=1 may miss {them}{perhaps}."
+            were = "was" if one else "were"
+            lines.append(
+                f"{offsets} that {were} never committed {were} cut in {counted(len(hit(cut)))}; only acks=0/1 producers can be affected{perhaps}."
             )
-    return told
+    return lines
 
 
 def _offsets(findings: Sequence[Finding]) -> tuple[str, bool]:
@@ -94,17 +94,17 @@ def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
     known = {(p["topic"], p["partition"]) for p in states}
     doubtful = (f for f in findings if f.kind == "data-loss" and f.confidence == "possible" and f.committed is not False)
     elsewhere = hit(doubtful) - known
-    told = []
+    lines = []
     if unknown:
         names = some([f"{p['topic']}-{p['partition']}" for p in unknown])
         why, most = Counter(p["why"] for p in unknown).most_common(1)[0]
-        reason = why if len(unknown) == most else f"of {most} of them: {why}"
-        told.append(
-            f"Whether {'more was' if any(p['verdict'] == LOST for p in states) else 'data was'} lost is NOT KNOWN of {counted(len(unknown))} ({names}): {reason}."
+        reason = why if len(unknown) == most else f"for {counted(most)}, {why}"
+        lines.append(
+            f"Whether {'more was' if any(p['verdict'] == LOST for p in states) else 'data was'} lost is NOT KNOWN for {counted(len(unknown))} ({names}): {reason}."
         )
     if elsewhere:
-        told.append(f"A loss cannot be excluded in {counted(len(elsewhere))} of topics or clusters that are gone.")
-    return told
+        lines.append(f"A loss cannot be excluded in {counted(len(elsewhere))} of deleted topics or earlier clusters.")
+    return lines
 
 
 def _whole(states: Partitions) -> list[str]:
@@ -114,13 +114,13 @@ def _whole(states: Partitions) -> list[str]:
         return []
     if whole == len(states):
         all_of_them = f"all {whole} partitions are" if whole > 1 else "the partition is"
-        told = [f"No committed record was lost: {all_of_them} proven whole."]
+        lines = [f"No committed record was lost: {all_of_them} proven intact."]
     else:
-        told = [f"{counted(whole)} {'is' if whole == 1 else 'are'} proven to have lost nothing that was committed."]
+        lines = [f"{counted(whole)} {'is' if whole == 1 else 'are'} proven to have lost no committed record."]
     late = [p["since"] for p in states if p["verdict"] in (INTACT, TAIL_CUT) and not p["from_creation"]]
     if late:
-        what = "What was" if len(late) == whole else f"Of {len(late)} of them, what was"
+        subject = "Losses" if len(late) == whole else f"For {len(late)} of these partitions, losses"
         when = max((at for at in late if at is not None), default=None)
         begins = f" ({'at the latest ' if len({*late}) > 1 else ''}at {when:%Y-%m-%d %H:%M:%S})" if when is not None else ""
-        told.append(f"{what} before the evidence begins{begins} is NOT KNOWN.")
-    return told
+        lines.append(f"{subject} before the evidence begins{begins} are NOT KNOWN.")
+    return lines

@@ -6,7 +6,7 @@ Here: the rows, made from findings and the states of partitions. Not here: the s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -79,20 +79,29 @@ BROKEN = (
 
 def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Failures at the end of the evidence, one line each."""
+    present = [f for f in findings if not f.cluster]
     for kind, words in BROKEN:
-        now = hit((f for f in findings if f.kind == kind and not f.cluster), still=True)
-        if now:
-            yield _have(sorted(f"{t}-{p}" for t, p in now), words)
+        if now := hit((f for f in present if f.kind == kind), still=True):
+            yield _have(_names(now), words)
     # Stuck partitions are reported from the disks' state: they stay stuck until an operator moves the leadership.
-    if stuck := hit(f for f in findings if f.kind == "hw-stuck" and not f.cluster):
-        yield _have(sorted(f"{t}-{p}" for t, p in stuck), "{} records that nobody can read: kept, above the high watermark")
-    yield from (f.summary for f in findings if f.kind == "log-dir-failure" and f.end is None and not f.cluster)
-    alone: dict[int, list[str]] = defaultdict(list)
+    if stuck := hit(f for f in present if f.kind == "hw-stuck"):
+        yield _have(_names(stuck), "{} records above the high watermark, which consumers cannot read; the records are kept")
+    yield from (f.summary for f in present if f.kind == "log-dir-failure" and f.end is None)
+    for broker, names in sorted(_alone(states).items(), key=lambda item: -len(item[1])):
+        yield f"{_have(names, '{} one replica in sync')}, on broker {broker}: its failure would lose all records written since"
+
+
+def _names(partitions: Iterable[tuple[str | None, int | None]]) -> list[str]:
+    return sorted(f"{topic}-{partition}" for topic, partition in partitions)
+
+
+def _alone(states: Sequence[Mapping[str, Any]]) -> Mapping[int, list[str]]:
+    """Partitions of which a broker has the only in-sync replica, although others are assigned."""
+    found: dict[int, list[str]] = defaultdict(list)
     for state in states:
         if len(state["isr"] or ()) == 1 and len(state["replicas"] or ()) > 1:
-            alone[state["isr"][0]].append(f"{state['topic']}-{state['partition']}")
-    for broker, names in sorted(alone.items(), key=lambda item: -len(item[1])):
-        yield f"{_have(names, '{} one replica in sync')}, on broker {broker}: its failure would lose what was written since"
+            found[state["isr"][0]].append(f"{state['topic']}-{state['partition']}")
+    return found
 
 
 def _have(names: Sequence[str], words: str) -> str:

@@ -14,7 +14,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from forensics.incidents.folding import places
-from forensics.model.findings import Evidence, Finding, Place, brokers_named, counted, moment, some
+from forensics.model.findings import LEVELS, Evidence, Finding, Place, brokers_named, counted, moment, some
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views.document import Report, rules_digest
@@ -93,34 +93,33 @@ def pieces(report: Report) -> Iterator[str]:
 
 
 def _summary(report: Report) -> Iterator[str]:
-    cluster = report.cluster
-    firsts, lasts = [s.first for s in cluster.sources if s.first], [s.last for s in cluster.sources if s.last]
-    day = f" of {min(firsts):%Y-%m-%d}" if firsts else ""
+    begin = min((s.first for s in report.cluster.sources if s.first), default=None)
+    day = f" of {begin:%Y-%m-%d}" if begin is not None else ""
     yield f"# Post-incident review: Kafka incident{day}, {TITLES.get(loss_of(*report.judged), NOT_KNOWN)}"
     yield ""
-    yield "_Draft, written from the brokers' logs and checkpoints by kafka-forensics. Times are UTC. What only people know is theirs to add: `TODO`._"
+    yield "_Draft by kafka-forensics, from the logs and checkpoints of the brokers. Times are UTC. `TODO` marks what only people know._"
     yield ""
     yield "## Summary"
     yield ""
     yield f"**{prose(summary(*report.judged))}**"
     yield ""
+    people = [("Severity", "`TODO`"), ("Noticed at, by", "`TODO`"), ("Owner of this review", "`TODO`")]
+    yield from table(("", ""), [*_facts(report), *people])
+
+
+def _facts(report: Report) -> Iterator[tuple[str, str]]:
+    cluster = report.cluster
     brokers = [n for n in cluster.nodes.values() if n.broker]
-    versions = sorted({n.version for n in brokers if n.version})
-    told = [
-        (
-            "Cluster",
-            f"{counted(len(brokers), 'broker')}, {MODES[cluster.mode]}" + (f", id {code(cluster.id)}" if cluster.id else ""),
-        )
-    ]
-    told.append(("Kafka", prose(", ".join(versions)) or "version not in evidence"))
+    id_ = f", id {code(cluster.id)}" if cluster.id else ""
+    yield "Cluster", f"{counted(len(brokers), 'broker')}, {MODES[cluster.mode]}{id_}"
+    yield "Kafka", prose(", ".join(sorted({n.version for n in brokers if n.version}))) or "version unknown"
+    firsts, lasts = [s.first for s in cluster.sources if s.first], [s.last for s in cluster.sources if s.last]
     if firsts and lasts:
-        told.append(("Evidence", f"{len(cluster.sources)} sources, {moment(min(firsts))} to {moment(max(lasts))}"))
+        yield "Evidence", f"{len(cluster.sources)} sources, {moment(min(firsts))} to {moment(max(lasts))}"
     if cluster.redacted:
-        told.append(("Redacted", "names in the evidence were replaced before it was handed over; they are not the real ones"))
-    of = counts(report.judged[1])
-    told.append(("Partitions", f"{len(report.judged[1])}: " + ", ".join(f"{n} {verdict}" for verdict, n in of.items())))
-    told += [("Severity", "`TODO`"), ("Noticed at, by", "`TODO`"), ("Owner of this review", "`TODO`")]
-    yield from table(("", ""), told)
+        yield "Redacted", "names in the evidence were replaced before it was handed over; they are not the real ones"
+    verdicts = ", ".join(f"{n} {verdict}" for verdict, n in counts(report.judged[1]).items())
+    yield "Partitions", f"{len(report.judged[1])}: {verdicts}"
 
 
 def _impact(report: Report) -> Iterator[str]:
@@ -163,29 +162,36 @@ def _epoch(p: Place) -> str:
     return str(p.leader_epoch) if p.leader_epoch is not None else "not known"
 
 
-def _course(report: Report) -> Iterator[str]:
-    """Events in order of time; findings without an incident are included."""
-    told: list[tuple[datetime | None, str, str, str, str]] = []
+_Moment = tuple[datetime | None, str, str, str, str]
+"""Time, severity, kind, words, id."""
+
+
+def _moments(report: Report) -> Iterator[_Moment]:
+    """Starts and ends of incidents, and findings without an incident."""
     for i in report.incidents:
-        told.append((i.start, i.severity, i.kind, i.summary, i.id))
+        yield i.start, i.severity, i.kind, i.summary, i.id
         if i.end is not None and i.end != i.start:
-            told.append((i.end, i.severity, i.kind, "is over", i.id))
+            yield i.end, i.severity, i.kind, "ended", i.id
     known = {i.id for i in report.incidents}
     for f in report.findings:
         timed = f.happened is not None or f.kind == "data-loss"  # settings have none, and are among the causes
         if timed and (f.severity in SERIOUS or (f.severity in WORTH_A_LINE and f.incident not in known)):
-            told.append((f.happened, f.severity, f.kind, f.summary, f.id))
-    if not told:
+            yield f.happened, f.severity, f.kind, f.summary, f.id
+
+
+def _course(report: Report) -> Iterator[str]:
+    """Events in order of time."""
+    moments = list(_moments(report))
+    if not moments:
         return
     yield "## Timeline"
     yield ""
-    left_out = len(told) - MOMENTS
-    gravest = [row for level in ("critical", "high", "medium", "low", "info") for row in told if row[1] == level][:MOMENTS]
-    for at, _, kind, words, id_ in sorted(gravest, key=lambda row: (row[0] is None, row[0] or datetime.min)):
+    worst = [row for level in reversed(LEVELS) for row in moments if row[1] == level][:MOMENTS]
+    for at, _, kind, words, id_ in sorted(worst, key=lambda row: (row[0] is None, row[0] or datetime.min)):
         yield f"- {moment(at) if at is not None else 'at an unknown time'}: **{prose(kind)}** {prose(words)} ({code(id_)})"
-    if left_out > 0:
-        yield f"- and {left_out} less grave; the JSON report has all"
-    yield "- `TODO`: when it was noticed, what was done, when it was over for users"
+    if len(moments) > MOMENTS:
+        yield f"- and {len(moments) - MOMENTS} less severe; the JSON report has all"
+    yield "- `TODO`: when it was noticed, what was done, when users were no longer affected"
 
 
 def _causes(report: Report) -> Iterator[str]:

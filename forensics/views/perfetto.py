@@ -150,7 +150,7 @@ class _Trace:
         words = name if start or end else f"{name} (no time in evidence)"
         span = {"cat": "found", "name": words, "id2": {"local": key}, "pid": process, "tid": process}
         moments = {"start": timestamp(start), "end": timestamp(end)}
-        yield {"ph": "b", "ts": _ts(begin), **span, "args": _told({**moments, **told})}
+        yield {"ph": "b", "ts": _ts(begin), **span, "args": _known({**moments, **told})}
         yield {"ph": "e", "ts": _ts(over), **span}
 
     def _partition(self, name: Name) -> Iterator[Event]:
@@ -168,22 +168,27 @@ class _Trace:
             at = (p.end or p.start) if f.kind == "data-loss" else p.start
             for broker in p.brokers or f.brokers if at is not None else ():
                 where = {"pid": self.processes[broker], "tid": self.lanes[broker, name], "s": "t"}
-                yield {"ph": "i", "cat": "found", "name": f.kind, "ts": _ts(at or self.until), **where, "args": _told(_place(f, p))}
+                yield {"ph": "i", "cat": "found", "name": f.kind, "ts": _ts(at or self.until), **where, "args": _known(_place(f, p))}
 
     def _roles(self, name: Name, state: Mapping[str, Any]) -> Iterator[Event]:
         """The leader, and the brokers missing from the ISR."""
         spans: dict[int, list[tuple[datetime, datetime, str]]] = defaultdict(list)
-        steps = [s for s in state.get("steps") or () if s["leader"] is not None]
-        for step, following in zip_longest(steps, steps[1:]):
-            end = (following["at"] or self.since) if following is not None else self.until
-            if step["leader"] >= 0:
-                spans[step["leader"]].append((step["at"] or self.since, end, "leader"))
+        for leader, start, end in self._terms(state):
+            spans[leader].append((start, end, "leader"))
         for short in state.get("shorts") or ():
             for broker in short["missing"]:
                 spans[broker].append((short["start"] or self.since, short["end"] or self.until, "out of sync"))
         for broker, own in spans.items():
             if (lane := self.lanes.get((broker, name))) is not None:
-                yield from _side_by_side(self.processes[broker], lane, own)
+                yield from _without_overlaps(self.processes[broker], lane, own)
+
+    def _terms(self, state: Mapping[str, Any]) -> Iterator[tuple[int, datetime, datetime]]:
+        """Leaders with the start and the end of their terms."""
+        steps = [s for s in state.get("steps") or () if s["leader"] is not None]
+        for step, following in zip_longest(steps, steps[1:]):
+            end = (following["at"] or self.since) if following is not None else self.until
+            if step["leader"] >= 0:
+                yield step["leader"], step["at"] or self.since, end
 
     def _states(self, broker: int, process: int) -> Iterator[Event]:
         """The process state has a lane; additional states (fenced, paused, controller) are separate spans."""
@@ -193,12 +198,12 @@ class _Trace:
             if span.state in OF_PROCESS:
                 lane.append((start, end, span.state))
             else:
-                told = {"words": span.words or STATES[span.state], "start": timestamp(span.start), "end": timestamp(span.end)}
-                yield from self._span(process, span.state, f"state {broker}.{n}", start, end, told)
-        yield from _side_by_side(process, process, lane)
+                args = {"words": span.words or STATES[span.state], "start": timestamp(span.start), "end": timestamp(span.end)}
+                yield from self._span(process, span.state, f"state {broker}.{n}", start, end, args)
+        yield from _without_overlaps(process, process, lane)
 
 
-def _side_by_side(process: int, lane: int, spans: Sequence[tuple[datetime, datetime, str]]) -> Iterator[Event]:
+def _without_overlaps(process: int, lane: int, spans: Sequence[tuple[datetime, datetime, str]]) -> Iterator[Event]:
     """Spans of one lane, cut so that they do not overlap: clocks may contradict each other."""
     ordered = sorted(spans)
     for n, (start, end, name) in enumerate(ordered):
@@ -219,24 +224,24 @@ def _about(what: str, process: int, thread: int, value: str | int) -> Event:
     return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name" if isinstance(value, str) else "sort_index": value}}
 
 
-def _told(values: Mapping[str, Any]) -> dict[str, Any]:
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
     """Without unknown values."""
     return {name: value for name, value in values.items() if value not in (None, (), [], "")}
 
 
 def _finding(f: Finding) -> dict[str, Any]:
-    told = {
+    fields = {
         name: getattr(f, name)
         for name in ("severity", "confidence", "cause", "committed", "brokers", "leader_epoch", "summary", "explanation")
     }
     quoted = [f"{e.source}:{e.line}" if e.line is not None else e.source for e in f.evidence]
     return {
         "finding": f.id,
-        **told,
+        **fields,
         "partition": f.name if f.topic is not None else None,
         "offsets": _offsets(f.place),
         "evidence": quoted,
-        "places": [_told({"partition": p.name, "offsets": _offsets(p), "committed": p.committed}) for p in f.places],
+        "places": [_known({"partition": p.name, "offsets": _offsets(p), "committed": p.committed}) for p in f.places],
     }
 
 

@@ -16,6 +16,7 @@ from forensics.model.findings import Range, brokers_named, counted, some
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
+from forensics.tools.salvage.rows import Row
 from forensics.tools.salvage.segments import Lot
 from forensics.tools.salvage.written import Sending
 from forensics.views.text import sized
@@ -41,6 +42,12 @@ class Partition:
     sending: Sending | None = None
     command: str | None = None
     not_sendable: str | None = None
+
+    def count(self, row: Row) -> None:
+        self.records += row.control is None
+        self.markers += row.control is not None
+        self.aborted += row.transaction == "aborted"
+        self.open += row.transaction == "open"
 
 
 @dataclass
@@ -100,72 +107,85 @@ def _sent(sending: Sending | None) -> dict[str, int]:
     return {} if sending is None else {"lines": sending.count, "not_text": sending.unsendable, "unfinished": sending.unfinished}
 
 
-def show(told: Salvage, console: Console) -> None:
-    for line in _lines(told):
+def show(salvage: Salvage, console: Console) -> None:
+    for line in _lines(salvage):
         console.print(line, soft_wrap=True)
 
 
-def _lines(told: Salvage) -> Iterator[Text]:
-    found = [p for p in told.partitions if p.records or p.markers]
-    if not told.partitions:
-        yield Text("Nothing is lost, as far as the evidence tells: there is nothing to bring back.")
+def _lines(salvage: Salvage) -> Iterator[Text]:
+    if not salvage.partitions:
+        yield Text("The evidence shows no lost records, so there is nothing to recover.")
         return
-    records = sum(p.records for p in found)
-    if found:
-        yield Text(
-            f"{counted(records, 'lost record')} of {counted(len(found))} brought back into {clean(told.directory)}",
-            style="bold green",
-        )
-        yield Text("Records' bodies were read for it, as no other command does. Only their owner can read the files.\n", style="dim")
+    recovered = [p for p in salvage.partitions if p.records or p.markers]
+    if recovered:
+        records = counted(sum(p.records for p in recovered), "lost record")
+        yield Text(f"{records} of {counted(len(recovered))} recovered into {clean(salvage.directory)}", style="bold green")
+        yield Text("The files contain record bodies. Only their owner can read the files.\n", style="dim")
     else:
-        yield Text("None of the lost records is on a disk that was collected.\n", style="bold yellow")
-    for partition in told.partitions[:LISTED]:
-        yield from _partition(partition, told)
-    if len(told.partitions) > LISTED:
-        yield Text(f"and {counted(len(told.partitions) - LISTED)} more; --json has all\n")
-    for problem in told.problems[:LISTED]:
+        yield Text("No collected disk contains any of the lost records.\n", style="bold yellow")
+    for partition in salvage.partitions[:LISTED]:
+        yield from _partition(partition)
+    if len(salvage.partitions) > LISTED:
+        yield Text(f"and {counted(len(salvage.partitions) - LISTED)} more; --json has all\n")
+    for problem in salvage.problems[:LISTED]:
         yield Text(f"! {clean(problem)}", style="yellow")
-    if commands := [p for p in found if p.command is not None or p.not_sendable is not None]:
-        yield Text("To send them again (nothing was sent): set BOOTSTRAP=host:port", style="bold")
+    yield from _commands(recovered)
+
+
+def _commands(recovered: Sequence[Partition]) -> Iterator[Text]:
+    """How to send the records again."""
+    if commands := [p for p in recovered if p.command is not None or p.not_sendable is not None]:
+        yield Text("To send the records again (nothing was sent): set BOOTSTRAP=host:port", style="bold")
         yield from (_inner(p.command or f"{p.topic}-{p.partition}: {p.not_sendable}") for p in commands[:LISTED])
         yield Text(
-            "Look first whether their producers have sent them again themselves. What has a key goes to the partition it was in if the topic has as many "
-            "partitions as then and its producers chose by Kafka's own rule, in its order; what has none may go to any. Times are those of the sending. The tool ends "
-            "with 0 even where a broker refused a record: it prints that.",
+            "First check whether the producers have sent the records again. Records with a key go to their original partition, in order, if "
+            "the topic still has the same number of partitions and its producers used Kafka's default partitioner; records without a key can "
+            "go to any partition. Records get the time of sending. kafka-console-producer ends with exit code 0 even if a broker refused a "
+            "record; look for errors in its output.",
             style="dim",
         )
 
 
-def _partition(p: Partition, told: Salvage) -> Iterator[Text]:
-    marked = [
+def _partition(p: Partition) -> Iterator[Text]:
+    special = [
         words
         for count, words in (
             (p.aborted, f"{p.aborted} of aborted transactions"),
-            (p.open, f"{p.open} of transactions whose end was not found"),
-            (p.markers, f"{counted(p.markers, 'control record')} beside them"),
+            (p.open, f"{p.open} of transactions without a known end"),
+            (p.markers, f"also {counted(p.markers, 'control record')}"),
         )
         if count
     ]
-    yield Text(clean(f"{p.topic}-{p.partition}: {p.records} records" + (f" ({', '.join(marked)})" if marked else "")), style="bold")
+    yield Text(clean(f"{p.topic}-{p.partition}: {p.records} records" + (f" ({', '.join(special)})" if special else "")), style="bold")
     for lot in p.lots:
-        for held in lot.found.held:
-            whose = f" ({brokers_named([held.broker])})" if held.broker is not None else ""
-            epoch = f", leader epoch {held.leader_epoch}" if held.leader_epoch >= 0 else ""
-            yield _inner(f"offsets {held.offsets}{epoch}, from {held.source}{whose}")
-        if lot.copied:
-            codecs = ", ".join(sorted(lot.codecs))
-            sure = "" if lot.found.certain else "; that they are the lost ones and not others at the same offsets is probable, not proven"
-            yield _inner(f"{sized(lot.bytes)} of batches, compression {codecs}{sure}", style="dim")
-        if missing := lot.missing():
-            where = f": {lot.found.elsewhere}" if lot.found.elsewhere else ""
-            yield _inner(f"NOT FOUND: offsets {_ranges(missing)}{where}", style="yellow")
+        yield from _lot_lines(lot)
     if p.files:
         yield _inner(f"in {', '.join(p.files.values())}", style="dim")
-    if p.sending is not None and p.command is not None and (p.sending.unsendable or p.sending.unfinished):
-        left = [f"{p.sending.unsendable} that are no line of text"] if p.sending.unsendable else []
-        left += [f"{p.sending.unfinished} of transactions that did not commit, or whose end is not known"] if p.sending.unfinished else []
+    if p.command is not None and (left := _not_sent(p.sending)):
         yield _inner(f"the command below leaves out {' and '.join(left)}", style="yellow")
     yield Text()
+
+
+def _lot_lines(lot: Lot) -> Iterator[Text]:
+    for held in lot.found.held:
+        whose = f" ({brokers_named([held.broker])})" if held.broker is not None else ""
+        epoch = f", leader epoch {held.leader_epoch}" if held.leader_epoch >= 0 else ""
+        yield _inner(f"offsets {held.offsets}{epoch}, from {held.source}{whose}")
+    if lot.copied:
+        codecs = ", ".join(sorted(lot.codecs))
+        sure = "" if lot.found.certain else "; probably, but not provably, the lost records and not others at the same offsets"
+        yield _inner(f"{sized(lot.bytes)} of batches, compression {codecs}{sure}", style="dim")
+    if missing := lot.missing():
+        where = f": {lot.found.elsewhere}" if lot.found.elsewhere else ""
+        yield _inner(f"NOT FOUND: offsets {_ranges(missing)}{where}", style="yellow")
+
+
+def _not_sent(sending: Sending | None) -> list[str]:
+    if sending is None:
+        return []
+    left = [f"{counted(sending.unsendable, 'record')} that cannot be a line of text"] if sending.unsendable else []
+    unfinished = f"{sending.unfinished} of transactions that did not commit or have no known end"
+    return left + ([unfinished] if sending.unfinished else [])
 
 
 def _inner(words: str, style: str = "") -> Text:

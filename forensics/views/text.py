@@ -81,10 +81,10 @@ def _found(report: Report) -> Iterator[RenderableType]:
 
 
 def _why(report: Report) -> Iterator[RenderableType]:
-    told = _worth_telling(report.findings)
-    if told:
+    worst = _worst_of_each_kind(report.findings)
+    if worst:
         yield Text("Why", style="bold")
-    for finding in told:
+    for finding in worst:
         yield from _story(finding)
 
 
@@ -114,9 +114,9 @@ def _head(report: Report) -> Text:
         text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
     if cluster.ended:
         others = len(cluster.ended)
-        named = f"cluster {cluster.id}" if cluster.id is not None else "the last cluster"
+        named = f"id {cluster.id}" if cluster.id is not None else "id unknown"
         text.append(
-            f"\n{clean(named)} is what stands at the end; {counted(others, 'other')} lived on these brokers before, "
+            f"\nThis report is about the last cluster ({clean(named)}). {counted(others, 'earlier cluster')} ran on these brokers, "
             f"and {'their findings are' if others > 1 else 'its findings are'} marked [-1]{' and so on' if others > 1 else ''}",
             style="bold",
         )
@@ -125,9 +125,9 @@ def _head(report: Report) -> Text:
 
 def _protocol(cluster: Cluster) -> str:
     """Lower bound of the version if no startup line gives it: brokers are at least as new as their protocol."""
-    told = {cluster.settings.value("inter.broker.protocol.version", broker=n.id) for n in cluster.nodes.values() if n.broker}
-    spoken = sorted({value.split("-")[0] for value in told if value})
-    return f"Kafka {', '.join(spoken)} or later (inter.broker.protocol.version)" if spoken else "Kafka version unknown"
+    values = {cluster.settings.value("inter.broker.protocol.version", broker=n.id) for n in cluster.nodes.values() if n.broker}
+    versions = sorted({value.split("-")[0] for value in values if value})
+    return f"Kafka {', '.join(versions)} or later (inter.broker.protocol.version)" if versions else "Kafka version unknown"
 
 
 def _moment(at: datetime) -> str:
@@ -152,11 +152,11 @@ def _impact(report: Report) -> Iterator[RenderableType]:
     """Losses, current failures, and disks that must not be changed."""
     rows = lost(report.findings)
     if rows:
-        told = [lost_line(row) for row in rows[:LISTED]]
+        lines = [lost_line(row) for row in rows[:LISTED]]
         if len(rows) > LISTED:
-            told.append(f"and {len(rows) - LISTED} topics more; --json has all")
+            lines.append(f"and {counted(len(rows) - LISTED, 'topic')} more; --json has all")
         yield Text("Lost, by topic", style="bold")
-        yield from map(_item, told)
+        yield from map(_item, lines)
         yield Text()
     now = list(broken(report.findings, report.partitions))
     if now:
@@ -174,18 +174,18 @@ def _item(words: str) -> RenderableType:
 
 def lost_line(row: Lost) -> str:
     doubt = row.confidence == "possible"
-    cut = "never committed, perhaps missed by nobody" if doubt else "never committed"
-    kind = {True: "committed", False: cut, None: "committed or not is not in evidence"}[row.committed]
+    cut = "never committed, possibly no producer affected" if doubt else "never committed"
+    kind = {True: "committed", False: cut, None: "commit status unknown"}[row.committed]
     many = "an unknown number of records" if row.offsets is None else counted(row.offsets, "record")
     when = f"{_moment(row.first)}" if row.first is not None else "at an unknown time"
     if row.last is not None and row.first is not None and row.last - row.first > timedelta(minutes=1):
         when += f" to {_moment(row.last)}"
-    perhaps = "perhaps " if doubt and row.committed is not False else ""
+    perhaps = "possibly " if doubt and row.committed is not False else ""
     return f"{_whose(row)}: {perhaps}{many} ({kind}), {when} ({', '.join(row.causes)})"
 
 
 def _kind_of(row: Lost) -> str:
-    return "Cut" if row.committed is False else "Perhaps lost" if row.confidence == "possible" else "Lost"
+    return "Cut" if row.committed is False else "Possibly lost" if row.confidence == "possible" else "Lost"
 
 
 def _whose(row: Lost) -> str:
@@ -196,45 +196,46 @@ def _whose(row: Lost) -> str:
 
 
 def _incidents(report: Report) -> Iterator[RenderableType]:
-    told = [i for i in report.incidents if i.severity != "info"][:TOLD]
-    if told:
+    shown = [i for i in report.incidents if i.severity != "info"][:TOLD]
+    if shown:
         yield Text("What happened", style="bold")
-    for incident in told:
+    for incident in shown:
         at = f"  {_moment(incident.start)}  " if incident.start is not None else "  "
         text = Text(f"{incident.kind}  ", style=_colour(incident.severity)).append(clean(incident.explanation), style="none")
         yield hung(at, text, _colour(incident.severity))
-    if len(report.incidents) > len(told):
-        yield Text(f"  and {len(report.incidents) - len(told)} smaller ones; --json has all")
-    if told:
+    if len(report.incidents) > len(shown):
+        yield Text(f"  and {len(report.incidents) - len(shown)} smaller ones; --json has all")
+    if shown:
         yield Text()
 
 
 def _table(findings: Sequence[Finding]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), show_header=True, header_style="bold", expand=False)
-    table.add_column("severity", no_wrap=True)
-    table.add_column("kind", no_wrap=True)
-    table.add_column("when", no_wrap=True)
+    for name in ("severity", "kind", "when"):
+        table.add_column(name, no_wrap=True)
     table.add_column("what", overflow="fold")
     several_days = len({at.date() for f in findings if (at := f.happened) is not None}) > 1
+    time_format = "%m-%d %H:%M:%S" if several_days else "%H:%M:%S"
     for level in reversed(LEVELS[1:]):
         rows = [f for f in findings if f.severity == level]
         for finding in rows[:LISTED]:
-            certainty = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
-            if finding.cluster:
-                certainty += f" [{finding.cluster}]"
             at = finding.happened
-            when = at.strftime("%m-%d %H:%M:%S" if several_days else "%H:%M:%S") if at is not None else ""
-            table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(finding.summary + certainty)))
+            when = at.strftime(time_format) if at is not None else ""
+            table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(_what(finding))))
         if len(rows) > LISTED:
             table.add_row(Text(level, style=COLOURS[level]), "", "", f"and {len(rows) - LISTED} more; --json has all")
-    harmless = Counter(f.kind for f in findings if f.severity == LEVELS[0])
-    if harmless:
-        told = ", ".join(f"{kind} ({count})" if count > 1 else kind for kind, count in harmless.items())
-        table.add_row(Text(LEVELS[0], style=COLOURS[LEVELS[0]]), "", "", f"{told}; --json has them")
+    if harmless := Counter(f.kind for f in findings if f.severity == LEVELS[0]):
+        kinds = ", ".join(f"{kind} ({count})" if count > 1 else kind for kind, count in harmless.items())
+        table.add_row(Text(LEVELS[0], style=COLOURS[LEVELS[0]]), "", "", f"{kinds}; --json has them")
     return table
 
 
-def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:
+def _what(finding: Finding) -> str:
+    notes = [note for note in (finding.confidence if finding.confidence != "certain" else "", finding.cluster) if note]
+    return finding.summary + "".join(f" [{note}]" for note in notes)
+
+
+def _worst_of_each_kind(findings: Sequence[Finding]) -> list[Finding]:
     """The worst findings, one of each kind and cause before a second."""
     serious = [f for f in findings if f.severity in ALWAYS_LISTED]
     chosen: list[Finding] = []
@@ -282,43 +283,43 @@ def _unknowns(report: Report) -> Iterator[RenderableType]:
 
 
 def _next(report: Report) -> Iterator[RenderableType]:
-    told = next_steps(report.findings)
-    if told:
+    steps = next_steps(report.findings)
+    if steps:
         yield Text("What to do next", style="bold")
-        yield from map(_item, told)
+        yield from map(_item, steps)
         yield Text()
 
 
 def next_steps(findings: Sequence[Finding]) -> list[str]:
     """Steps of the worst findings first; a step for many partitions is listed once."""
-    told: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for finding in findings:
         if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
             names = [p.name for p in places(finding)]
             for step in finding.next_steps:
-                told.setdefault(step.replace(some(names), "{}") if names else step, []).extend(names)
-    return [general.replace("{}", some(names)) for general, names in list(told.items())[:STEPS]]
+                names_of.setdefault(step.replace(some(names), "{}") if names else step, []).extend(names)
+    return [general.replace("{}", some(names)) for general, names in list(names_of.items())[:STEPS]]
 
 
 def _closing(report: Report) -> Iterator[RenderableType]:
     """A summary that fits into a message: understandable alone, and the last text in a terminal."""
     loss = loss_of(*report.judged)
     of = counts(report.judged[1])
-    told = [
+    lines = [
         f"{LOSS.get(loss, NOT_KNOWN)} Of {counted(len(report.judged[1]))}: {', '.join(f'{n} {verdict}' for verdict, n in of.items() if n) or 'none'}."
     ]
-    told += [f"{_kind_of(row)}: {lost_line(row)}." for row in lost(report.findings)[:COPIED]]
+    lines += [f"{_kind_of(row)}: {lost_line(row)}." for row in lost(report.findings)[:COPIED]]
     if causes := [i for i in report.incidents if i.severity != "info"]:
-        told.append(f"Cause: {causes[0].summary}" + (f" (from {_moment(causes[0].start)} on)." if causes[0].start is not None else "."))
-    told += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]
-    told += list(untouchable(report.findings))[:COPIED]
-    told += [f"Next: {step}" for step in next_steps(report.findings)[:1]]
+        lines.append(f"Cause: {causes[0].summary}" + (f" (from {_moment(causes[0].start)} on)." if causes[0].start is not None else "."))
+    lines += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]
+    lines += list(untouchable(report.findings))[:COPIED]
+    lines += [f"Next: {step}" for step in next_steps(report.findings)[:1]]
     brokers = sum(n.broker for n in report.cluster.nodes.values())
-    told.append(
+    lines.append(
         f"Times are UTC. Made by kafka-forensics {version()} from {len(report.cluster.sources)} files of {counted(brokers, 'broker')}."
     )
     yield Text("In short", style="bold")
-    yield from (hung("  ", Text(clean(_short(line)))) for line in told)
+    yield from (hung("  ", Text(clean(_short(line)))) for line in lines)
 
 
 def _short(line: str) -> str:
@@ -326,8 +327,8 @@ def _short(line: str) -> str:
     if len(line) <= SAID:
         return line
     kept = line[:SAID]
-    said, clause, _ = kept.rpartition("; ")
-    return f"{said}; …" if clause else f"{kept.rpartition(' ')[0]} …"
+    clauses, clause, _ = kept.rpartition("; ")
+    return f"{clauses}; …" if clause else f"{kept.rpartition(' ')[0]} …"
 
 
 _SECTIONS = (_impact, _incidents, _found, _why, _unknowns, _next)

@@ -260,7 +260,7 @@ def test_what_a_log_holds_is_shown_and_not_obeyed(browser: Any, written: Callabl
         said = tab.inner_text("main")
         assert "<script>alert(1)</script>" in said and "␛[31mred" in said and "[U+202E]" in said
         tab.locator("button.context").first.click()
-        assert tab.locator("#viewer").is_visible() and tab.locator("#viewer .row.told").count() == 1
+        assert tab.locator("#viewer").is_visible() and tab.locator("#viewer .row.quoted").count() == 1
         assert tab.evaluate("document.querySelectorAll('script').length") == 3
         tab.keyboard.press("Escape")
         assert not tab.locator("#viewer").is_visible()

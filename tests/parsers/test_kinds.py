@@ -10,7 +10,7 @@ import pytest
 
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.replicas import STEPS
-from forensics.views.story.words import TELLINGS
+from forensics.views.story.words import PRESENTATIONS
 from parsers import sniff
 from parsers.kinds import KINDS, By, Scope, named, of
 from parsers.patterns import PATTERNS
@@ -60,7 +60,7 @@ def test_every_kind_of_a_replica_has_a_step_in_its_history_or_a_reason_why_not()
 
 
 def test_a_story_has_words_for_known_kinds_only() -> None:
-    assert TELLINGS.keys() <= KINDS.keys()
+    assert PRESENTATIONS.keys() <= KINDS.keys()
 
 
 def test_kinds_are_named_only_where_the_name_is_checked() -> None:

@@ -104,7 +104,7 @@ def test_the_line_fits_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_words(seen: Seen, lately: tuple[float, int], told: str) -> None:
-    assert evidence.told_of(seen, *lately) == told
+    assert evidence.progress_text(seen, *lately) == told
 
 
 def test_nothing_but_words_where_nobody_watches(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -172,26 +172,24 @@ class Names:
 
     def left(self, text: str) -> Iterator[str]:
         """Names of the mapping that occur in replaced text."""
-        words = self.known["word"]
-        for name in self._guarded:
-            if name in text and as_name(name).search(text):
-                yield name
+        yield from (name for name in self._guarded if name in text and as_name(name).search(text))
         yield from (name for name in self._odd if name in text)
         for match in _TOKEN.finditer(text):
-            token = match["token"]
-            if token is None:
-                if match["v6"] in self.known["address"]:
-                    yield match["v6"]
-                continue
-            yield from (found for m in _V4.finditer(token) if (found := m[0].replace(m[2], ".")) in self.known["address"])
-            bare = token.rstrip(".")
-            if bare in self._given or (bare not in self._whole and is_random(bare)):
-                continue
-            for piece in self._pieces(token):
-                if piece in self._whole:
-                    yield piece
-                elif not _HEX.fullmatch(piece):
-                    yield from (word for word in WORD.findall(piece) if word in words and word not in self._given)
+            if (token := match["token"]) is not None:
+                yield from self._left_in_token(token)
+            elif match["v6"] in self.known["address"]:
+                yield match["v6"]
+
+    def _left_in_token(self, token: str) -> Iterator[str]:
+        yield from (found for m in _V4.finditer(token) if (found := m[0].replace(m[2], ".")) in self.known["address"])
+        bare = token.rstrip(".")
+        if bare in self._given or (bare not in self._whole and is_random(bare)):
+            return
+        for piece in self._pieces(token):
+            if piece in self._whole:
+                yield piece
+            elif not _HEX.fullmatch(piece):
+                yield from (word for word in WORD.findall(piece) if word in self.known["word"] and word not in self._given)
 
     def left_in_bytes(self, data: bytes) -> Iterator[str]:
         """Names that occur anywhere in bytes, except those that can occur there by chance."""

@@ -57,15 +57,15 @@ deletion expiration dirs dir id insync ratio cache jitter hash index messages fe
 @lru_cache(maxsize=1)
 def vocabulary() -> frozenset[str]:
     """Words as they are printed, case-sensitive; includes every single letter."""
-    told = [p for p in PATTERNS if p.event in KINDS]
-    fixed = " ".join(
-        (OTHERS, *(_ESCAPES.sub(" ", p.regex) for p in told), *(p.literal for p in told), *(name for p in PATTERNS for name in p.loggers))
-    )
-    spelt = {word for p in told for found in _EITHER.findall(p.regex) for word in (found[0] + found[2], found[1] + found[2])}
-    spelt |= {found for p in told for found in _PERHAPS.findall(p.regex)}
-    stated = {word for text in (fixed, *map(_strings, _READERS)) for word in WORD.findall(text)}
-    shown = {word for p in told for sample in p.samples for word in WORD.findall(sample.line)}
-    return frozenset(spelt | {*WORD.findall(SETTINGS)} | stated | (shown - _names_of_samples()))
+    patterns = [p for p in PATTERNS if p.event in KINDS]
+    regexes = [p.regex for p in patterns]
+    spelt = {word for regex in regexes for found in _EITHER.findall(regex) for word in (found[0] + found[2], found[1] + found[2])}
+    spelt |= {found for regex in regexes for found in _PERHAPS.findall(regex)}
+    loggers = (name for p in PATTERNS for name in p.loggers)
+    fixed = " ".join((OTHERS, *(_ESCAPES.sub(" ", regex) for regex in regexes), *(p.literal for p in patterns), *loggers))
+    stated = {word for text in (fixed, SETTINGS, *map(_strings, _READERS)) for word in WORD.findall(text)}
+    shown = {word for p in patterns for sample in p.samples for word in WORD.findall(sample.line)}
+    return frozenset(spelt | stated | (shown - _names_of_samples()))
 
 
 @lru_cache(maxsize=1)

@@ -33,6 +33,7 @@ OF_ROW = 700
 """Characters of a row of a proof on the page, without its quotes."""
 LOOKS = {LEADER: "p-leader", IN_SYNC: "p-in-sync", OUT: "p-out", DOWN: "p-down"}
 WORDS = {LEADER: "leads", IN_SYNC: "in sync", OUT: "out of sync", DOWN: "down"}
+STATES = ("leader-change", "isr-change", "epoch-change")
 QUANTITIES = {"log-end-offset": "e", "high-watermark": "h"}
 BOUNDS = {"exact": 0, "at-least": 1, "at-most": 2}
 
@@ -55,7 +56,7 @@ class Kept(Protocol):
 class Lane:
     label: str
     spans: Sequence[Drawn]
-    said: str
+    text: str
     """The same as text."""
 
 
@@ -104,29 +105,34 @@ def ranked(partitions: Sequence[Row], worst: Mapping[Name, int]) -> list[int]:
 
 def details(order: Sequence[int], report: Report, kept: Kept, window: Window, sources: Sources) -> Iterator[Detail]:
     """Details of the first ones, as many as fit."""
-    partitions, findings = list(report.partitions), report.findings
-    lost: dict[Name, list[tuple[Finding, Place]]] = {}
-    for f in findings:
-        if f.kind == "data-loss" and not f.cluster:
-            for p in places(f):
-                if p.topic is not None and p.partition is not None:
-                    lost.setdefault((p.topic, p.partition), []).append((f, p))
+    partitions, losses = list(report.partitions), _losses(report.findings)
     room = ROOM
     for number, proof in zip(order[:MOST], proofs(report.partitions, order[:MOST]), strict=True):
         name = (partitions[number]["topic"], partitions[number]["partition"])
         story = [r for r in kept.story(*name, Wanted()) if r["generation"] == 0]
         observed = [r for r in kept.offsets(*name) if r["generation"] == 0 and not r["cluster"]]
-        told = Detail(
+        detail = Detail(
             name,
             number,
-            list(_lanes(story, observed, lost.get(name, ()), window)),
-            _data(story, observed, lost.get(name, ()), window, sources),
+            list(_lanes(story, observed, losses.get(name, ()), window)),
+            _data(story, observed, losses.get(name, ()), window, sources),
             section(proof, ROWS, AROUND) if proof["handovers"] is not None else None,
         )
-        room -= len(json.dumps(told.data)) + _size(told.proof)
+        room -= len(json.dumps(detail.data)) + _size(detail.proof)
         if room < 0:
             return
-        yield told
+        yield detail
+
+
+def _losses(findings: Sequence[Finding]) -> Mapping[Name, Sequence[tuple[Finding, Place]]]:
+    """The losses of each partition in the present cluster."""
+    found: dict[Name, list[tuple[Finding, Place]]] = {}
+    for f in findings:
+        if f.kind == "data-loss" and not f.cluster:
+            for p in places(f):
+                if p.topic is not None and p.partition is not None:
+                    found.setdefault((p.topic, p.partition), []).append((f, p))
+    return found
 
 
 def _size(proof: Section | None) -> int:
@@ -134,48 +140,79 @@ def _size(proof: Section | None) -> int:
     if proof is None:
         return 0
     rows = [row for row in proof.rows if isinstance(row, Shown)]
-    quoted = (len(q.text or "") for row in rows if row.on_bounds and proof.quoted for q in row.quotes)
-    said = (
-        len(words) for row in rows for words in (*row.removed, *(note for _, note in proof.opened(row)), *(q.place for q in row.quotes))
-    )
-    return len(rows) * OF_ROW + sum(quoted) + sum(said)
+    quotes = (len(q.text or "") for row in rows if row.on_bounds and proof.quoted for q in row.quotes)
+    return len(rows) * OF_ROW + sum(quotes) + sum(len(words) for row in rows for words in _words_of(row, proof))
+
+
+def _words_of(row: Shown, proof: Section) -> Iterator[str]:
+    yield from row.removed
+    yield from (note for _, note in proof.opened(row))
+    yield from (q.place for q in row.quotes)
 
 
 def _lanes(story: Sequence[Row], observed: Sequence[Row], lost: Sequence[tuple[Finding, Place]], window: Window) -> Iterator[Lane]:
-    brokers = sorted({lane["broker"] for r in story for lane in r["lanes"]})
-    leaders: list[tuple[datetime | None, tuple[int, int | None] | None]] = []
-    changes: dict[int, list[tuple[datetime | None, str | None]]] = {b: [] for b in brokers}
+    """A lane for the leader, and one for each broker."""
+    changes = _changes(story)
+    terms = [window.span("p-term", start, end, term.title, label=term.label) for start, end, term in _spans(changes.terms)]
+    gone = [window.span("loss", at, at, f"lost: {_ranges(p.offsets)}", f"#f-{f.id}") for f, p in lost for at in (p.end or p.start,)]
+    yield Lane("leader", [*terms, *gone], "; ".join(s.title for s in (*terms, *gone)) or "not known")
+    removals = [r for r in observed if r["quantity"] == REMOVED and r["time"] is not None]
+    for b, statuses in changes.statuses.items():
+        spans = [window.span(LOOKS[s], start, end, f"broker {b} {WORDS[s]}") for start, end, s in _spans(statuses)]
+        cuts = [
+            window.span("p-cut", r["time"], r["time"], f"broker {b} removed {_range(r)} ({r['cause']})")
+            for r in removals
+            if r["broker"] == b
+        ]
+        yield Lane(f"broker {b}", [*spans, *cuts], "; ".join(s.title for s in (*spans, *cuts)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A leader in an epoch."""
+
+    leader: int
+    epoch: int | None
+
+    @property
+    def title(self) -> str:
+        return f"broker {self.leader} leads in epoch {self._epoch}"
+
+    @property
+    def label(self) -> str:
+        return f"{self.leader} \u00b7 e{self._epoch}"
+
+    @property
+    def _epoch(self) -> str:
+        return "?" if self.epoch is None else str(self.epoch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """Times at which leader and epoch, and the status of each broker, became another."""
+
+    terms: Sequence[tuple[datetime | None, _Term | None]]
+    statuses: Mapping[int, Sequence[tuple[datetime | None, str | None]]]
+
+
+def _changes(story: Sequence[Row]) -> _Changes:
+    terms: list[tuple[datetime | None, _Term | None]] = []
+    statuses: dict[int, list[tuple[datetime | None, str | None]]] = {
+        b: [] for b in sorted({lane["broker"] for r in story for lane in r["lanes"]})
+    }
     now: datetime | None = None
     epoch: int | None = None
     for r in story:
         if r["time"] is not None:
             now = max(now or r["time"], r["time"])
-        epoch = r["epoch"] if r["epoch"] is not None and r["kind"] in ("leader-change", "isr-change", "epoch-change") else epoch
+        if r["epoch"] is not None and r["kind"] in STATES:
+            epoch = r["epoch"]
         status = {lane["broker"]: lane["status"] for lane in r["lanes"]}
         leader = next((b for b, s in status.items() if s == LEADER), None)
-        _add(leaders, now, (leader, epoch) if leader is not None else None)
-        for b in brokers:
-            _add(changes[b], now, status.get(b) if status.get(b) in LOOKS else None)
-    gone = [window.span("loss", at, at, f"lost: {_ranges(p.offsets)}", f"#f-{f.id}") for f, p in lost for at in (p.end or p.start,)]
-    spans = [
-        window.span(
-            "p-term",
-            a,
-            b,
-            f"broker {leader} leads in epoch {'?' if epoch is None else epoch}",
-            label=f"{leader} \u00b7 e{'?' if epoch is None else epoch}",
-        )
-        for a, b, (leader, epoch) in _spans(leaders)
-    ]
-    yield Lane("leader", [*spans, *gone], "; ".join(s.title for s in (*spans, *gone)) or "not known")
-    for b in brokers:
-        spans = [window.span(LOOKS[s], start, end, f"broker {b} {WORDS[s]}") for start, end, s in _spans(changes[b])]
-        cuts = [
-            window.span("p-cut", r["time"], r["time"], f"broker {b} removed {_range(r)} ({r['cause']})")
-            for r in observed
-            if r["quantity"] == REMOVED and r["broker"] == b and r["time"] is not None
-        ]
-        yield Lane(f"broker {b}", [*spans, *cuts], "; ".join(s.title for s in (*spans, *cuts)))
+        _add(terms, now, _Term(leader, epoch) if leader is not None else None)
+        for b, own in statuses.items():
+            _add(own, now, status.get(b) if status.get(b) in LOOKS else None)
+    return _Changes(terms, statuses)
 
 
 def _add(changes: list[tuple[datetime | None, T | None]], at: datetime | None, status: T | None) -> None:
@@ -202,29 +239,19 @@ def _data(
 ) -> dict[str, Any]:
     half = ENTRIES // 2
     shown = list(story) if len(story) <= ENTRIES else [*story[:half], *story[-half:]]
+    timed = [r for r in observed if r["time"] is not None]
     return {
         "s": [_entry(r, window, sources) for r in shown],
         "cut": [half, len(story) - len(shown)] if len(shown) < len(story) else None,
-        "o": [
-            [
-                r["broker"],
-                QUANTITIES[r["quantity"]],
-                window.place(r["time"]),
-                r["offset"],
-                BOUNDS[r["bound"]],
-                sources.number(r["source"]),
-                r["line"],
-            ]
-            for r in observed
-            if r["quantity"] in QUANTITIES and r["time"] is not None
-        ],
-        "r": [
-            [r["broker"], window.place(r["time"]), r["offset"], r["end"], r["cause"]]
-            for r in observed
-            if r["quantity"] == REMOVED and r["time"] is not None
-        ],
+        "o": [_offset(r, window, sources) for r in timed if r["quantity"] in QUANTITIES],
+        "r": [[r["broker"], window.place(r["time"]), r["offset"], r["end"], r["cause"]] for r in timed if r["quantity"] == REMOVED],
         "l": [[f.id, window.place(p.end or p.start), r.start, r.end, f.committed, f.confidence] for f, p in lost for r in p.offsets],
     }
+
+
+def _offset(r: Row, window: Window, sources: Sources) -> list[Any]:
+    bound, quantity = BOUNDS[r["bound"]], QUANTITIES[r["quantity"]]
+    return [r["broker"], quantity, window.place(r["time"]), r["offset"], bound, sources.number(r["source"]), r["line"]]
 
 
 def _entry(r: Row, window: Window, sources: Sources) -> list[Any]:

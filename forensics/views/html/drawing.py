@@ -22,8 +22,8 @@ FOCUS = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A span of a lane. `look`: its class in the styles; `label`: text in it, if there is room; `told`: number of its evidence in the
-    data."""
+    """A span of a lane. `look`: its class in the styles; `label`: text in it, if there is room; `quotes`: number of its evidence in
+    the data."""
 
     look: str
     x: float
@@ -33,7 +33,7 @@ class Drawn:
     title: str
     href: str | None = None
     label: str = ""
-    told: int | None = None
+    quotes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ class Window:
         title: str,
         href: str | None = None,
         label: str = "",
-        told: int | None = None,
+        quotes: int | None = None,
     ) -> Drawn:
         """`start` None: since before the evidence; `end` None: to its end."""
         first, last = self.ms(start or self.begin), self.ms(end or self.end)
         low, high = self.shown
         x, right = (_percent(at, low, high) for at in (first, max(first, last)))
-        return Drawn(look, x, round(max(right - x, LEAST), 3), first, max(first, last), title, href, label, told)
+        return Drawn(look, x, round(max(right - x, LEAST), 3), first, max(first, last), title, href, label, quotes)
 
     def ticks(self) -> list[tuple[int, str]]:
         length = self.until - self.since

@@ -5,7 +5,7 @@ Here: the page's values. Not here: the order of clusters and the text (views.clu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from forensics.output.version import version
@@ -16,29 +16,40 @@ from forensics.views.html.page import NOT_KNOWN, TITLES, environment
 QUIET = "Nothing lost, nothing broken, all read"
 
 
+def pieces(clusters: Clusters, files: Mapping[str, str]) -> Iterator[str]:
+    """The page, with the interface of a format (forensics.output.format.AuditSummary)."""
+    yield overview(clusters, files)
+
+
 def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
     """The whole file. `links`: by cluster, where its own page is, relative to this one."""
-    told: list[dict[str, Any]] = [
+    rows: list[dict[str, Any]] = [
         {
             "name": name,
             "number": number,
             "link": links.get(name),
-            "told": clusters.found.get(name),
+            "summary": clusters.found.get(name),
             "failed": clusters.failed.get(name),
             "loss": clusters.found[name]["loss"] if name in clusters.found else NOT_JUDGED,
         }
         for number, name in enumerate(clusters.ordered(), 1)
     ]
-    of = {c["loss"] for c in told}
-    loss = FOUND if FOUND in of else EXCLUDED if of == {EXCLUDED} else "unknown"
-    loud = [c for c in told if c["failed"] or c["loss"] != EXCLUDED or (c["told"] and (c["told"]["broken"] or c["told"]["problem"]))]
+    losses = {c["loss"] for c in rows}
+    loss = FOUND if FOUND in losses else EXCLUDED if losses == {EXCLUDED} else "unknown"
+    loud = [c for c in rows if _is_loud(c)]
     values = {
         "title": TITLES.get(loss, NOT_KNOWN),
         "headline": headline(clusters),
         "loss": loss,
         "remarks": clusters.remarks,
-        "clusters": told,
-        "parts": [p for p in (("", loud), (QUIET, [c for c in told if c not in loud])) if p[1]],
+        "clusters": rows,
+        "parts": [p for p in (("", loud), (QUIET, [c for c in rows if c not in loud])) if p[1]],
         "version": version(),
     }
     return environment().get_template("clusters.html").render(**values)
+
+
+def _is_loud(row: Mapping[str, Any]) -> bool:
+    """Whether a cluster has a loss, a current failure or files that could not be read."""
+    summary = row["summary"]
+    return bool(row["failed"] or row["loss"] != EXCLUDED or (summary and (summary["broken"] or summary["problem"])))

@@ -149,7 +149,7 @@ class _Page:
         self.ranked = ranked(self.partitions, self.worst)
         self.window = self._window()
         self.sources = Sources()
-        self.told: list[list[Any]] = []
+        self.quotes: list[list[Any]] = []
         """Quotes for the spans of lanes, by number."""
         self.details: list[Detail] = []
         if kept is not None:
@@ -164,11 +164,27 @@ class _Page:
         return window([at for at in (*covered, cluster.until) if at is not None], [*own, *losses])
 
     def values(self) -> dict[str, Any]:
-        report, cluster = self.report, self.report.cluster
-        loss = loss_of(*report.judged)
-        held = list(zip(report.findings, self.document["findings"], strict=True))[:HELD]
+        """The values of the template."""
+        held = list(zip(self.report.findings, self.document["findings"], strict=True))[:HELD]
         contexts = self._contexts([f for f, _ in held])
-        files = [*self.document["evidence"]["archives"], *self.document["evidence"]["sources"]]
+        values = {
+            **self._headline(),
+            **self._lane_values(),
+            **self._finding_values(held, contexts),
+            "rows": [self.partitions[n] for n in self.ranked[:PAGE]],
+            "details": [(d, self.partitions[d.number]) for d in self.details],
+            "proof_meaning": MEANING,
+            "proof_missing": MISSING,
+            "balance": self._balance(),
+            **self._evidence(),
+            "command": shlex.join(("kafka-forensics", *self.report.command)),
+        }
+        data = block(self._data(contexts))  # last: it has the quotes and sources of all others
+        return {**values, "data": Markup(data)}  # noqa: S704 - block() leaves nothing that a parser of HTML takes for markup
+
+    def _headline(self) -> dict[str, Any]:
+        report = self.report
+        loss = loss_of(*report.judged)
         return {
             "loss": loss,
             "title": TITLES.get(loss, NOT_KNOWN),
@@ -183,53 +199,55 @@ class _Page:
             "sure": SURE,
             "levels": [*reversed(LEVELS)],
             "window": self.window,
+        }
+
+    def _lane_values(self) -> dict[str, Any]:
+        states = [s for own in self.report.states.values() for s in own]
+        lanes = self._lanes()
+        eventful = any(self._eventful(self.report.states.get(node.id, ())) for node, _, shown in lanes if not shown)
+        return {
             "incidents": self._incidents(),
             "incident_lane": self._incident_lane(),
             "loss_lane": self._loss_lane(),
-            "lanes": (lanes := self._lanes()),
-            "lanes_said": "more nodes"
-            + (
-                ""
-                if any(self._eventful(self.report.states.get(n.id, ())) for n, _, at_once in lanes if not at_once)
-                else ", to which nothing happened"
-            ),
+            "lanes": lanes,
+            "more_lanes": "more nodes" if eventful else "more nodes, without any events",
             "state_words": STATES,
-            "used": {s.state for own in report.states.values() for s in own},
-            "states": [(s, state) for own in report.states.values() for s in own for state in (s.state,)],
+            "used": {s.state for s in states},
+            "states": [(s, s.state) for s in states],
             "counts": self.document["cluster"]["under_replication"],
-            "findings": [self._finding(f, told, contexts) for f, told in held],
+        }
+
+    def _finding_values(self, held: Sequence[tuple[Finding, Mapping[str, Any]]], contexts: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
+        findings = self.report.findings
+        return {
+            "findings": [self._finding(f, row, contexts) for f, row in held],
             "shown": SHOWN,
-            "findings_left_out": len(report.findings) - len(held),
-            "kinds": sorted({f.kind for f in report.findings}),
-            "brokers": sorted({b for f in report.findings for b in f.brokers} | set(cluster.nodes)),
-            "severities": [level for level in reversed(LEVELS) if any(f.severity == level for f in report.findings)],
-            "rows": [self.partitions[n] for n in self.ranked[:PAGE]],
-            "details": [(d, self.partitions[d.number]) for d in self.details],
-            "proof_meaning": MEANING,
-            "proof_missing": MISSING,
-            "balance": self._balance(),
+            "findings_left_out": len(findings) - len(held),
+            "kinds": sorted({f.kind for f in findings}),
+            "brokers": sorted({b for f in findings for b in f.brokers} | set(self.report.cluster.nodes)),
+            "severities": [level for level in reversed(LEVELS) if any(f.severity == level for f in findings)],
+            "collect": list(dict.fromkeys(step for f in findings if f.kind == "evidence-gap" for step in f.next_steps)),
+        }
+
+    def _evidence(self) -> dict[str, Any]:
+        sources = self.report.cluster.sources
+        files = [*self.document["evidence"]["archives"], *self.document["evidence"]["sources"]]
+        return {
             "groups": self._groups(by_node=False),
             "by_node": self._groups(by_node=True),
             "files": files[:FILES],
             "files_left_out": max(len(files) - FILES, 0),
-            "sources_total": (
-                len(cluster.sources),
-                sum(s.bytes or 0 for s in cluster.sources),
-                sum(s.unrecognised or 0 for s in cluster.sources),
-            ),
-            "collect": list(dict.fromkeys(step for f in report.findings if f.kind == "evidence-gap" for step in f.next_steps)),
-            "command": shlex.join(("kafka-forensics", *report.command)),
-            "data": Markup(block(self._data(contexts))),  # noqa: S704 - block() leaves nothing that a parser of HTML takes for markup
+            "sources_total": (len(sources), sum(s.bytes or 0 for s in sources), sum(s.unrecognised or 0 for s in sources)),
         }
 
     # events
 
     def _incidents(self) -> list[dict[str, Any]]:
-        told = []
+        shown = []
         for i in self.document["incidents"][:HELD]:
             known = [f for f in i["findings"] if f in self.by_id]
-            told.append({**i, "shown": [self.by_id[f] for f in known[:8]], "more": len(known) - 8})
-        return told
+            shown.append({**i, "shown": [self.by_id[f] for f in known[:8]], "more": len(known) - 8})
+        return shown
 
     def _incident_lane(self) -> Lane:
         spans = [
@@ -257,11 +275,11 @@ class _Page:
         for node in nodes:
             own = self.report.states.get(node.id, ())
             spans = [
-                self.window.span(f"b-{s.state}", s.start, s.end, self._said(s), told=self._quoted(s))
+                self.window.span(f"b-{s.state}", s.start, s.end, self._span_text(s), quotes=self._quoted(s))
                 for s in sorted(own, key=lambda s: s.state in OVER)
             ]
-            told = "; ".join(self._said(s) for s in own if s.state != UNSTATED)
-            found.append((node, Lane(f"{'broker' if node.broker else 'controller'} {node.id}", spans, told), self._eventful(own)))
+            text = "; ".join(self._span_text(s) for s in own if s.state != UNSTATED)
+            found.append((node, Lane(f"{'broker' if node.broker else 'controller'} {node.id}", spans, text), self._eventful(own)))
         if len(nodes) <= LANES:
             return [(node, lane, True) for node, lane, _ in found]
         shown = [n.id for n, _, eventful in found if eventful][:LANES]
@@ -270,13 +288,13 @@ class _Page:
     def _quoted(self, s: Span) -> int | None:
         if not s.evidence:
             return None
-        self.told.append([[self.sources.number(e.source), e.line, e.byte, e.text[:CUT]] for e in s.evidence])
-        return len(self.told) - 1
+        self.quotes.append([[self.sources.number(e.source), e.line, e.byte, e.text[:CUT]] for e in s.evidence])
+        return len(self.quotes) - 1
 
     def _eventful(self, own: Sequence[Span]) -> bool:
         return any(s.state in WORTH or (s.state == CONTROLLER and sum(o.state == CONTROLLER for o in own) > 1) for s in own)
 
-    def _said(self, s: Span) -> str:
+    def _span_text(self, s: Span) -> str:
         words = "; ".join(w for w in (s.words, f"cluster {s.cluster}" if s.cluster else "") if w)
         more = f" ({words})" if words else ""
         if s.state == CLOCK:
@@ -286,10 +304,10 @@ class _Page:
 
     # findings
 
-    def _finding(self, f: Finding, told: Mapping[str, Any], contexts: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
-        own = told.get("places") or ()
+    def _finding(self, f: Finding, row: Mapping[str, Any], contexts: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
+        own = row.get("places") or ()
         return {
-            **told,
+            **row,
             "happened": f.happened,
             "named": own[:NAMED],
             "more": len(own) - NAMED,
@@ -297,7 +315,7 @@ class _Page:
             "e": self.window.place(f.end),
             "quotes": [
                 {**e, "key": f"{self.sources.number(e['source'])}:{e['line']}" if (e["source"], e["line"]) in contexts else None}
-                for e in told["evidence"]
+                for e in row["evidence"]
             ],
         }
 
@@ -320,16 +338,16 @@ class _Page:
     # the rest
 
     def _balance(self) -> dict[str, Any]:
-        told = self.document["cluster"]["balance"]
-        rows = told["load"]["brokers"]
-        leaders = {b["broker"]: b for b in told["leaders"]["brokers"]}
+        balance = self.document["cluster"]["balance"]
+        rows = balance["load"]["brokers"]
+        leaders = {b["broker"]: b for b in balance["leaders"]["brokers"]}
         return {
             "rows": [{**r, "leaders": leaders.get(r["broker"])} for r in rows],
             "most": max((r["share"] for r in rows), default=1) or 1,
             "even": 1 / len(rows) if rows else 0,
             "metrics": list(rows[0]["metrics"]) if rows else [],
-            "sigma": told["load"]["sigma"],
-            "limit": told["load"]["limit"],
+            "sigma": balance["load"]["sigma"],
+            "limit": balance["load"]["limit"],
         }
 
     def _groups(self, *, by_node: bool) -> list[dict[str, Any]]:
@@ -337,21 +355,7 @@ class _Page:
         found: dict[tuple[bool, int, str], list[Source]] = defaultdict(list)
         for s in self.report.cluster.sources:
             found[by_node and s.node is None, (s.node or 0) if by_node else 0, s.kind].append(s)
-        return [
-            {
-                "node": None if nobody else node,
-                "nodes": len({n for s in own for n in s.nodes}),
-                "kind": kind,
-                "files": len(own),
-                "bytes": sum(s.bytes or 0 for s in own),
-                "lines": sum(s.lines or 0 for s in own),
-                "unrecognised": sum(s.unrecognised or 0 for s in own),
-                "problems": [f"{s.path}: {s.problem}" for s in own if s.problem],
-                "first": min((s.first for s in own if s.first is not None), default=None),
-                "last": max((s.last for s in own if s.last is not None), default=None),
-            }
-            for (nobody, node, kind), own in sorted(found.items())
-        ]
+        return [_group(None if unknown else node, kind, own) for (unknown, node, kind), own in sorted(found.items())]
 
     def _data(self, contexts: Mapping[tuple[str, int], Sequence[tuple[int, str]]]) -> dict[str, Any]:
         counts = self.document["cluster"]["under_replication"]
@@ -365,7 +369,7 @@ class _Page:
             "p": self._columns(),
             "f": {f.id: self._of(f) for f in self.report.findings[:HELD]},
             "order": [n for n in self.ranked if self._notable(self.partitions[n])],
-            "b": self.told,
+            "b": self.quotes,
             "d": {str(d.number): d.data for d in self.details},
             "names": [f"{t}-{p}" for t, p in (d.name for d in self.details)],
             "c": {f"{self.sources.number(source)}:{line}": lines for (source, line), lines in contexts.items()},
@@ -423,8 +427,23 @@ class _Once:
         return list(self._known)
 
 
+def _group(node: int | None, kind: str, sources: Sequence[Source]) -> dict[str, Any]:
+    return {
+        "node": node,
+        "nodes": len({n for s in sources for n in s.nodes}),
+        "kind": kind,
+        "files": len(sources),
+        "bytes": sum(s.bytes or 0 for s in sources),
+        "lines": sum(s.lines or 0 for s in sources),
+        "unrecognised": sum(s.unrecognised or 0 for s in sources),
+        "problems": [f"{s.path}: {s.problem}" for s in sources if s.problem],
+        "first": min((s.first for s in sources if s.first is not None), default=None),
+        "last": max((s.last for s in sources if s.last is not None), default=None),
+    }
+
+
 def _loss(row: Lost) -> _Lost:
-    kinds = {True: "yes", False: "no, never", None: "not in evidence"}
+    kinds = {True: "yes", False: "no, never", None: "unknown"}
     names = [f"{topic}-{partition}" for topic, partition in row.partitions]
     return _Lost(row, kinds[row.committed], names[:12], len(names) - 12)
 

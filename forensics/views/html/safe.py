@@ -30,8 +30,8 @@ def _named(match: re.Match[str]) -> str:
 
 def block(value: Any) -> str:
     """JSON for a data block in a page."""
-    told = json.dumps(_visible(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return _OF_MARKUP.sub(lambda m: f"\\u{ord(m[0]):04x}", told)
+    text = json.dumps(_visible(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _OF_MARKUP.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
 
 
 def _visible(value: Any) -> Any:

@@ -26,7 +26,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, brokers_named
 from forensics.model.partition.continuity import Gap, between
 from forensics.model.partition.order import file_order
-from forensics.model.partition.replicas import Removal
+from forensics.model.partition.replicas import Removal, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.judgement import judgement
@@ -34,7 +34,18 @@ from forensics.proof.records import records
 from forensics.views.story.lives import Lives, ending
 from forensics.views.story.narration import narrated
 from forensics.views.story.step import IN_SYNC, LEADER, NONE, OUT, STORY, UNKNOWN, Key, Step, Wanted, placed, said
-from forensics.views.story.words import OF_DIRECTORIES, Teller, clock, finding_words, found_again, ids, lost, on_disk, subject, telling
+from forensics.views.story.words import (
+    OF_DIRECTORIES,
+    Wording,
+    clock,
+    finding_words,
+    found_again,
+    ids,
+    lost,
+    on_disk,
+    presentation,
+    subject,
+)
 from parsers.kinds import ON_DISK, Role, Scope, of
 
 MAX_LANES = 64
@@ -51,15 +62,15 @@ PAUSE_MS = 1_000
 
 _OF_BROKERS = of(scope=Scope.BROKER, role=Role.LOG_DIR | Role.PAUSE)
 _OF_CONTROLLERS = of(role=Role.ELECTED)
-_OF_TOPICS = frozenset(k for k in of(role=Role.TOPIC_MADE | Role.TOPIC_GOING | Role.TOPIC_GONE) if not telling(k).silent)
+_OF_TOPICS = frozenset(k for k in of(role=Role.TOPIC_MADE | Role.TOPIC_GOING | Role.TOPIC_GONE) if not presentation(k).silent)
 _FETCH_FAILS = of(role=Role.FETCH_FAILS)
 _ISR_INTENTS = of(role=Role.ISR_INTENT)
 
 
-def tell(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
+def story_rows(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
     """Rows of STORY for one timeline, in order. Bounded, whatever the timeline holds."""
-    told = steps(timeline, cluster, list(found_in(timeline, cluster)), everything=wanted.everything)
-    for number, row in enumerate(narrated(told, wanted)):
+    entries = steps(timeline, cluster, list(found_in(timeline, cluster)), everything=wanted.everything)
+    for number, row in enumerate(narrated(entries, wanted)):
         yield {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}
 
 
@@ -72,8 +83,8 @@ PROVEN = pa.schema([("story", pa.struct(list(STORY))), ("proof", PROOF)])
 def proven(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
     """Rows of PROVEN: the story of one timeline and, for the partition of the last topic of this name and the last cluster, the proof."""
     findings = list(found_in(timeline, cluster))
-    told = steps(timeline, cluster, findings, everything=wanted.everything)
-    for number, row in enumerate(narrated(told, wanted)):
+    entries = steps(timeline, cluster, findings, everything=wanted.everything)
+    for number, row in enumerate(narrated(entries, wanted)):
         yield {"story": {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}}
     if timeline.generation == cluster.number == 0 and timeline.topic != INTERNAL:
         own = judgement(timeline, cluster, findings)
@@ -119,12 +130,56 @@ def _around(cluster: Cluster) -> _Around:
     return _Around(elections, {e.controller for _, e in elections if e.controller_epoch is not None}, of_topics, said, own)
 
 
+@dataclass(frozen=True)
+class _Change:
+    """From one state of the partition to the next."""
+
+    state: State
+    before: State | None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the leader is another."""
+        return self.before is None or self.before.leader != self.state.leader
+
+    @property
+    def gone(self) -> frozenset[int]:
+        """Brokers that left the ISR."""
+        return frozenset(self.before.isr) - frozenset(self.state.isr) if self.before is not None else frozenset()
+
+    @property
+    def back(self) -> frozenset[int]:
+        """Brokers that joined the ISR."""
+        return frozenset(self.state.isr) - frozenset(self.before.isr) if self.before is not None else frozenset()
+
+    @property
+    def kind(self) -> str:
+        return "leader-change" if self.moved else "isr-change" if self.gone or self.back else "epoch-change"
+
+    @property
+    def tone(self) -> str:
+        return "bad" if self.state.leader < 0 else "warn" if self.gone and not self.moved else "plain"
+
+    @property
+    def broker(self) -> int | None:
+        """The broker that the change is about."""
+        if self.moved and self.state.leader >= 0:
+            return self.state.leader
+        return min(self.gone or self.back, default=None)
+
+    @property
+    def signature(self) -> object:
+        state, before = self.state, self.before
+        moves = state.adding, state.removing, state.replicas
+        return self.kind, state.leader, before and before.leader, self.gone, self.back, *moves
+
+
 class _Story:
     """The steps of one timeline, collected from its states, its brokers' streams and the events of the cluster."""
 
     def __init__(self, timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], everything: bool) -> None:
         self.timeline, self.cluster, self.findings, self.everything = timeline, cluster, findings, everything
-        self.teller = Teller(timeline, cluster, findings)
+        self.wording = Wording(timeline, cluster, findings)
         self.brokers = lanes(timeline)
         self.lane_set = frozenset(self.brokers)
         times = [e.at for e in timeline.events if e.at is not None] + [s.at for s in timeline.states if s.at is not None]
@@ -170,29 +225,24 @@ class _Story:
         return steps
 
     def _state_step(self, state: State, before: State | None, start: Event | None, key: tuple[datetime, int, int, int]) -> Step:
-        moved = before is None or before.leader != state.leader
-        finding = self.teller.unclean.get(state.known_epoch) if moved else None
-        gone = frozenset(before.isr) - frozenset(state.isr) if before is not None else frozenset()
-        back = frozenset(state.isr) - frozenset(before.isr) if before is not None else frozenset()
-        kind = "leader-change" if moved else "isr-change" if gone or back else "epoch-change"
-        tone = "loss" if finding is not None else "bad" if state.leader < 0 else "warn" if gone and not moved else "plain"
-        quoted = finding.evidence if finding is not None else ()
+        change = _Change(state, before)
+        finding = self.wording.unclean.get(state.known_epoch) if change.moved else None
         return Step(
-            kind=kind,
+            kind=change.kind,
             at=state.at,
-            signature=(kind, state.leader, before and before.leader, gone, back, state.adding, state.removing, state.replicas),
-            words=lambda: self.teller.state(state, before, start),
+            signature=change.signature,
+            words=lambda: self.wording.state(state, before, start),
             evidence=tuple(e for e in (state.event, start, *state.also) if e is not None),
-            quoted=quoted,
-            broker=state.leader if moved and state.leader >= 0 else next(iter(sorted(gone or back)), None),
+            quoted=finding.evidence if finding is not None else (),
+            broker=change.broker,
             roles=_roles(state, self.brokers),
             epoch=state.known_epoch,
             partition_epoch=state.partition_epoch,
-            tone=tone,
+            tone="loss" if finding is not None else change.tone,
             kept=before is None or finding is not None,
             news_only_in_brief=before is not None and _same(state, before),
             key=key,
-        )  # fmt: skip
+        )
 
     def _streams(self) -> Iterator[Step]:
         """Each writer's own events in its own order, with its runs between them."""
@@ -200,61 +250,44 @@ class _Story:
         for event in self.timeline.events:
             own[event.writer].append(event)
         for writer in sorted({*own, *self.brokers}, key=lambda w: (w is not None, w or 0)):
-            yield from self._stream(writer, own.get(writer, []))
+            yield from _Stream(self, writer, own.get(writer, [])).steps()
 
-    def _stream(self, writer: int | None, events: list[Event]) -> Iterator[Step]:
-        node = self.cluster.nodes.get(writer) if writer in self.lane_set and writer is not None else None
-        lives = Lives(node, self.covers, self.dropped, created=self.timeline.created()) if node is not None else None
-        replica = self.timeline.replicas.get(writer) if writer is not None else None
-        removals = {id(r.evidence[-1]): r for r in replica.removals if r.evidence} if replica is not None else {}
-        loads = {id(load.event): load.unclean for load in replica.loads} if replica is not None else {}
-        ends = {id(o.event): o.offset for o in replica.observations if o.quantity == "log-end-offset"} if replica is not None else {}
-        now, reached, spoken = datetime.min, None, None
-        extra = [e for e in _around(self.cluster).own.get(writer, ()) if self.covers(e.at)] if lives else []
-        for number, event in enumerate(file_order([*events, *extra, *(lives.events() if lives is not None else ())])):
-            if lives is not None and (ended := lives.ended_before(event, spoken)) is not None:
-                rank = 1 if ended.at is not None and ended.at > now else 3
-                now = max(now, ended.at or now)
-                yield placed(ended, (now, rank, writer or 0, number))
-            place = max(now, event.at or now, self.begins.get(event.leader_epoch, now) if event.leader_epoch is not None else now)
-            if event.line is not None:  # its files were partly written by others, before it was back
-                now, spoken = place, event.at or spoken
-            step = lives.step(event) if lives is not None else None
-            removal = removals.get(id(event))
-            if step is None and (removal is not None or id(event) not in self.consumed):
-                told = removal is not None or self._told(event, reached, is_load=id(event) in loads)
-                if told or self.everything:
-                    step = self._event_step(event, removal, recovered=loads.get(id(event), False), in_brief=told)
-            if step is not None:
-                yield placed(step, (place, 3, writer if writer is not None else -1, number))
-            reached = ends.get(id(event), reached)
-
-    def _told(self, e: Event, reached: int | None, *, is_load: bool) -> bool:
-        """Whether an event adds something that no other entry shows."""
-        how = telling(e.event)
+    def is_news(self, e: Event, reached: int | None, *, is_load: bool) -> bool:
+        """Whether an event shows something that no other entry shows; `reached`: the last log end offset of its writer."""
+        how = presentation(e.event)
         if how.silent or (e.event in ON_DISK and e.at is None) or (e.event == "log-load" and not is_load):
             return False
-        if e.event == "truncation":
-            return e.offset is not None and e.offset > 0 and (reached is None or reached > e.offset)
-        if e.event == "become-refused" and e.reason == "leader-unavailable":
-            return False  # the state without a leader, or the crash of the leader, is shown
-        if e.event in OF_DIRECTORIES and e.writer != subject(e) and subject(e) in self.own_failures:
+        if e.event == "truncation" and (not e.offset or e.offset < 0 or (reached is not None and reached <= e.offset)):
             return False
-        if e.event == "log-dir-offline":
-            again = (subject(e), e.directory) in self.failed
-            self.failed.add((subject(e), e.directory))
-            return not again
-        if e.event == "reassignment" and e.reason in ("started", "completed") and self.recorded:
-            return False  # a state shows it, and every controller replays it, even much later
-        if e.event in _FETCH_FAILS and self._moving(e.at):
+        if self._shown_by_owner(e) or self._shown_with_states(e):
             return False
-        if e.event == "unclean-election-said":
-            return not self.teller.unclean
-        if e.event == "fetcher-added":
-            return not self.timeline.of("follower-start")
-        if e.event in _ISR_INTENTS:
-            return bool(self.timeline.of("isr-rejected"))
         return not how.settling or not self._settling(e.at)
+
+    def _shown_by_owner(self, e: Event) -> bool:
+        """A failed log directory that its broker prints itself, or that was shown before."""
+        if e.event not in OF_DIRECTORIES:
+            return False
+        if e.writer != subject(e) and subject(e) in self.own_failures:
+            return True
+        if e.event != "log-dir-offline":
+            return False
+        again = (subject(e), e.directory) in self.failed
+        self.failed.add((subject(e), e.directory))
+        return again
+
+    def _shown_with_states(self, e: Event) -> bool:
+        """An event that a change of state, or another event of the same change, shows better."""
+        if e.event == "become-refused":
+            return e.reason == "leader-unavailable"  # the state without a leader, or the crash of the leader, is shown
+        if e.event == "reassignment":
+            return self.recorded and e.reason in ("started", "completed")  # every controller replays it, even much later
+        if e.event == "unclean-election-said":
+            return bool(self.wording.unclean)
+        if e.event == "fetcher-added":
+            return bool(self.timeline.of("follower-start"))
+        if e.event in _ISR_INTENTS:
+            return not self.timeline.of("isr-rejected")
+        return e.event in _FETCH_FAILS and self._moving(e.at)
 
     def _moving(self, at: datetime | None) -> bool:
         """Leadership was moving: followers get errors until they have received the new epoch."""
@@ -268,19 +301,19 @@ class _Story:
         made = self.timeline.states[0].at if self.timeline.created() else None
         return made is not None and at is not None and at - made < SETTLES
 
-    def _event_step(self, e: Event, removal: Removal | None, *, recovered: bool, in_brief: bool) -> Step:
+    def event_step(self, e: Event, removal: Removal | None, *, recovered: bool, in_brief: bool) -> Step:
         broker = subject(e)
         failed = e.event == "log-dir-partitions" and broker is not None
         return Step(
             kind="removal" if removal is not None else e.event,
             at=e.at,
             signature=(e.event, e.writer, e.reason, e.broker, removal is not None),
-            words=lambda: self.teller.event(e, removal, recovered=recovered),
+            words=lambda: self.wording.event(e, removal, recovered=recovered),
             evidence=(e, *(removal.evidence if removal is not None else ())),
-            broker=self._lane(broker),
+            broker=self.lane(broker),
             down={broker: True} if failed and broker is not None else {},
             epoch=e.leader_epoch,
-            tone="bad" if removal is not None else "warn" if recovered else telling(e.event).tone,
+            tone="bad" if removal is not None else "warn" if recovered else presentation(e.event).tone,
             in_brief=in_brief,
             news_only_in_brief=failed,
             repeats=e.repeats,
@@ -297,7 +330,7 @@ class _Story:
 
     def _clusterwide(self) -> Iterator[Step]:
         """Elections of controllers, the creation and deletion of the topic, and brokers that a controller lost while they were running."""
-        told: set[object] = set()
+        shown: set[object] = set()
         around = _around(self.cluster)
         near = [
             *around.elections,
@@ -309,24 +342,19 @@ class _Story:
             if not (self._just_made(e.at) if made else self.covers(e.at)):
                 continue
             key = ((self.begin if made else e.at) or datetime.min, 0, -1, number)
-            if e.event in _OF_CONTROLLERS and (e.controller, e.controller_epoch) not in told:
-                if e.controller_epoch is None and e.controller in around.numbered:
-                    continue
-                told.add((e.controller, e.controller_epoch))
-                yield Step(
-                    "controller-elected",
-                    e.at,
-                    ("controller", e.controller),
-                    self._worded(e),
-                    (e,),
-                    broker=self._lane(e.controller),
-                    key=key,
-                )
-            elif e.event in _OF_TOPICS and e.topic == self.timeline.topic and e.event not in told and self._same_topic(e):
-                told.add(e.event)
-                yield Step(e.event, e.at, (e.event,), self._worded(e), (e,), tone=telling(e.event).tone, key=key)
+            if e.event in _OF_CONTROLLERS and (e.controller, e.controller_epoch) not in shown:
+                shown.add((e.controller, e.controller_epoch))
+                yield from self._controller_steps(e, key)
+            elif e.event in _OF_TOPICS and self._same_topic(e) and e.event not in shown:
+                shown.add(e.event)
+                yield Step(e.event, e.at, (e.event,), self._worded(e), (e,), tone=presentation(e.event).tone, key=key)
             else:
                 yield from self._reached(e, key)
+
+    def _controller_steps(self, e: Event, key: Key) -> Iterator[Step]:
+        if e.controller_epoch is not None or e.controller not in _around(self.cluster).numbered:
+            signature = ("controller", e.controller)
+            yield Step("controller-elected", e.at, signature, self._worded(e), (e,), broker=self.lane(e.controller), key=key)
 
     def _just_made(self, at: datetime | None) -> bool:
         return at is not None and self.begin is not None and self.timeline.created() and abs(at - self.begin) <= AFTER
@@ -355,37 +383,33 @@ class _Story:
                 )
 
     def _same_topic(self, e: Event) -> bool:
-        return not e.topic_id or not self.timeline.topic_id or e.topic_id == self.timeline.topic_id
+        return e.topic == self.timeline.topic and (not e.topic_id or not self.timeline.topic_id or e.topic_id == self.timeline.topic_id)
 
     def _worded(self, e: Event) -> Callable[[], str]:
-        return lambda: self.teller.event(e, None, recovered=False)
+        return lambda: self.wording.event(e, None, recovered=False)
 
-    def _lane(self, broker: int | None) -> int | None:
+    def lane(self, broker: int | None) -> int | None:
         return broker if broker in self.lane_set else None
 
     def _findings(self) -> Iterator[Step]:
         """Findings at their place: losses at the election that caused them, windows at their start."""
-        chain = sorted((now, epoch) for epoch, now in self.begins.items())
+        last_begin = max(self.begins.values(), default=datetime.max)
         for number, f in enumerate(self.findings):
             if f.severity in ("info", "low") or f.kind == "unclean-election":
                 continue
-            at = (f.end or f.start) if f.kind == "data-loss" else (f.start or f.end)
-            of_epoch = self.begins.get(f.leader_epoch) if f.leader_epoch is not None and f.kind == "data-loss" else None
-            known = [t for t in (of_epoch, at) if t is not None]
-            place = max(known) if known else chain[-1][0] if chain else datetime.max
-            possible = f.confidence == "possible"
-            tone = "warn" if possible else "loss" if f.kind == "data-loss" else "warn" if f.severity == "medium" else "bad"
+            is_loss = f.kind == "data-loss"
+            at = (f.end or f.start) if is_loss else (f.start or f.end)
+            of_epoch = self.begins.get(f.leader_epoch) if f.leader_epoch is not None and is_loss else None
             yield Step(
                 kind=f.kind,
                 at=at,
                 signature=(f.kind, f.cause, f.brokers, f.confidence, () if f.of_records else tuple(f.groups)),
                 words=said(finding_words(f, self.timeline.name)),
                 quoted=f.evidence,
-                broker=None,
                 epoch=f.leader_epoch,
-                tone=tone,
-                kept=f.kind == "data-loss",
-                key=(place, 2, 0, number),
+                tone=_finding_tone(f),
+                kept=is_loss,
+                key=(max((t for t in (of_epoch, at) if t is not None), default=last_begin), 2, 0, number),
             )
 
     def _snapshots(self) -> Iterator[Step]:
@@ -399,28 +423,34 @@ class _Story:
 
     def _silences(self) -> Iterator[Step]:
         """Times without any line of a broker, while others print lines about this partition."""
-        marks = sorted(s.at for s in self.timeline.states if s.at is not None)
         if self.timeline.generation < 0 or self.begin is None or self.end is None:
             return
         for broker in self.brokers:
-            spans = _spans(broker, self.cluster)
-            for (_, last), (first, _) in itertools.pairwise(spans):
-                if first - last > SILENT and bisect_left(marks, last) < bisect_right(marks, first):
-                    words = f"no line of broker {broker} from here to {clock(first)}: it had nothing to say, or a file is missing"
-                    yield _gap(words, last, broker)
-            if not spans:
-                continue
-            node = self.cluster.nodes.get(broker)
-            if spans[0][0] > self.begin + SILENT and node is not None and node.lives and node.lives[0].begin is None:
-                yield _gap(f"the collected lines of broker {broker} begin here", spans[0][0], broker)
-            last = spans[-1][1]
-            missed = self.dropped(broker, last - SLACK, None)
-            if missed is not None and self.end > last + AFTER:
-                yield _gap(
-                    f"no line of broker {broker} after {clock(last)}: it died, or its later log is missing", max(missed, last), broker
-                )
-            elif self.end > last + SILENT:
-                yield _gap(f"no line of broker {broker} after this", last, broker)
+            if spans := _spans(broker, self.cluster):
+                yield from self._silences_between(broker, spans)
+                yield from self._silence_before(broker, spans[0][0], self.begin)
+                yield from self._silence_after(broker, spans[-1][1], self.end)
+
+    def _silences_between(self, broker: int, spans: Sequence[tuple[datetime, datetime]]) -> Iterator[Step]:
+        marks = sorted(s.at for s in self.timeline.states if s.at is not None)
+        for (_, last), (first, _) in itertools.pairwise(spans):
+            if first - last > SILENT and bisect_left(marks, last) < bisect_right(marks, first):
+                words = f"no line of broker {broker} from here to {clock(first)}: it logged nothing, or a file is missing"
+                yield _gap(words, last, broker)
+
+    def _silence_before(self, broker: int, first: datetime, begin: datetime) -> Iterator[Step]:
+        node = self.cluster.nodes.get(broker)
+        if first > begin + SILENT and node is not None and node.lives and node.lives[0].begin is None:
+            yield _gap(f"the collected lines of broker {broker} begin here", first, broker)
+
+    def _silence_after(self, broker: int, last: datetime, end: datetime) -> Iterator[Step]:
+        missed = self.dropped(broker, last - SLACK, None)
+        if missed is not None and end > last + AFTER:
+            yield _gap(
+                f"no line of broker {broker} after {clock(last)}: it crashed, or its later log is missing", max(missed, last), broker
+            )
+        elif end > last + SILENT:
+            yield _gap(f"no line of broker {broker} after this", last, broker)
 
     def _drops(self) -> dict[int, list[datetime]]:
         """Times at which others reported a broker as removed from the ISR, the leadership or the cluster."""
@@ -430,7 +460,7 @@ class _Story:
                 for broker in {before.leader, *before.isr} - {state.leader, *(b for b in state.isr if state.leader >= 0)}:
                     found[broker].append(state.at)
         for broker in self.brokers:
-            found[broker].extend(at for at, _ in self.teller.fenced.get(broker, ()))
+            found[broker].extend(at for at, _ in self.wording.fenced.get(broker, ()))
         return {broker: sorted(times) for broker, times in found.items()}
 
     def dropped(self, broker: int, after: datetime, until: datetime | None) -> datetime | None:
@@ -443,7 +473,7 @@ class _Story:
         timeline = self.timeline
         if timeline.generation < 0:
             named = f" (id {timeline.topic_id})" if timeline.topic_id else ""
-            yield Step("generation", None, ("generation",), said(f"an earlier topic of this name{named}, deleted since"), tone="gap")
+            yield Step("generation", None, ("generation",), said(f"an earlier topic of this name{named}, now deleted"), tone="gap")
         if not timeline.created():
             epoch = timeline.states[0].known_epoch if timeline.states else None
             known = f", in epoch {epoch}" if epoch is not None else ""
@@ -451,7 +481,7 @@ class _Story:
                 "gap",
                 None,
                 ("begin",),
-                said(f"the evidence of this partition begins here{known}; what was before is not told"),
+                said(f"the evidence of this partition begins here{known}; earlier events are unknown"),
                 tone="gap",
             )
         collected = self.cluster.collected
@@ -462,7 +492,7 @@ class _Story:
                 "gap",
                 None,
                 ("absent",),
-                said(f"nothing was collected from {which}: what its log held, and cut, is not told"),
+                said(f"nothing was collected from {which}: the contents and truncations of its log are unknown"),
                 tone="gap",
             )
 
@@ -470,20 +500,84 @@ class _Story:
         timeline = self.timeline
         now = timeline.standing
         if now.event is not None and timeline.generation == 0:
-            yield Step("end", None, ("end",), said(self.teller.end(now)), (now.event,), epoch=now.leader_epoch)
+            yield Step("end", None, ("end",), said(self.wording.end(now)), (now.event,), epoch=now.leader_epoch)
         for broker, replica in sorted(timeline.replicas.items()):
             for removal in replica.removals:
                 if removal.cause == "left-behind":
                     extent = f"{removal.start}..{removal.end - 1}"
-                    words = f"broker {broker} still has offsets {extent} that no later leader had: it will cut them when it follows"
+                    words = f"broker {broker} still has offsets {extent} that no later leader had: it will truncate them when it becomes a follower"
                     yield Step(
-                        "left-behind", None, ("left-behind", broker), said(words), removal.evidence, broker=self._lane(broker), tone="bad"
+                        "left-behind", None, ("left-behind", broker), said(words), removal.evidence, broker=self.lane(broker), tone="bad"
                     )
         for broker, found in sorted(timeline.collected_logs.items()):
             files = [e for e in (found.high_watermark, found.recovery_point, found.log_start, found.end_event()) if e is not None]
             if files or found.epochs:
                 evidence = (*files, *found.epoch_events[-1:])
-                yield Step("on-disk", None, ("on-disk", broker), said(on_disk(found)), evidence, broker=self._lane(broker))
+                yield Step("on-disk", None, ("on-disk", broker), said(on_disk(found)), evidence, broker=self.lane(broker))
+
+
+class _Stream:
+    """The events of one writer in its own order, with the starts and ends of its process between them."""
+
+    def __init__(self, story: _Story, writer: int | None, events: Sequence[Event]) -> None:
+        timeline, cluster = story.timeline, story.cluster
+        self.story, self.writer = story, writer
+        node = cluster.nodes.get(writer) if writer is not None and writer in story.lane_set else None
+        self.lives = Lives(node, story.covers, story.dropped, created=timeline.created()) if node is not None else None
+        of_process = [e for e in _around(cluster).own.get(writer, ()) if story.covers(e.at)] if self.lives is not None else []
+        starts_and_ends = self.lives.events() if self.lives is not None else ()
+        self.events = file_order([*events, *of_process, *starts_and_ends])
+        replica = (timeline.replicas.get(writer) if writer is not None else None) or Replica(-1)
+        self.removals = {id(r.evidence[-1]): r for r in replica.removals if r.evidence}
+        self.loads = {id(load.event): load.unclean for load in replica.loads}
+        """Whether a load of the log followed an unclean shutdown."""
+        self.log_ends = {id(o.event): o.offset for o in replica.observations if o.quantity == "log-end-offset"}
+        self.now = datetime.min
+        self.last_line: datetime | None = None
+        self.reached: int | None = None
+        """The last log end offset."""
+
+    def steps(self) -> Iterator[Step]:
+        place_of_writer = self.writer if self.writer is not None else -1
+        for number, event in enumerate(self.events):
+            yield from self._end_of_run(event, number)
+            place = self._place(event)
+            if (step := self._step(event)) is not None:
+                yield placed(step, (place, 3, place_of_writer, number))
+            self.reached = self.log_ends.get(id(event), self.reached)
+
+    def _end_of_run(self, event: Event, number: int) -> Iterator[Step]:
+        ended = self.lives.ended_before(event, self.last_line) if self.lives is not None else None
+        if ended is not None:
+            rank = 1 if ended.at is not None and ended.at > self.now else 3
+            self.now = max(self.now, ended.at or self.now)
+            yield placed(ended, (self.now, rank, self.writer or 0, number))
+
+    def _place(self, event: Event) -> datetime:
+        begins = self.story.begins
+        place = max(
+            self.now, event.at or self.now, begins.get(event.leader_epoch, self.now) if event.leader_epoch is not None else self.now
+        )
+        if event.line is not None:  # its files were partly written by others, before it was back
+            self.now, self.last_line = place, event.at or self.last_line
+        return place
+
+    def _step(self, event: Event) -> Step | None:
+        if self.lives is not None and (step := self.lives.step(event)) is not None:
+            return step
+        removal = self.removals.get(id(event))
+        if removal is None and id(event) in self.story.consumed:
+            return None
+        news = removal is not None or self.story.is_news(event, self.reached, is_load=id(event) in self.loads)
+        if not news and not self.story.everything:
+            return None
+        return self.story.event_step(event, removal, recovered=self.loads.get(id(event), False), in_brief=news)
+
+
+def _finding_tone(f: Finding) -> str:
+    if f.confidence == "possible":
+        return "warn"
+    return "loss" if f.kind == "data-loss" else "warn" if f.severity == "medium" else "bad"
 
 
 def _gap(words: str, at: datetime, broker: int) -> Step:

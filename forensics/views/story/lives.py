@@ -67,9 +67,9 @@ class Lives:
         last = max(words, default=None)
         noticed = self.dropped(self.node.id, last - SLACK, event.at) if last is not None else None
         known = max((at for at in (noticed, last) if at is not None), default=event.at)
-        heard = f"last line {clock(last)}" if last is not None else "no line of it is here"
+        heard = f"last line {clock(last)}" if last is not None else "no line collected"
         if life.outcome == "stopped":
-            words_said = f"broker {self.node.id} has stopped ({heard}): cleanly, its next start finds"
+            words_said = f"broker {self.node.id} has stopped ({heard}), cleanly according to its next start"
             return Step(
                 "broker-stopped",
                 known,
@@ -79,8 +79,8 @@ class Lives:
                 broker=self.node.id,
                 down={self.node.id: True},
             )
-        missed = ", missed here" if noticed is not None else ""
-        words_said = f"broker {self.node.id} DIES without a shutdown: {heard}{missed}, starts again {clock(event.at)}"
+        missed = ", noticed here" if noticed is not None else ""
+        words_said = f"broker {self.node.id} CRASHED: {heard}{missed}, restarts {clock(event.at)}"
         evidence = tuple(e for e in (life.last_seen, *life.evidence[-2:]) if e is not None)
         return Step(
             "broker-died",
@@ -102,8 +102,8 @@ class Lives:
 
     def _stopping(self, life: BrokerRun, event: Event) -> Step:
         handed = life.controlled.reason if life.controlled is not None else None
-        how = {"done": ", its leaderships handed over", "failed": ", without handing over its leaderships"}.get(handed or "", "")
-        words = said(f"broker {self.node.id} begins an orderly stop{how}")
+        how = {"done": ", and hands over its leaderships", "failed": ", without handing over its leaderships"}.get(handed or "", "")
+        words = said(f"broker {self.node.id} begins a controlled shutdown{how}")
         evidence = tuple(e for e in (event, life.controlled) if e is not None)
         return Step("broker-stopping", event.at, ("broker-stopping", self.node.id), words, evidence, broker=self.node.id)
 

@@ -46,10 +46,7 @@ def _swept(steps: Sequence[Step], roles: Mapping[int, str], *, everything: bool)
     for step in steps:
         if not (step.in_brief or everything):
             continue
-        news = False
-        for broker, is_down in step.down.items():
-            news = news or (broker in down) != is_down
-            (down.add if is_down else down.discard)(broker)
+        news = _update(down, step)
         if not news and (step.news_only or (step.news_only_in_brief and not everything)):
             continue
         roles = step.roles if step.roles is not None else roles
@@ -59,6 +56,16 @@ def _swept(steps: Sequence[Step], roles: Mapping[int, str], *, everything: bool)
         shown.append(step)
         held.append(status)
     return shown, held
+
+
+def _update(down: set[int], step: Step) -> bool:
+    """Adds the brokers that go down, and removes those that come up; returns whether that changed anything."""
+    if not step.down:
+        return False
+    before = set(down)
+    down |= {broker for broker, is_down in step.down.items() if is_down}
+    down -= {broker for broker, is_down in step.down.items() if not is_down}
+    return before != down
 
 
 def _row(step: Step, before: Mapping[int, str], after: Mapping[int, str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The words of a partition's story: one short clause for a change of state, the start or end of a broker's run, or an event.
 
 Here: the words of an entry, in ASCII and in Kafka's vocabulary, with the offsets known at that moment and the reasons.
-Not here: which events are shown and in which order (assembly), or how they look (report.lanes).
+Not here: which events are shown and in which order (assembly), or how they look (forensics.views.lanes).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LONG = 160
 """Maximum characters of raw text, which is quoted for kinds without words."""
 
 
-class Teller:
+class Wording:
     """Words about one timeline. Indexes frequent lookups, so that a million changes cost a million lookups."""
 
     def __init__(self, timeline: PartitionTimeline, cluster: Cluster, findings: Iterable[Finding]) -> None:
@@ -124,9 +124,9 @@ class Teller:
 
     def _why_out(self, broker: int, state: State) -> str:
         if state.replicas and broker not in state.replicas:
-            return f"broker {broker} is no replica any more"
+            return f"broker {broker} is no longer a replica"
         if any(broker in s.removing and s.replicas == state.replicas for s in self.timeline.states):
-            return f"broker {broker} out (a reassignment takes it away)"
+            return f"broker {broker} out (a reassignment removes it)"
         return f"broker {broker} out ({self.why_absent(broker, state)})"
 
     def why_absent(self, broker: int, state: State) -> str:
@@ -154,7 +154,7 @@ class Teller:
 
     def event(self, e: Event, removal: Removal | None, *, recovered: bool | None) -> str:
         """An event in its own words; if its kind has none, the raw text."""
-        how = telling(e.event)
+        how = presentation(e.event)
         said = removed(removal) if removal is not None else how.words(e, self)
         if e.event == "log-load" and recovered:
             said += ", after a recovery (its last stop was not clean)"
@@ -169,18 +169,18 @@ class Teller:
 
 
 _ABSENT = {
-    CRASHED: "died",
+    CRASHED: "crashed",
     RESTARTED: "orderly stop",
     STOPPED: "orderly stop",
     NEW: "not known to the controller yet",
-    REASSIGNED: "a reassignment takes it away",
+    REASSIGNED: "a reassignment removes it",
     LOG_DIR: "log directory failed",
-    GONE: "not alive by the controller's word",
-    SUSPENDED: "suspended with all others",
-    STUCK: "it had stood still",
-    SLOW: "alive, too slow",
-    NOT_STATED: "alive, not in sync",
-    UNKNOWN: "why, nothing collected tells",
+    GONE: "gone, according to the controller",
+    SUSPENDED: "paused, like all others",
+    STUCK: "paused",
+    SLOW: "running, too slow",
+    NOT_STATED: "running, not in sync",
+    UNKNOWN: "reason unknown",
 }
 _ALIVE = frozenset({GONE, SUSPENDED, STUCK, SLOW, NOT_STATED, UNKNOWN})
 """Causes for which the controller's own words are more specific."""
@@ -240,7 +240,7 @@ def _assignment(state: State, before: State) -> list[str]:
     if state.adding and state.adding != before.adding:
         said.append(f"reassignment adds {ids(state.adding)}")
     if state.removing and state.removing != before.removing:
-        said.append(f"reassignment takes away {ids(state.removing)}")
+        said.append(f"reassignment removes {ids(state.removing)}")
     named = any(e.replicas for e in (state.event, *state.also))  # a ZooKeeper leader's change of its ISR does not name the assignment
     if (before.adding or before.removing) and not (state.adding or state.removing) and named:
         said.append("reassignment ends")
@@ -327,108 +327,108 @@ def subject(e: Event) -> int | None:
 OF_DIRECTORIES = of(role=Role.LOG_DIR)
 
 
-def _follows(e: Event, t: Teller) -> str:
+def _follows(e: Event, w: Wording) -> str:
     offsets = f" from {_ends(e)}" if _ends(e) else ""
-    if e.leader_epoch in t.leaderless:
+    if e.leader_epoch in w.leaderless:
         return f"is a follower without a leader{offsets}"
-    return f"follows {t.leader_of(e.leader_epoch)}{offsets}"
+    return f"follows {w.leader_of(e.leader_epoch)}{offsets}"
 
 
-def _leads(e: Event, t: Teller) -> str:
+def _leads(e: Event, w: Wording) -> str:
     offsets = f" from {_ends(e)}" if _ends(e) else ""
     return f"takes up leading in epoch {e.leader_epoch}{offsets}"
 
 
-def _loads(e: Event, t: Teller) -> str:
+def _loads(e: Event, w: Wording) -> str:
     start = f" and begins at {e.log_start_offset}" if e.log_start_offset else ""
     return f"loads its log: it ends at {e.log_end_offset}{start}"
 
 
-def _regresses(e: Event, t: Teller) -> str:
+def _regresses(e: Event, w: Wording) -> str:
     return f"sets its HW back{f' from {e.previous_offset}' if e.previous_offset is not None else ''} to {e.high_watermark}"
 
 
-def _resets(e: Event, t: Teller) -> str:
+def _resets(e: Event, w: Wording) -> str:
     came = f" from {e.previous_offset}" if e.previous_offset is not None else ""
     if e.reason == "tier":
-        return f"begins its log anew{came} at {e.offset} or beyond, behind what the remote tier has"
+        return f"begins an empty log{came} at {e.offset} or later, after the records in the remote tier"
     return f"is out of its leader's range: goes on{came} at {e.offset}"
 
 
-def _fetches(e: Event, t: Teller) -> str:
+def _fetches(e: Event, w: Wording) -> str:
     return f"fetches from broker {e.broker}" + (f" at offset {e.offset}" if e.offset is not None else "")
 
 
-def _fetch_fails(e: Event, t: Teller) -> str:
+def _fetch_fails(e: Event, w: Wording) -> str:
     return "fails to fetch" + (f" from broker {e.broker}" if e.broker is not None else "") + f": {e.reason or 'error'}"
 
 
-def _refused(e: Event, t: Teller) -> str:
+def _refused(e: Event, w: Wording) -> str:
     need = f" {e.count}" if e.count is not None else ""
     return f"REFUSES writes: the ISR is smaller than min.insync.replicas{need}"
 
 
-def _rejected(e: Event, t: Teller) -> str:
+def _rejected(e: Event, w: Wording) -> str:
     return "is refused its ISR change" + (f" ({e.reason})" if e.reason else "")
 
 
-def _deletes_segments(e: Event, t: Teller) -> str:
-    return f"deletes segments ({e.reason or 'reason not told'})" + (f", from offset {e.offset}" if e.offset is not None else "")
+def _deletes_segments(e: Event, w: Wording) -> str:
+    return f"deletes segments ({e.reason or 'reason unknown'})" + (f", from offset {e.offset}" if e.offset is not None else "")
 
 
-def _moves_start(e: Event, t: Teller) -> str:
+def _moves_start(e: Event, w: Wording) -> str:
     return f"moves its log start to {e.log_start_offset}" + (f" ({e.reason})" if e.reason else "")
 
 
-def _reassignment(e: Event, t: Teller) -> str:
+def _reassignment(e: Event, w: Wording) -> str:
     return f"reassignment {e.reason or 'step'}" + (f": replicas {ids(e.replicas)}" if e.replicas else "")
 
 
-def _intends(e: Event, t: Teller) -> str:
+def _intends(e: Event, w: Wording) -> str:
     ends = f"; {_ends(e)} at the leader" if _ends(e) else ""
     return f"asks for ISR {ids(e.previous_isr)} -> {ids(e.isr)}{ends}"
 
 
-def _election_asked(e: Event, t: Teller) -> str:
+def _election_asked(e: Event, w: Wording) -> str:
     return f"a {(e.reason or '').lower() or 'leader'} election is asked for" + (f" by {e.value}" if e.value else "")
 
 
-def _directory(e: Event, t: Teller) -> str:
+def _directory(e: Event, w: Wording) -> str:
     return "has its replica OFFLINE: log directory" + (f" {e.directory}" if e.directory else "") + " failed"
 
 
-def _partition_state(e: Event, t: Teller) -> str:
+def _partition_state(e: Event, w: Wording) -> str:
     epoch = f", epoch {e.leader_epoch}" if e.leader_epoch is not None else ""
     to = f" to broker {e.broker}" if e.reason == "sent" and e.broker is not None else ""
-    return f"has {e.reason or 'told'}{to} the state: leader {e.leader}{epoch}" + (f", ISR {ids(e.isr)}" if e.isr is not None else "")
+    return f"has {e.reason or 'received'}{to} the state: leader {e.leader}{epoch}" + (f", ISR {ids(e.isr)}" if e.isr is not None else "")
 
 
-def _checkpointed(e: Event, t: Teller) -> str:
+def _checkpointed(e: Event, w: Wording) -> str:
     return f"disk, saved copy: {e.event} {e.offset}"
 
 
-def _controls(e: Event, t: Teller) -> str:
+def _controls(e: Event, w: Wording) -> str:
     return f"node {e.controller} is the controller" + (f", controller epoch {e.controller_epoch}" if e.controller_epoch is not None else "")
 
 
-def _corrupt(e: Event, t: Teller) -> str:
+def _corrupt(e: Event, w: Wording) -> str:
     place = f" from offset {e.offset} on" if e.offset is not None else ""
-    return f"has bytes on its disk that are no valid records{place}" if e.pattern == "segment" else f"finds its log CORRUPT{place}"
+    return f"has invalid records on its disk{place}" if e.pattern == "segment" else f"finds its log CORRUPT{place}"
 
 
-def _of_another_topic(e: Event, t: Teller) -> str:
-    return f"has a log of another topic of this name (id {e.reason or 'not told'}; the topic has {e.value or 'none'})"
+def _of_another_topic(e: Event, w: Wording) -> str:
+    return f"has a log of another topic of this name (id {e.reason or 'unknown'}; the topic has {e.value or 'none'})"
 
 
-def _stood_still(e: Event, t: Teller) -> str:
-    return f"stood still for {(e.duration_ms or 0) / 1000:.1f} s ({e.reason or 'pause'})"
+def _stood_still(e: Event, w: Wording) -> str:
+    return f"paused for {(e.duration_ms or 0) / 1000:.1f} s ({e.reason or 'pause'})"
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Presentation:
     """How a story shows a kind of event."""
 
-    words: Callable[[Event, Teller], str] = lambda e, t: ""
+    words: Callable[[Event, Wording], str] = lambda e, w: ""
     """The action of its subject; if empty, the raw text is quoted."""
     tone: str = "plain"
     subject: bool = True
@@ -439,87 +439,91 @@ class Telling:
     """Why it is shown only in a story of everything."""
 
 
-_BY_STATES = "a change of state tells it"
-_BY_DISKS = "told with the disk at the end"
+_BY_STATES = "shown as a change of state"
+_BY_DISKS = "shown with the disk at the end"
 _SILENT: Mapping[str, frozenset[str]] = {
     _BY_STATES: named(
         "metadata-topic", "metadata-partition", "metadata-partition-change", "isr-update", "isr-written", "isr-change-notified"
     ),
     _BY_DISKS: named("cleaner-checkpoint", "epoch-entry", "epoch-file", "partition-metadata"),
-    "nothing changes of what the replica has": named("follower-kept", "log-moved"),
-    "of clients, not of the log": named("client-reset", "group-commit", "group-coordinated", "group-member", "transaction-state"),
-    "what was asked for; what came of it is told": named("assignment", "election-plan", "election-told", "reassignment-told"),
-    "of one moment; a snapshot or a finding tells it": named("describe-partition", "replica-size", "offset-told"),
+    "does not change the log": named("follower-kept", "log-moved"),
+    "about clients, not about the log": named("client-reset", "group-commit", "group-coordinated", "group-member", "transaction-state"),
+    "a request; its result is shown": named("assignment", "election-plan", "election-told", "reassignment-told"),
+    "shown by a snapshot or a finding": named("describe-partition", "replica-size", "offset-told"),
 }
 """Reasons why kinds without words are shown only in a story of everything."""
-TELLINGS: Mapping[str, Telling] = {
-    "leader-start": Telling(_leads),
-    "follower-start": Telling(_follows, settling=True),
-    "partition-state": Telling(_partition_state, silent=_BY_STATES),
-    "partition-transition": Telling(lambda e, t: f"moves the partition's state {e.reason}", silent=_BY_STATES),
-    "unclean-election-said": Telling(lambda e, t: f"Kafka says that broker {e.leader} is elected from outside the ISR", subject=False),
-    "recovering-mark": Telling(lambda e, t: "is told that its election was unclean", silent=_BY_STATES),
-    "election-failed": Telling(lambda e, t: "election FAILED: no replica may lead", "bad", subject=False),
-    "election-requested": Telling(_election_asked, subject=False),
-    "preferred-election": Telling(lambda e, t: "preferred leader election completed", subject=False, silent=_BY_STATES),
-    "become-refused": Telling(lambda e, t: f"cannot take up its role ({e.reason or 'refused'})", "warn", settling=True),
-    "replica-added": Telling(lambda e, t: "takes up a replica of the partition", silent="the load of its log is told"),
-    "isr-shrink": Telling(_intends),
-    "isr-expand": Telling(_intends),
-    "isr-rejected": Telling(_rejected, "warn"),
-    "log-load": Telling(_loads, settling=True),
-    "log-created": Telling(lambda e, t: "creates an empty log", settling=True),
-    "log-deleted": Telling(lambda e, t: "puts its replica aside as stray" if e.reason == "stray" else "deletes its replica"),
-    "topic-id-mismatch": Telling(_of_another_topic, "bad"),
-    "log-recovery": Telling(lambda e, t: f"recovers the segment at {e.offset}", silent="told with the load"),
-    "log-corruption": Telling(_corrupt, "bad"),
-    "hw-loaded": Telling(lambda e, t: f"starts with HW {e.high_watermark}", silent="a checkpoint from before the start"),
-    "hw-missing": Telling(lambda e, t: "finds no HW checkpointed", silent="so at every new replica"),
-    "hw-regression": Telling(_regresses, "warn"),
-    "truncation": Telling(lambda e, t: f"truncates to {e.offset}"),
-    "truncation-noop": Telling(lambda e, t: f"truncates to {e.offset}, which changes nothing", silent="nothing is cut"),
-    "truncation-plan": Telling(lambda e, t: f"will truncate to {e.offset} ({e.reason or 'reason not told'})", silent="the cut is told"),
-    "truncation-below-hw": Telling(
-        lambda e, t: f"truncates below its own HW {e.high_watermark}" if e.high_watermark is not None else "", "bad"
+PRESENTATIONS: Mapping[str, Presentation] = {
+    "leader-start": Presentation(_leads),
+    "follower-start": Presentation(_follows, settling=True),
+    "partition-state": Presentation(_partition_state, silent=_BY_STATES),
+    "partition-transition": Presentation(lambda e, w: f"moves the partition's state {e.reason}", silent=_BY_STATES),
+    "unclean-election-said": Presentation(lambda e, w: f"Kafka says that broker {e.leader} is elected from outside the ISR", subject=False),
+    "recovering-mark": Presentation(lambda e, w: "learns that its election was unclean", silent=_BY_STATES),
+    "election-failed": Presentation(lambda e, w: "election FAILED: no replica may lead", "bad", subject=False),
+    "election-requested": Presentation(_election_asked, subject=False),
+    "preferred-election": Presentation(lambda e, w: "preferred leader election completed", subject=False, silent=_BY_STATES),
+    "become-refused": Presentation(lambda e, w: f"cannot take up its role ({e.reason or 'refused'})", "warn", settling=True),
+    "replica-added": Presentation(lambda e, w: "takes up a replica of the partition", silent="shown with the load of its log"),
+    "isr-shrink": Presentation(_intends),
+    "isr-expand": Presentation(_intends),
+    "isr-rejected": Presentation(_rejected, "warn"),
+    "log-load": Presentation(_loads, settling=True),
+    "log-created": Presentation(lambda e, w: "creates an empty log", settling=True),
+    "log-deleted": Presentation(lambda e, w: "renames its replica as stray" if e.reason == "stray" else "deletes its replica"),
+    "topic-id-mismatch": Presentation(_of_another_topic, "bad"),
+    "log-recovery": Presentation(lambda e, w: f"recovers the segment at {e.offset}", silent="shown with the load"),
+    "log-corruption": Presentation(_corrupt, "bad"),
+    "hw-loaded": Presentation(lambda e, w: f"starts with HW {e.high_watermark}", silent="a checkpoint from before the start"),
+    "hw-missing": Presentation(lambda e, w: "finds no HW checkpointed", silent="normal for every new replica"),
+    "hw-regression": Presentation(_regresses, "warn"),
+    "truncation": Presentation(lambda e, w: f"truncates to {e.offset}"),
+    "truncation-noop": Presentation(lambda e, w: f"truncates to {e.offset}, which changes nothing", silent="nothing is truncated"),
+    "truncation-plan": Presentation(
+        lambda e, w: f"will truncate to {e.offset} ({e.reason or 'reason unknown'})", silent="shown with the truncation"
     ),
-    "truncation-refused": Telling(tone="warn"),
-    "fetch-offset-reset": Telling(_resets, "warn"),
-    "segment-roll": Telling(lambda e, t: f"begins a new segment at {e.offset}, its LEO then"),
-    "segment-delete": Telling(_deletes_segments),
-    "log-start-move": Telling(_moves_start),
-    "producer-snapshot": Telling(lambda e, t: f"writes producer state at LEO {e.offset}", silent="the segment it is written with is told"),
-    "epoch-assigned": Telling(lambda e, t: f"notes that epoch {e.leader_epoch} begins at {e.offset}", silent=_BY_STATES),
-    "epoch-conflict": Telling(),
-    "fetcher-added": Telling(_fetches),
-    "fetcher-removed": Telling(lambda e, t: "stops fetching", silent="so at every change of leader"),
-    "fetch-error": Telling(_fetch_fails, "warn", settling=True),
-    "partition-failed": Telling(
-        lambda e, t: "has its fetching failed, until it is told a new epoch" + (f" ({e.reason})" if e.reason else ""), "bad"
+    "truncation-below-hw": Presentation(
+        lambda e, w: f"truncates below its own HW {e.high_watermark}" if e.high_watermark is not None else "", "bad"
     ),
-    "append-refused": Telling(_refused, "warn"),
-    "append-error": Telling(tone="warn"),
-    "log-dir-partitions": Telling(_directory, "bad"),
-    "log-dir-offline": Telling(lambda e, t: "loses a log directory" + (f": {e.directory}" if e.directory else ""), "bad"),
-    "reassignment": Telling(_reassignment, subject=False),
-    LEFT_OUT: Telling(lambda e, t: f"{e.count:,} events up to {moment(e.last_at)} are left out: more of the same", "gap", subject=False),
-    "topic-created": Telling(lambda e, t: "topic created", subject=False),
-    "topic-deletion": Telling(lambda e, t: "deletion of the topic begins", "warn", subject=False),
-    "topic-deleted": Telling(lambda e, t: "topic deleted", "warn", subject=False),
-    "metadata-topic-removed": Telling(lambda e, t: "topic deleted", "warn", subject=False),
-    "controller-elected": Telling(_controls, subject=False),
-    "metadata-leader": Telling(_controls, subject=False),
-    "hw-checkpoint": Telling(_checkpointed),
-    "recovery-point": Telling(_checkpointed, silent=_BY_DISKS),
-    "log-start-checkpoint": Telling(_checkpointed, silent=_BY_DISKS),
-    "segment": Telling(lambda e, t: f"disk, saved copy: segment {e.offset} ends at {e.log_end_offset}"),
-    "jvm-pause": Telling(_stood_still, "warn"),
-    **{kind: Telling(silent=why) for why, kinds in _SILENT.items() for kind in kinds},
+    "truncation-refused": Presentation(tone="warn"),
+    "fetch-offset-reset": Presentation(_resets, "warn"),
+    "segment-roll": Presentation(lambda e, w: f"begins a new segment at {e.offset}, its LEO then"),
+    "segment-delete": Presentation(_deletes_segments),
+    "log-start-move": Presentation(_moves_start),
+    "producer-snapshot": Presentation(lambda e, w: f"writes producer state at LEO {e.offset}", silent="shown with its segment"),
+    "epoch-assigned": Presentation(lambda e, w: f"notes that epoch {e.leader_epoch} begins at {e.offset}", silent=_BY_STATES),
+    "epoch-conflict": Presentation(),
+    "fetcher-added": Presentation(_fetches),
+    "fetcher-removed": Presentation(lambda e, w: "stops fetching", silent="normal at every change of leader"),
+    "fetch-error": Presentation(_fetch_fails, "warn", settling=True),
+    "partition-failed": Presentation(
+        lambda e, w: "has failed to fetch, until a new epoch arrives" + (f" ({e.reason})" if e.reason else ""), "bad"
+    ),
+    "append-refused": Presentation(_refused, "warn"),
+    "append-error": Presentation(tone="warn"),
+    "log-dir-partitions": Presentation(_directory, "bad"),
+    "log-dir-offline": Presentation(lambda e, w: "loses a log directory" + (f": {e.directory}" if e.directory else ""), "bad"),
+    "reassignment": Presentation(_reassignment, subject=False),
+    LEFT_OUT: Presentation(
+        lambda e, w: f"{e.count:,} events up to {moment(e.last_at)} are left out: more of the same", "gap", subject=False
+    ),
+    "topic-created": Presentation(lambda e, w: "topic created", subject=False),
+    "topic-deletion": Presentation(lambda e, w: "deletion of the topic begins", "warn", subject=False),
+    "topic-deleted": Presentation(lambda e, w: "topic deleted", "warn", subject=False),
+    "metadata-topic-removed": Presentation(lambda e, w: "topic deleted", "warn", subject=False),
+    "controller-elected": Presentation(_controls, subject=False),
+    "metadata-leader": Presentation(_controls, subject=False),
+    "hw-checkpoint": Presentation(_checkpointed),
+    "recovery-point": Presentation(_checkpointed, silent=_BY_DISKS),
+    "log-start-checkpoint": Presentation(_checkpointed, silent=_BY_DISKS),
+    "segment": Presentation(lambda e, w: f"disk, saved copy: segment {e.offset} ends at {e.log_end_offset}"),
+    "jvm-pause": Presentation(_stood_still, "warn"),
+    **{kind: Presentation(silent=why) for why, kinds in _SILENT.items() for kind in kinds},
 }
 """Words for kinds of events. A kind without words is shown only in a story of everything."""
 
 
-def telling(kind: str) -> Telling:
-    return TELLINGS.get(kind, _WITHOUT_WORDS)
+def presentation(kind: str) -> Presentation:
+    return PRESENTATIONS.get(kind, _WITHOUT_WORDS)
 
 
-_WITHOUT_WORDS = Telling(silent="no words for this kind")
+_WITHOUT_WORDS = Presentation(silent="no words for this kind")

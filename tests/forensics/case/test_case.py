@@ -32,7 +32,7 @@ from forensics.model.timelines import judged
 from forensics.output.files import whole_directory
 from forensics.tools import checkpoint_diff as checkpoint_diff
 from forensics.views.document import Report
-from forensics.views.story.assembly import PROVEN, proven, tell
+from forensics.views.story.assembly import PROVEN, proven, story_rows
 from forensics.views.story.step import STORY, Wanted
 from spark import sorting
 from tests import local
@@ -127,7 +127,7 @@ def test_what_comes_back_is_what_was_kept(name: str, rows: int, tmp_path: Path, 
         proofs = [r["proof"] for t, c in own for r in through(list(proven(t, c, Wanted())), PROVEN) if r["proof"] is not None]
         assert found.case.proof(topic, partition) == next(iter(proofs), None)
         for wanted in (*STORIES, *(replace(w, since=t.events[len(t.events) // 2].at) for w in STORIES for t, _ in own if t.events)):
-            story = sorted((r for t, c in own for r in tell(t, c, wanted)), key=lambda r: (r["generation"], r["number"]))
+            story = sorted((r for t, c in own for r in story_rows(t, c, wanted)), key=lambda r: (r["generation"], r["number"]))
             assert through(found.story(topic, partition, wanted), STORY) == through(story, STORY)
 
 

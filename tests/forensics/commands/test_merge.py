@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from forensics.commands.merge import Lines, json_line, lines_of
+from forensics.views.merged import Lines, json_line, lines_of
 from tests import local
 from tests.conftest import Done
 from tests.forensics.commands.test_cli import BUNDLE, COMMAND, ENVIRONMENT
@@ -78,7 +78,7 @@ def test_a_reader_that_stops_early_is_no_error(tmp_path: Path) -> None:
 def test_nothing_asked_for_is_there(tmp_path: Path, called: Callable[..., Done]) -> None:
     done = called("merge", BUNDLE, "--grep", "no such words", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr.splitlines()[-1] == "No line is like that."
+    assert done.stderr.splitlines()[-1] == "No log line matches."
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from forensics.cli import COMMANDS, Lazy, cli
-from forensics.commands.help import Told
+from forensics.cli import Commands, cli
+from forensics.commands.help import Command
 from tests import local
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics.case.test_case import make
@@ -27,14 +27,37 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(directory)
 
 
-def command(name: str) -> Told:
-    assert isinstance(cli, Lazy)
+NAMES = cli.list_commands(click.Context(cli))
+
+
+def command(name: str) -> Command:
+    assert isinstance(cli, Commands)
     found = cli.get_command(click.Context(cli), name)
-    assert isinstance(found, Told), f"{name} has no examples"
+    assert found is not None
     return found
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+def test_every_module_with_a_command_is_listed() -> None:
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["--help"]).stdout
+    assert NAMES[0] == "analyze" and len(NAMES) >= 13
+    for name in NAMES:
+        assert command(name).name == name
+        assert f"\n  {name} " in shown
+    assert cli.get_command(click.Context(cli), "evidence") is None, "a helper is not a command"
+
+
+def test_help_and_completion_load_no_engine() -> None:
+    """Both import every command and every format."""
+    heavy = "pyarrow", "pyspark", "rich.table", "jinja2", "parsers.patterns"
+    code = f"""
+import sys, click
+from forensics.cli import cli
+names = cli.list_commands(click.Context(cli))
+print([name for name in {heavy!r} if name in sys.modules])"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_help_fits_and_its_examples_are_understood(name: str) -> None:
     shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, [name, "--help"]).stdout
     examples = [line for line in shown.splitlines() if line.startswith(f"    kafka-forensics {name}")]

@@ -36,7 +36,7 @@ def test_the_story_on_spark_is_the_one_told_in_process(tmp_path: Path, called: C
 
 @pytest.mark.parametrize(
     ("topic", "partition", "said"),
-    [("ordesr", "0", "close are orders"), ("orders", "9", "the evidence names 0, 1.")],
+    [("ordesr", "0", "similar: orders"), ("orders", "9", "orders has no partition 9 (found: 0, 1)")],
 )
 def test_a_name_that_is_not_there_is_one_line_and_exit_2(
     topic: str, partition: str, said: str, tmp_path: Path, called: Callable[..., Done]

@@ -150,11 +150,11 @@ def read(bundle: Path) -> Read:
 
 def without_spark() -> None:
     """For a process that ends soon."""
-    salvage.open_found = lambda *_: read(LEFT_DOWN)  # type: ignore[assignment]
+    salvage.open_input = lambda *_: read(LEFT_DOWN)  # type: ignore[assignment]
 
 
 def test_records_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(salvage, "open_found", lambda *_: read(LEFT_DOWN))
+    monkeypatch.setattr(salvage, "open_input", lambda *_: read(LEFT_DOWN))
     words = ["salvage", str(LEFT_DOWN), "--out", str(tmp_path / "out")]
     with full(300):
         done = CliRunner().invoke(cli, words)

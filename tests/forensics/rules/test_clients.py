@@ -21,7 +21,7 @@ from forensics.views import text as terminal
 from forensics.views.document import Report
 from forensics.views.html.page import pieces
 from forensics.views.plan import resets
-from forensics.views.story.assembly import tell
+from forensics.views.story.assembly import story_rows
 from forensics.views.story.step import Wanted
 from tests import local
 from tests.forensics.staged import START, Story
@@ -111,7 +111,7 @@ def told_everywhere(name: str) -> dict[str, str]:
     shown = StringIO()
     terminal.show(report(name), Console(file=shown, width=200))
     timeline, cluster = next((t, c) for t, c in local.timelines(events(name)) if t.topic == "orders")
-    story = " ".join(step["text"] for step in tell(timeline, cluster, Wanted()))
+    story = " ".join(step["text"] for step in story_rows(timeline, cluster, Wanted()))
     page = html.unescape(re.sub(r"<[^>]+>", " ", "".join(pieces(report(name), None))))
     incidents = "".join(i["explanation"] for i in report(name).document()["incidents"])
     texts = {"terminal": shown.getvalue(), "timeline": story, "html": page, "json": incidents}

@@ -94,7 +94,7 @@ def test_only_where_records_were_lost_anything_went_back(bundle: str) -> None:
 
 def test_replicas_on_a_failed_directory_are_behind() -> None:
     found = of("log-dir-failure-2.8.2-zk")
-    assert {(r["topic"], r["partition"]) for r in found.told} == {("media", 1), ("media", 3)}
+    assert {(r["topic"], r["partition"]) for r in found.listed} == {("media", 1), ("media", 3)}
     one = row(found, "media", 1)
     assert kinds(one) == {("log-end-differs", 2)}
     assert one["remarks"][0]["text"] == "log ends at 75, 100 behind broker 1"
@@ -103,11 +103,11 @@ def test_replicas_on_a_failed_directory_are_behind() -> None:
 
 def test_before_leader_epochs_checksums_tell_that_records_differ() -> None:
     found = of("unclean-election-0.8.2.2-zk")
-    assert {(r["topic"], r["partition"]): kinds(r) for r in found.told} == {
+    assert {(r["topic"], r["partition"]): kinds(r) for r in found.listed} == {
         ("orders", 0): {("records-differ", 1)},
         ("orders", 1): {("records-differ", 1)},
     }
-    assert {r["remarks"][0]["offset"] for r in found.told} == {200}
+    assert {r["remarks"][0]["offset"] for r in found.listed} == {200}
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_before_leader_epochs_checksums_tell_that_records_differ() -> None:
 )
 def test_replicas_that_agree_are_only_counted(bundle: str) -> None:
     found = of(bundle)
-    assert found.told == []
+    assert found.listed == []
     assert found.counts["agree"] == len(found.rows) >= 3
     assert found.document()["partitions"] == []
     whole = of(bundle, everything=True)
@@ -184,9 +184,9 @@ def test_directories_of_two_topics_of_one_name() -> None:
         **files(3, topic_id="aaaaaaaaRm6kXF7A4Vmvnw"),
     }
     found = compared(local.events_of_files(held))
-    told = {kind for r in found.told for kind, _ in kinds(r)}
+    told = {kind for r in found.listed for kind, _ in kinds(r)}
     assert "old-generation" in told
-    assert all(r["verdict"] == "odd" for r in found.told if r["generation"] < 0)
+    assert all(r["verdict"] == "odd" for r in found.listed if r["generation"] < 0)
 
 
 def test_one_partition_in_two_directories_of_a_broker() -> None:

@@ -24,20 +24,23 @@ from markdown_it.token import Token
 from forensics.case import parquet
 from forensics.case.tables import EXPORTED
 from forensics.cli import cli
+from forensics.formats import FORMATS
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import PARTITION
 from forensics.model.cluster.facts import Cluster, Source
 from forensics.model.findings import Evidence, Finding, Place, Range
+from forensics.output.format import DirectoryFormat, FileFormat, Format
 from forensics.output.sanitise import clean
 from forensics.views import document as json_view
-from forensics.views import markdown, perfetto, sarif, timesketch
+from forensics.views import timesketch
 from forensics.views.document import Report
 from tests import local
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics import fleets, staged
 from tests.forensics.case.test_case import make
 
-VIEWS = {"json": json_view, "markdown": markdown, "timesketch": timesketch, "perfetto": perfetto, "sarif": sarif}
+TEXTS = {f.name: f for f in FORMATS if isinstance(f, FileFormat) and not f.needs_case}
+DIRECTORIES = [f for f in FORMATS if isinstance(f, DirectoryFormat)]
 NAMES = ("unclean-election-2.8.2-zk", "zombie-leader-3.9.1-kraft", "many-lives-2.1.1-zk")
 SARIF = Draft4Validator(json.loads(gzip.decompress((Path(__file__).parent / "sarif-2.1.0-rtm.5.json.gz").read_bytes())))
 """The schema from SchemaStore, as the npm package @microsoft/jest-sarif (MIT) ships it."""
@@ -56,7 +59,7 @@ def report(request: pytest.FixtureRequest) -> Report:
 
 
 def text(name: str, report: Report) -> str:
-    return "".join(VIEWS[name].pieces(report))
+    return "".join(TEXTS[name].pieces(report))
 
 
 # the same facts
@@ -380,17 +383,35 @@ def test_hostile_text_is_data_in_tables(tmp_path: Path) -> None:
 def test_a_case_gives_the_same_files(tmp_path: Path) -> None:
     events = local.events_of(BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz")
     make(tmp_path / "a.case", events)
-    asked = [word for name in VIEWS for word in (f"--{name}", str(tmp_path / name))]
-    done = CliRunner().invoke(cli, ["report", str(tmp_path / "a.case"), *asked, "--parquet", str(tmp_path / "tables")])
+    asked = [word for format in FORMATS for word in (format.option, str(tmp_path / format.name))]
+    done = CliRunner().invoke(cli, ["report", str(tmp_path / "a.case"), *asked])
     assert done.exit_code == 0, done.output
     there = replace(local.report(events), command=("analyze", "evidence"))
-    assert {name: (tmp_path / name).read_text("utf-8") for name in VIEWS} == {name: text(name, there) for name in VIEWS}
-    parquet.write(there, tmp_path / "straight")
-    assert {t.file: (tmp_path / "tables" / t.file).read_bytes() for t in EXPORTED} == {
-        t.file: (tmp_path / "straight" / t.file).read_bytes() for t in EXPORTED
-    }
+    assert {name: (tmp_path / name).read_text("utf-8") for name in TEXTS} == {name: text(name, there) for name in TEXTS}
+    for format in DIRECTORIES:
+        format.write(there, tmp_path / "straight" / format.name)
+        assert content(tmp_path / format.name) == content(tmp_path / "straight" / format.name) != {}
     one = CliRunner().invoke(cli, ["report", str(tmp_path / "a.case"), "--sarif", "-"])
     assert one.stdout == text("sarif", there)
+
+
+def content(directory: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in directory.iterdir()}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("words", ATTACKS.values(), ids=ATTACKS)
+def test_no_format_passes_characters_that_control_a_terminal(name: str, words: str) -> None:
+    shown = text(name, forged(words)).replace("\n", "")
+    assert clean(shown) == shown
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+def test_every_format_has_an_option_with_a_sentence(format: Format) -> None:
+    for command in ("analyze", "report"):
+        shown = " ".join(CliRunner(env={"COLUMNS": "80"}).invoke(cli, [command, "--help"]).stdout.split())
+        assert f"{format.option} {'DIR' if isinstance(format, DirectoryFormat) else 'FILE'} {format.help}" in shown
+    assert re.fullmatch(r"[A-Z].*\.", format.help)
 
 
 @pytest.mark.parametrize(

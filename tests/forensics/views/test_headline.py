@@ -34,51 +34,51 @@ def state(verdict: str, partition: int = 0, why: str = "why", begins: datetime |
 
 
 CASES = [
-    ([], [], "unknown", "Nothing can be said of losses: what was collected tells of no partition."),
-    ([], [state("intact")], "excluded", "No committed record was lost: the partition is proven whole."),
-    ([], [state("intact"), state("intact", 1)], "excluded", "No committed record was lost: all 2 partitions are proven whole."),
+    ([], [], "unknown", "Losses are NOT KNOWN: the evidence contains no partition."),
+    ([], [state("intact")], "excluded", "No committed record was lost: the partition is proven intact."),
+    ([], [state("intact"), state("intact", 1)], "excluded", "No committed record was lost: all 2 partitions are proven intact."),
     ([loss()], [state("lost")], "found", "DATA WAS LOST: 4 offsets that were committed, in 1 partition."),
     ([loss(offsets=(Range(7, 8),))], [state("lost")], "found", "DATA WAS LOST: 1 offset that was committed, in 1 partition."),
     (
         [loss(committed=False)],
         [state("tail-cut")],
         "excluded",
-        "4 offsets that were never committed were cut in 1 partition: producers with acks=0 or acks=1 may miss them. "
-        "No committed record was lost: the partition is proven whole.",
+        "4 offsets that were never committed were cut in 1 partition; only acks=0/1 producers can be affected. "
+        "No committed record was lost: the partition is proven intact.",
     ),
     (
         [loss(committed=False, confidence="possible", offsets=(Range(1, None),))],
         [state("tail-cut")],
         "excluded",
-        "An unknown number of offsets that were never committed were cut in 1 partition: producers with acks=0 or acks=1 may miss them, "
-        "and perhaps nobody does. No committed record was lost: the partition is proven whole.",
+        "An unknown number of offsets that were never committed were cut in 1 partition; only acks=0/1 producers can be affected; "
+        "possibly none are. No committed record was lost: the partition is proven intact.",
     ),
     (
         [],
         [state("intact"), state("intact", 1, begins=datetime(2026, 5, 1, 10)), state("tail-cut", 2, begins=datetime(2026, 5, 1, 11))],
         "excluded",
-        "No committed record was lost: all 3 partitions are proven whole. "
-        "Of 2 of them, what was before the evidence begins (at the latest at 2026-05-01 11:00:00) is NOT KNOWN.",
+        "No committed record was lost: all 3 partitions are proven intact. "
+        "For 2 of these partitions, losses before the evidence begins (at the latest at 2026-05-01 11:00:00) are NOT KNOWN.",
     ),
     (
         [],
         [state("unknown", why="no log of broker 1 was collected"), state("intact", 1)],
         "unknown",
-        "Whether data was lost is NOT KNOWN of 1 partition (t-0): no log of broker 1 was collected. "
-        "1 partition is proven to have lost nothing that was committed.",
+        "Whether data was lost is NOT KNOWN for 1 partition (t-0): no log of broker 1 was collected. "
+        "1 partition is proven to have lost no committed record.",
     ),
     (
         [loss(committed=None)],
         [state("unknown", why="offsets 1..4 are gone")],
         "unknown",
-        "4 offsets are gone in 1 partition; whether they were committed is not in evidence. "
-        "Whether data was lost is NOT KNOWN of 1 partition (t-0): offsets 1..4 are gone.",
+        "4 offsets are gone in 1 partition; whether they were committed is unknown. "
+        "Whether data was lost is NOT KNOWN for 1 partition (t-0): offsets 1..4 are gone.",
     ),
     (
         [loss(topic="gone", confidence="possible", committed=None)],
         [state("intact")],
         "unknown",
-        "A loss cannot be excluded in 1 partition of topics or clusters that are gone. No committed record was lost: the partition is proven whole.",
+        "A loss cannot be excluded in 1 partition of deleted topics or earlier clusters. No committed record was lost: the partition is proven intact.",
     ),
 ]
 

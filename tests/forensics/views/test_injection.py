@@ -183,7 +183,7 @@ TOPICS = [*ATTACKS, "t" * 249]
 def test_salvaged_records_of_hostile_topics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = read(LEFT_DOWN)
     lot = next(lot for lot in lots(there.conclusion().findings) if lot.wanted)
-    monkeypatch.setattr(salvage, "open_found", lambda *_: there)
+    monkeypatch.setattr(salvage, "open_input", lambda *_: there)
     monkeypatch.setattr(
         "forensics.tools.salvage.segments.lots", lambda _: [replace(lot, topic=topic, segments=[], copied=[]) for topic in TOPICS]
     )

@@ -288,7 +288,7 @@ def test_text_is_the_same_every_time() -> None:
 
 def test_text_says_what_is_proven_and_no_more() -> None:
     shown = text(bundle("rolling-restart-3.9.1-kraft"))
-    assert "No committed record was lost: all 7 partitions are proven whole." in shown
+    assert "No committed record was lost: all 7 partitions are proven intact." in shown
     assert "nothing was lost" not in shown.lower()
 
 

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from forensics.rules import RULES
 from forensics.views.lanes import document, json_text, show
-from forensics.views.story.assembly import tell
+from forensics.views.story.assembly import story_rows
 from forensics.views.story.step import MOST, STATUSES, STORY, TONES, Step, Wanted, folded, said
 from tests import local
 from tests.forensics.staged import START, Story, table
@@ -50,7 +50,7 @@ def stories(events: pa.Table, wanted: Wanted = FOLDED) -> dict[str, Rows]:
     found: dict[str, Rows] = {}
     for timeline, cluster in local.timelines(events):
         if not timeline.topic.startswith("__"):
-            rows = pa.RecordBatch.from_pylist(list(tell(timeline, cluster, wanted)), schema=STORY).to_pylist()
+            rows = pa.RecordBatch.from_pylist(list(story_rows(timeline, cluster, wanted)), schema=STORY).to_pylist()
             found.setdefault(timeline.name, []).extend(rows)
     return found
 
@@ -136,7 +136,7 @@ def test_the_deaths_of_brokers_stand_before_what_follows_from_them() -> None:
     assert order == ["leader-change", "broker-died", "broker-died", "broker-died", "leader-change", "leader-change", "data-loss", "removal"]
     died = of(rows, "broker-died")[-1]
     assert lanes(died)[2] == "down"
-    assert "starts again 01:53:44.208" in died["text"]
+    assert "restarts 01:53:44.208" in died["text"]
     removal = of(rows, "removal")[0]
     assert (removal["broker"], removal["text"]) == (2, "broker 2 TRUNCATES to 200: offsets 200..357 are gone from its log")
     assert removal["evidence"][0]["source"] == "broker-2/logs/server.log"
@@ -159,7 +159,7 @@ def test_a_reassignment_gives_and_takes_lanes() -> None:
     first, last = of(rows, "leader-change")[0], of(rows, "end")[0]
     assert (lanes(first)[1], lanes(first)[4]) == ("none", "leader")
     assert (lanes(last)[1], lanes(last)[4]) == ("leader", "none")
-    assert any("reassignment adds [1]; reassignment takes away [4]" in r["text"] for r in rows)
+    assert any("reassignment adds [1]; reassignment removes [4]" in r["text"] for r in rows)
     assert any("broker 1 leads, after broker 4 (reassignment)" in r["text"] for r in rows)
 
 
@@ -246,7 +246,7 @@ def test_what_was_not_collected_is_a_gap() -> None:
     story.isr(1, 40, [1, 3, 2], 12)
     rows = stories(table(story.files))["t-0"]
     gaps = [r["text"] for r in of(rows, "gap")]
-    assert gaps[0] == "the evidence of this partition begins here, in epoch 5; what was before is not told"
+    assert gaps[0] == "the evidence of this partition begins here, in epoch 5; earlier events are unknown"
     assert gaps[1].startswith("nothing was collected from brokers 2 and 3")
     assert gaps[2] == "up to 3 changes of the partition's state are not in evidence", (
         "leader epoch 5 began at partition epoch 5 at the least"
@@ -263,7 +263,7 @@ def test_a_broker_that_falls_silent_leaves_a_gap() -> None:
     story.isr(1, 30, [1], 1)
     story.isr(1, 90, [1, 3], 2)
     silent = [r for r in of(stories(table(story.files))["t-0"], "gap") if r["broker"] == 2]
-    assert [r["text"] for r in silent] == ["no line of broker 2 after 01:53:00.100: it died, or its later log is missing"]
+    assert [r["text"] for r in silent] == ["no line of broker 2 after 01:53:00.100: it crashed, or its later log is missing"]
 
 
 def test_epochs_order_what_wrong_clocks_do_not() -> None:

@@ -139,10 +139,10 @@
   // evidence
 
   const viewer = $("viewer");
-  function look(title, lines, told) {
+  function look(title, lines, current) {
     $("viewer-title").textContent = title;
     $("viewer-lines").replaceChildren(...lines.map(([n, text]) => {
-      const row = el("div", n === told ? "row told" : "row");
+      const row = el("div", n === current ? "row quoted" : "row");
       row.append(el("span", "n", n === null ? "" : String(n)), el("span", "x", text));
       return row;
     }));
@@ -214,17 +214,17 @@
     return true;
   }
   const state = () => {
-    const told = new URLSearchParams();
-    for (const key of ["topic", "broker", "kind", "severity", "verdict"]) if (filters[key].value.trim()) told.set(key, filters[key].value.trim());
-    if (filters.time.checked) { told.set("from", stamp(shown[0])); told.set("until", stamp(shown[1])); }
-    if (incident) told.set("incident", incident);
-    if (chosen) told.set("finding", chosen);
-    return told;
+    const query = new URLSearchParams();
+    for (const key of ["topic", "broker", "kind", "severity", "verdict"]) if (filters[key].value.trim()) query.set(key, filters[key].value.trim());
+    if (filters.time.checked) { query.set("from", stamp(shown[0])); query.set("until", stamp(shown[1])); }
+    if (incident) query.set("incident", incident);
+    if (chosen) query.set("finding", chosen);
+    return query;
   };
   function filter({ quiet = false } = {}) {
-    const found = cards.filter(wanted), told = found.slice(0, room), there = new Set(told);
+    const found = cards.filter(wanted), listed = found.slice(0, room), there = new Set(listed);
     for (const card of cards) card.hidden = !there.has(card);
-    const missing = told.filter((card) => !card.isConnected);
+    const missing = listed.filter((card) => !card.isConnected);
     for (const card of missing) list.append(document.adoptNode(card));
     if (rest) $("more").parentElement.hidden = found.length <= room;
     rows = select();
@@ -272,8 +272,8 @@
     const quotes = all(".quotes li", card);
     if (quotes.length) out.push("", "Evidence:");
     for (const quote of quotes) {
-      const said = quote.querySelector("pre").textContent, fence = "`".repeat(Math.max(3, ...(said.match(/`+/g) || []).map((run) => run.length + 1)));
-      out.push("", plain(quote.querySelector("cite").textContent), "", fence, said, fence);
+      const raw = quote.querySelector("pre").textContent, fence = "`".repeat(Math.max(3, ...(raw.match(/`+/g) || []).map((run) => run.length + 1)));
+      out.push("", plain(quote.querySelector("cite").textContent), "", fence, raw, fence);
     }
     return out.join("\n") + "\n";
   }
@@ -296,7 +296,7 @@
     return order.filter((n) => (!these || these.has(n)) && (!verdict || P.v[n] === +verdict) && (!topic || P.topics[P.t[n]].includes(topic)) && (!held || held[P.r[n]] || held[P.i[n]] || String(P.l[n]) === broker));
   }
   const VERDICTS = ["lost", "unknown", "tail-cut", "intact"];
-  const told = (value) => (value === null ? "" : String(value));
+  const shownValue = (value) => (value === null ? "" : String(value));
   function table() {
     if (!model) return;
     const last = Math.max(Math.ceil(rows.length / D.page) - 1, 0);
@@ -312,7 +312,7 @@
       const word = cell[1].firstElementChild;
       word.className = "verdict-word v-" + VERDICTS[P.v[n]];
       word.textContent = P.verdicts[P.v[n]];
-      const values = [P.l[n] === -1 ? "none" : P.l[n] === null ? "?" : String(P.l[n]), told(P.e[n]), P.lists[P.i[n]].replace(/,/g, ", "), P.lists[P.r[n]].replace(/,/g, ", "), told(P.o[n]), told(P.h[n]), P.whys[P.w[n]]];
+      const values = [P.l[n] === -1 ? "none" : P.l[n] === null ? "?" : String(P.l[n]), shownValue(P.e[n]), P.lists[P.i[n]].replace(/,/g, ", "), P.lists[P.r[n]].replace(/,/g, ", "), shownValue(P.o[n]), shownValue(P.h[n]), P.whys[P.w[n]]];
       values.forEach((value, i) => { cell[i + 2].textContent = value; });
       return row;
     }));
@@ -457,7 +457,7 @@
       const row = into.insertRow(), at = t === null ? "" : iso(t);
       row.className = tone;
       row.dataset.t = t === null ? "" : t;
-      row.append(el("td", "t", t === null ? "" : (at.slice(0, 10) === day ? "" : at.slice(0, 10) + " ") + at.slice(11, 23)), el("td", "e", told(epoch)), el("td", "w", text + (repeats > 1 ? ` (${repeats} times)` : "")));
+      row.append(el("td", "t", t === null ? "" : (at.slice(0, 10) === day ? "" : at.slice(0, 10) + " ") + at.slice(11, 23)), el("td", "e", shownValue(epoch)), el("td", "w", text + (repeats > 1 ? ` (${repeats} times)` : "")));
       if (t !== null) day = at.slice(0, 10);
       const cellOf = el("td", "q");
       for (const e of quotes) {
@@ -477,8 +477,8 @@
   }
   for (const detail of all(".pdetail")) {
     detail.addEventListener("toggle", () => {
-      if (!detail.open || detail.dataset.told) return;
-      detail.dataset.told = "yes";
+      if (!detail.open || detail.dataset.filled) return;
+      detail.dataset.filled = "yes";
       const d = D.d[detail.dataset.n];
       story(detail.querySelector(".story"), d, detail.id.slice(2));
       offsets(detail.querySelector(".offsets"), d);

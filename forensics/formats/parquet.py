@@ -1,0 +1,12 @@
+"""The tables of the report."""
+
+from __future__ import annotations
+
+from forensics.output.format import DirectoryFormat, on_demand
+
+FORMAT = DirectoryFormat(
+    name="parquet",
+    help="Write the tables of the report as Parquet files, for DuckDB, polars or pandas.",
+    write=on_demand("forensics.case.parquet:write"),
+    check=on_demand("forensics.case.parquet:check"),
+)
