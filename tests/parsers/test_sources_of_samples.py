@@ -120,7 +120,7 @@ def test_a_sample_of_the_source_is_of_a_version_that_prints_the_pattern() -> Non
 
 def test_examples_in_the_documentation_are_statements_of_kafka() -> None:
     code = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("```python\n")[2].partition("```")[0]
-    pattern: Pattern = eval(code.strip().rstrip(","), vars(loading))  # noqa: S307 - the project's own text
+    pattern: Pattern = eval(code, vars(loading))  # noqa: S307 - the project's own text
     toml = (ROOT / "docs" / "own-patterns.md").read_text("utf-8").partition("```toml\n")[2].partition("```")[0]
     for example in (pattern, *read(toml, "own-patterns.md")):
         (sample,) = example.samples
