@@ -97,7 +97,7 @@ def _memory(context: click.Context, option: click.Parameter, size: str | None) -
     """Stores the requested heap in the command's context for open_evidence."""
     found = re.fullmatch(r"(\d{1,6})([mg])", size.lower()) if size is not None else None
     if size is not None and (found is None or int(found[1]) * {"m": 2**20, "g": 2**30}[found[2]] < LEAST_MEMORY):
-        raise click.BadParameter(f"{size!r} is no size of at least 512m; say 2g", context, option)
+        raise click.BadParameter(f"{size!r} is not a valid size (minimum 512m, for example 2g)", context, option)
     context.meta[MEMORY] = found[0] if found is not None else None
 
 
@@ -405,7 +405,7 @@ def zone(text: str | None) -> tuple[int | None, str | None]:
             return None, ZoneInfo(text).key
         except (ValueError, ZoneInfoNotFoundError, OSError):
             pass
-    raise click.BadParameter(f"{text!r} is no time zone; say +02:00 or Europe/Berlin", param_hint="--timezone")
+    raise click.BadParameter(f"{text!r} is not a time zone; give an offset or a name, as +02:00 or Europe/Berlin", param_hint="--timezone")
 
 
 def clock_offset(text: str) -> tuple[int, int]:
