@@ -1,7 +1,7 @@
 """Incidents: a cause with all its consequences.
 
 Here: which findings are causes, which of them are one incident, which findings are consequences, and the few sentences that describe the
-incident. Not here: how the findings of one incident become one of each kind (folding), or how a screen shows it (report).
+incident. Not here: how the findings of one incident become one of each kind (folding), or how a screen shows it (forensics.views).
 
 A finding about what happened to a broker (Rule.root) is a cause. Later findings about the same broker, until it was in sync again, are its
 consequences.
