@@ -185,7 +185,7 @@ def test_who_lost_a_session_alive_was_frozen(name: str) -> None:
 def test_a_session_that_expired_is_told_with_the_return(name: str) -> None:
     for f in of(name, "broker-fenced"):
         assert "lost its ZooKeeper session while it was running" in f.summary
-        assert f.end is not None and "It was registered again at" in f.explanation
+        assert f.end is not None and "was registered again at" in f.explanation
 
 
 def test_a_reassignment_is_no_preferred_election_and_names_what_it_aims_at() -> None:

@@ -196,7 +196,7 @@ def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[ReplicaAbsence]
 
 
 def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Hashable], gap: timedelta = DETECTION) -> list[Episode]:
-    """Absences with the same key, split where nothing happened for `gap`; if one key has more than MAX_SEPARATE_WINDOWS episodes, they become one."""
+    """Absences with the same key, split where nothing happened for `gap`. More than MAX_SEPARATE_WINDOWS episodes of one key become one."""
     groups: dict[Hashable, list[ReplicaAbsence]] = defaultdict(list)
     for o in found:
         groups[key(o)].append(o)
