@@ -134,13 +134,15 @@ def _of_node(
 def _of_runs(
     node: Node, cluster: Cluster, availability: Availability, unmissed: datetime | None, last_lines: Mapping[tuple[int, datetime], datetime]
 ) -> Iterator[Span]:
-    started = [e.at for e in cluster.of(*_UP) if e.writer == node.id and e.at is not None]
-    unclean = [e.at for e in cluster.of("unclean-start") if e.writer == node.id and e.count and e.at is not None]
+    started = _times(cluster.of(*_UP), node)
+    unclean = _times((e for e in cluster.of("unclean-start") if e.count), node)
     outages = {id(a.life): a for a in availability.outages if a.life is not None}
-    for before, run, after in zip((None, *availability.lives), availability.lives, (*availability.lives[1:], None), strict=False):
+    crashed = False
+    for run, after in zip_longest(availability.lives, availability.lives[1:]):
         outage = outages.get(id(run))
         over = _over(node, run, outage, last_lines) or (unmissed if run is availability.running else None)
-        starting = _starting(node, run, over, started, unclean, crashed_before=before is not None and before.outcome == "crashed")
+        starting = _starting(node, run, over, started, unclean, after_crash=crashed)
+        crashed = run.outcome == "crashed"
         if starting is not None:
             yield starting
         if run.outcome != "failed":
@@ -156,8 +158,13 @@ def _seen_by_controller(availability: Availability) -> Iterator[Span]:
             yield Span(availability.broker, DOWN, a.since, a.until, "the controller saw its shutdown", quote(a.event))
 
 
+def _times(events: Iterable[Event], node: Node) -> list[datetime]:
+    """Times of the node's own events."""
+    return [e.at for e in events if e.writer == node.id and e.at is not None]
+
+
 def _starting(
-    node: Node, run: BrokerRun, over: datetime | None, started: Sequence[datetime], unclean: Sequence[datetime], *, crashed_before: bool
+    node: Node, run: BrokerRun, over: datetime | None, started: Sequence[datetime], unclean: Sequence[datetime], *, after_crash: bool
 ) -> Span | None:
     """The start of a broker's run, until it is up or has failed. `started`, `unclean`: times of the lines that it is up, and that it
     recovers its logs."""
@@ -168,7 +175,7 @@ def _starting(
     if up is None and run.outcome != "failed":
         return None
     end = up or over
-    recovers = crashed_before or any(begin <= at <= (end or at) for at in unclean)
+    recovers = after_crash or any(begin <= at <= (end or at) for at in unclean)
     return Span(node.id, RECOVERING if recovers else STARTING, begin, end, evidence=quote(run.begin))
 
 
