@@ -14,7 +14,7 @@ from parsers.pattern_files import PatternFile
 from parsers.patterns import PATTERNS, loading
 from parsers.patterns.pattern import Pattern, Sample
 from parsers.patterns.pattern_toml import read, write
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 ORIGIN = re.compile(r"source: (?P<version>\d[\d.]*) (?P<class>[\w.$]+)")
 """A class of Kafka's, or its logger. `(LinkedIn)` and the like name code other than Apache Kafka's."""

@@ -35,16 +35,16 @@ from parsers.patterns import PATTERNS
 from parsers.patterns.pattern_toml import write
 from parsers.schemas import EVENTS
 from spark.session import DIRECTORY
-from tests import local
 from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
 from tests.forensics import staged
 from tests.forensics.output.test_files import full
+from tests.support import local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tests.objects import Objects
+    from tests.support.objects import Objects
 
 DAY = 86400.0
 BUNDLE = BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz"

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 MODULES = [path for package in ("spark", "forensics") for path in sorted((ROOT / package).rglob("*.py"))]
 OF_THE_USER = {"ordered_records.py"}

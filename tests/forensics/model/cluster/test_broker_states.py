@@ -9,10 +9,10 @@ import pytest
 
 from forensics.model.cluster.broker_states import CONTROLLER, DOWN, ENDED, FENCED, RECOVERING, STARTING, STOPPING, UNSTATED, UP, Span
 from forensics.views.document import Report
-from tests import local
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import START, table
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 PROCESS = (UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN)
 """A process is in one of them at a time."""

@@ -16,8 +16,8 @@ import pytest
 from forensics.model.findings import LEVELS, Finding
 from forensics.model.partition.absences import CRASHED, LOG_DIR, NEW, NOT_STATED, REASSIGNED, RESTARTED, SLOW, STUCK
 from forensics.views.document import Report
-from tests import local
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 MARGIN = timedelta(seconds=1)
 
