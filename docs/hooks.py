@@ -70,7 +70,8 @@ def patterns() -> Iterator[str]:
     silent = len(PATTERNS) - len(telling)
     yield f"# Every line pattern\n\n{len(telling)} patterns make events of log lines, by the kind of event; another {silent} know lines that tell"
     yield "nothing, so that they are not counted as unknown (`kafka-forensics patterns --event irrelevant`). Each has lines that prove it, of"
-    yield "which the first is shown. Which statements of which version of Kafka they cover: [Coverage](coverage.md)."
+    yield "which the first is shown. Which statements of which version of Kafka they cover: [Coverage](coverage.md). To add patterns without a"
+    yield "change to kafka-forensics: [Your own line patterns](own-patterns.md)."
     for event, own in sorted(by_event.items()):
         yield f"\n## {event}\n"
         for p in own:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tests.objects import Objects
+    from tests.support.objects import Objects
 
 # Neither is what a user's cache holds a part of any test, nor may a test leave a process behind that fills it.
 os.environ[SWITCH] = "off"
@@ -39,7 +39,7 @@ def session() -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def objects() -> Iterator[Objects]:
     """An S3 server; what a test puts there it names after itself."""
-    from tests.objects import serving
+    from tests.support.objects import serving
 
     with serving() as there:
         yield there

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from importlinter.cli import lint_imports
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 
 def test_contracts_of_imports(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -167,23 +167,23 @@ class Archive:
             if os.path.isdir(path) and self.directory.is_relative_to(Path(path).resolve()):
                 raise Refused(f"{shown}: it lies in the archive ({path}), which is never written to")
         if is_audit(self.directory):
-            if force:
-                return
-            made = Audit(self.directory).manifest
-            asked = self.settings.told()
-            if others := ", ".join(name for name in asked if name != PATTERNS and made["settings"].get(name) != asked[name]):
-                raise Refused(
-                    f"{shown}: it was made with another {others}; give the same, another --out, or --force to read all of it anew"
-                )
-            if made["tool"] != _tool():
-                raise Refused(
-                    f"{shown}: it was made by version {made['tool']['version']} of the tool or with other rules: give another --out, or --force to "
-                    "read all of it anew"
-                )
+            if not force:
+                self._check_origin(shown)
         elif self.directory.exists() and not self.directory.is_dir():
             raise Refused(f"{shown}: it is no directory")
         elif self.directory.is_dir() and not (self.directory / OWN).is_dir() and any(self.directory.iterdir()):
             raise Refused(f"{shown}: it is there, and no audit's")
+
+    def _check_origin(self, shown: Path) -> None:
+        """Raises Refused if the audit was made with other options or by another version. Other patterns only mean that all files are read."""
+        made, asked = Audit(self.directory).manifest, self.settings.told()
+        if others := ", ".join(name for name in asked if name != PATTERNS and made["settings"].get(name) != asked[name]):
+            raise Refused(f"{shown}: it was made with another {others}; give the same, another --out, or --force to read everything again")
+        if made["tool"] != _tool():
+            raise Refused(
+                f"{shown}: it was made by version {made['tool']['version']} of the tool or with other rules: give another --out, or --force to "
+                "read everything again"
+            )
 
     def _locked(self) -> IO[str]:
         file = (self.directory / OWN / "lock").open("w")

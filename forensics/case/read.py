@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, PROOF, SCHEMA, TABLES, Table
+from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import NAME, OF_REPORT, OF_VERDICT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
 from forensics.model.cluster import final_state
@@ -290,7 +290,7 @@ def verdicts(judged: pa.Table, partitions: pa.Table) -> pa.Table:
 
 
 def _stored(columns: Sequence[str] | None) -> Sequence[str] | None:
-    return columns and [INCARNATION if name == "cluster" else name for name in columns]
+    return columns and [CLUSTER_NUMBER if name == "cluster" else name for name in columns]
 
 
 def _may_hold(statistics: Any, topic: str) -> bool:

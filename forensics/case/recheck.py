@@ -15,10 +15,10 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.case.read import Case, Unreadable
-from forensics.case.tables import BY_NAME, INCARNATION, PROOF
+from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, PROOF
 from forensics.proof.verdict import BEGIN, CELLS, END, Handover, Lost, Verdict, rows_of, verdict
 
-KEY = ("topic", "partition", INCARNATION)
+KEY = ("topic", "partition", CLUSTER_NUMBER)
 Key = tuple[str, int, int]
 INVALID = "invalid"
 """Replaces a verdict: the rows are not a table of hand-overs."""
@@ -32,7 +32,7 @@ class Rechecked:
 
     topic: str
     partition: int
-    incarnation: int
+    cluster_number: int
     said: str | None
     recomputed: str | None
     decides: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ def recheck(case: Case) -> list[Rechecked]:
 
 
 def _key(record: Mapping[str, Any]) -> Key:
-    return record["topic"], record["partition"], record[INCARNATION]
+    return record["topic"], record["partition"], record[CLUSTER_NUMBER]
 
 
 def _records(case: Case, table: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:

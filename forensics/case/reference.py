@@ -1,4 +1,4 @@
-"""`python -m forensics.case.reference` prints docs/case.md: the content of a case, from the schemas themselves.
+"""`python -m forensics.case.reference` prints docs/case.md, the description of a case, from the schemas.
 
 Here: the page. Not here: the tables (tables).
 """
@@ -22,16 +22,16 @@ GROUP BY topic ORDER BY topic""",
 FROM 'incident.case/findings.parquet' f JOIN 'incident.case/quotes.parquet' q ON q.finding = f.number
 WHERE f.severity = 'critical' ORDER BY f.number, q.number""",
     """SELECT time, epoch, broker, text FROM 'incident.case/steps.parquet'
-WHERE topic = 'orders' AND partition = 0 AND in_brief ORDER BY incarnation, generation, number""",
+WHERE topic = 'orders' AND partition = 0 AND in_brief ORDER BY cluster_number, generation, number""",
     """SELECT row, leader_epoch, old_leader, new_leader, election, old_log_end.at_least AS old_log_end, new_log_end.at_most AS new_log_end,
   high_watermark.at_least AS high_watermark, decides
-FROM 'incident.case/handovers.parquet' WHERE topic = 'orders' AND partition = 0 AND incarnation = 0 ORDER BY row""",
+FROM 'incident.case/handovers.parquet' WHERE topic = 'orders' AND partition = 0 AND cluster_number = 0 ORDER BY row""",
 )
 POLARS = """import polars as pl
 
 records = pl.scan_parquet("incident.case/records.parquet")
-graves = records.filter(pl.col("level").is_in(["ERROR", "FATAL"])).group_by("broker", "logger").len()
-print(graves.sort("len", "broker", "logger", descending=[True, False, False]).collect())
+errors = records.filter(pl.col("level").is_in(["ERROR", "FATAL"])).group_by("broker", "logger").len()
+print(errors.sort("len", "broker", "logger", descending=[True, False, False]).collect())
 
 lost = pl.scan_parquet("incident.case/partitions.parquet").filter(pl.col("verdict") == "lost")
 print(lost.select("topic", "partition", "leader", "isr", "why").collect())"""
@@ -45,8 +45,8 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield f"""# A case
 
-`kafka-forensics analyze PATH... --case DIR` keeps what was found: a directory of Parquet tables and a `{MANIFEST}`. `analyze`, `report`,
-`inspect`, `timeline`, `merge`, `checkpoints` and `plan` take it in place of the evidence, say the same words, and start no Spark:
+`kafka-forensics analyze PATH... --case DIR` stores the results of an analysis: a directory of Parquet tables and a `{MANIFEST}`. `analyze`,
+`report`, `inspect`, `timeline`, `merge`, `checkpoints` and `plan` accept a case instead of evidence, print the same text, and do not start Spark:
 
 ```sh
 kafka-forensics analyze incident.tar.gz --case incident.case
@@ -54,30 +54,29 @@ kafka-forensics timeline incident.case --topic orders --partition 0
 kafka-forensics report incident.case --json report.json
 ```
 
-A case is there whole or not at all: it is written beside its place and moved there at the end, and never into the evidence. One that is
-there already is replaced with `--force` only, anything else never. The same evidence and options make the same bytes, on however many cores.
-What says how evidence is read (`--timezone`, `--clock-offset`, `--log-pattern`) is given when the case is made. `checkpoints --against`
-compares files of evidence, and takes no case. `merge` needs every log line: `records` is most of a case.
+A case is complete or does not exist: it is written next to its final place and moved there at the end, and never into the evidence. An
+existing case is replaced only with `--force`; any other file or directory is never replaced. The same evidence and options give the same
+bytes, on any number of cores. Options for reading evidence (`--timezone`, `--clock-offset`, `--log-pattern`, `--patterns`) are given when the
+case is made. `checkpoints --against` compares files, and accepts no case. `merge` needs every log line: `records` is the largest table.
 
-`{MANIFEST}` holds the schema's version (`{SCHEMA}`), the tool's version, command and rules' digest, the paths of the evidence and the
-directory they share (`root`, left out of all paths), the options the evidence was read with, the verdict, and how many rows each table has.
-`{RUN}` says who made it: when, by which command, on which platform, with which packages; nothing else in a case differs from run to run. `verify`
-holds a case against evidence ([chain of custody](custody.md)).
-A case of another version, or one of which anything is missing or damaged, is one line on stderr and exit code 2. A case that was made before there was
-a table `{PROOF}` opens, and shows its verdicts without the proof.
+`{MANIFEST}` contains the version of the schema (`{SCHEMA}`) and of the tool, the command, the digest of the rules, the paths of the evidence
+and the directory they share (`root`, omitted from all paths), the options, the verdict, and the number of rows of each table. `{RUN}` states
+when and by which command the case was made, on which platform, and with which packages; nothing else in a case differs from run to run.
+`verify` compares a case with the evidence ([chain of custody](custody.md)). If a case has another schema version, or a part of it is missing
+or damaged, the command prints one line on stderr and ends with exit code 2.
 
-`{PROOF}` is the proof of the verdicts ([how a verdict follows](deciding.md#the-proof-hand-overs)). `verify CASE --proof` computes every verdict again
-from this table alone ([recheck the verdicts](custody.md#recheck-the-verdicts)).
+`{PROOF}` is the proof of the verdicts ([how a verdict follows](deciding.md#the-proof-hand-overs)). `verify CASE --proof` computes every
+verdict again from this table alone ([recheck the verdicts](custody.md#recheck-the-verdicts)).
 
-[Audits](audit.md) keep the same tables of many clusters, by `cluster` and `date`, with a row's place in the order they have here (`place`).
-What is called `incarnation` tells clusters apart that followed each other on the same brokers.
+[Audits](audit.md) store the same tables for many clusters, by `cluster` and `date`; `place` is the position of a row in the order used here.
+`cluster_number` distinguishes clusters that used the same brokers one after the other.
 
-Times are UTC, without a zone in the type, after correction of zone and skew, unless a column says otherwise. This page is printed by
-`python -m forensics.case.reference`, and `tests/forensics/case/test_case.py` holds it to the schemas.
+Times are UTC without a zone in the type, corrected for time zone and clock error, unless the column says otherwise.
+`python -m forensics.case.reference` prints this page, and `tests/forensics/case/test_case.py` compares it with the schemas.
 
 ## With other tools
 
-Nothing but Parquet is needed. DuckDB:
+Any tool that reads Parquet can read a case. DuckDB:
 """
     for query in DUCKDB:
         yield f"```sql\n{query};\n```\n"
@@ -88,7 +87,7 @@ Nothing but Parquet is needed. DuckDB:
     alike = [f"`{table.file}`" for table in EXPORTED if table in TABLES]
     yield f"""## What `--parquet` writes
 
-`analyze` and `report` write with `--parquet DIR` the tables of what they report, narrowed by `--topic` and the like as the report is:
+With `--parquet DIR`, `analyze` and `report` write the tables of the report, restricted by `--topic` and similar options like the report itself:
 {", ".join(alike[:-1])} and {alike[-1]} as above, and these:
 """
     for table in EXPORTED:

@@ -23,13 +23,13 @@ from forensics.tools.ordered_records import KEPT
 from forensics.views.story.step import STEPS
 from parsers.schemas import EVENTS, documented
 
-SCHEMA = "kafka-forensics/case/1"
+SCHEMA = "kafka-forensics/case/2"
 MANIFEST = "case.json"
 PROOF = "handovers"
 """The table with the proof of each verdict, and the column of a partition's row that holds its part of that table. Older cases have neither."""
-INCARNATION = "incarnation"
-"""Name on disk of the column `cluster`, because audits use that name for the cluster's name."""
-CLUSTER_DOC = "which of the clusters that lived on these brokers: 0 the one at the end, -1 the one before it, and so on"
+CLUSTER_NUMBER = "cluster_number"
+"""Name on disk of the column `cluster`: in the tables of an audit, `cluster` is the name of the cluster."""
+CLUSTER_DOC = "number of the cluster, if these brokers were in several one after the other: 0 the last one, -1 the one before it, and so on"
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Table:
 
     def stored(self, rows: pa.Table) -> pa.Table:
         """Rows in the form in which they are written."""
-        names = [INCARNATION if name == "cluster" else name for name in rows.column_names]
+        names = [CLUSTER_NUMBER if name == "cluster" else name for name in rows.column_names]
         return rows.rename_columns(names).select(self.schema.names).cast(self.schema)
 
     def known(self, rows: pa.Table) -> pa.Table:
         """A stored row in the form in which it is used."""
-        return rows.rename_columns(["cluster" if name == INCARNATION else name for name in rows.column_names])
+        return rows.rename_columns(["cluster" if name == CLUSTER_NUMBER else name for name in rows.column_names])
 
 
 _TIME = pa.timestamp("us")
@@ -61,51 +61,51 @@ _RANGES = FINDING.field("offsets").type
 _PARTITION_KEY = (
     documented("topic", pa.string(), "topic name"),
     documented("partition", pa.int32(), "partition index"),
-    documented(INCARNATION, pa.int32(), CLUSTER_DOC),
+    documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
 )
 
 _DOCS: Mapping[str, str] = MappingProxyType(
     {
-        "topic": "topic name; null where the finding is of no single partition",
-        "partition": "partition index; null where the finding is of no single partition",
-        "topic_id": "topic id, where it is known",
+        "topic": "topic name; null if the finding is not about a single partition",
+        "partition": "partition index; null if the finding is not about a single partition",
+        "topic_id": "topic id; null if unknown",
         "cluster": CLUSTER_DOC,
-        "generation": "which topic of this name: 0 the last one, -1 the one deleted before it, and so on",
-        "replicas": "assigned replicas, the preferred leader first; null or empty where no evidence names them",
-        "leader": "leader at the end; -1 is none, null not known",
+        "generation": "number of the topic, if several had this name: 0 the last one, -1 the one deleted before it, and so on",
+        "replicas": "assigned replicas, the preferred leader first; null or empty if unknown",
+        "leader": "leader at the end; -1: no leader, null: unknown",
         "isr": "in-sync replicas at the end",
         "leader_epoch": "leader epoch",
-        "log_end_offset": "log end offset (LEO) of the leader, where it is known",
-        "high_watermark": "high watermark (HW), where it is known",
-        "low_watermark": "below it records were deleted on request (DeleteRecords)",
+        "log_end_offset": "log end offset (LEO) of the leader; null if unknown",
+        "high_watermark": "high watermark (HW); null if unknown",
+        "low_watermark": "offset up to which records were deleted on request (DeleteRecords)",
         "verdict": "partitions: lost, tail-cut, intact or unknown; checkpoints: odd, differ, agree or single",
-        "since": "what the verdict is about begins here (UTC)",
-        "until": "and ends here (UTC)",
-        "why": "why it is the verdict, or what would settle it",
+        "since": "begin of the time that the verdict covers (UTC)",
+        "until": "end of the time that the verdict covers (UTC)",
+        "why": "reason for the verdict; for unknown, the evidence that is missing",
         "from_creation": "the verdict reaches back to the partition's creation",
-        "leaderless": "since when it has no leader (UTC), where it has none",
+        "leaderless": "begin of the time without a leader (UTC); null if there is a leader",
         "moving": "a reassignment is under way",
-        "ends": "how far each replica's log is known to have reached; only without a leader",
+        "ends": "highest known log end offset of each replica; only for partitions without a leader",
         "moved": "offsets or epochs changed between two collections",
-        "copies": "what each collection of each broker holds of the partition",
-        "remarks": "what is odd or worth knowing of a broker's copy",
-        "changes": "what changed between two collections of a broker",
+        "copies": "the copies of the partition's log, one for each collection of each broker",
+        "remarks": "remarks on a broker's copy",
+        "changes": "changes between two collections of a broker",
         "kind": "kind of the finding, as `kafka-forensics rules` lists them",
         "severity": "critical, high, medium, low or info",
         "confidence": "certain, probable or possible",
-        "brokers": "the brokers it is about",
-        "start": "when it began (UTC)",
-        "end": "when it ended (UTC); null where it had not, or nothing tells",
-        "offsets": "offsets from start to end (exclusive; null: nobody knows how far)",
-        "committed": "whether the records were committed; null where nobody knows",
-        "cause": "cause, of kinds that have several",
+        "brokers": "brokers concerned",
+        "start": "begin (UTC)",
+        "end": "end (UTC); null if it lasts to the end of the evidence, or is unknown",
+        "offsets": "ranges of offsets, `end` exclusive; a null `end` is unknown",
+        "committed": "whether the records were committed; null if unknown",
+        "cause": "cause, for kinds with several causes",
         "summary": "one line",
-        "explanation": "how it is known",
-        "next_steps": "what to do",
-        "still_on": "brokers on whose disks the lost records still lie",
-        "salvageable": "what the disks that were collected still hold of what is lost, and where the rest might lie; null of what is no loss",
-        "clients": "what a loss does to consumer groups: what each had read of it, and what it is not given",
-        "evidence": "what is quoted: source, line, byte and text",
+        "explanation": "how the evidence shows it",
+        "next_steps": "next steps",
+        "still_on": "brokers whose disks still hold the lost records",
+        "salvageable": "lost records that collected disks still hold, and disks that may hold the others; null if the finding is not a loss",
+        "clients": "effect of a loss on consumer groups: lost records that each had read, and records that each skips",
+        "evidence": "quotes: source, line, byte and text",
     }
 )
 
@@ -149,8 +149,8 @@ def _handover_columns() -> list[pa.Field]:
     return [documented(f.name, f.type, _HANDOVER_DOCS[f.name]) for f in HANDOVER]
 
 
-def _told(fields: pa.StructType | pa.Schema, *but: str) -> list[pa.Field]:
-    return [documented(INCARNATION if f.name == "cluster" else f.name, f.type, _DOCS[f.name]) for f in fields if f.name not in but]
+def _documented(fields: pa.StructType | pa.Schema, *but: str) -> list[pa.Field]:
+    return [documented(CLUSTER_NUMBER if f.name == "cluster" else f.name, f.type, _DOCS[f.name]) for f in fields if f.name not in but]
 
 
 PLACES = pa.list_(
@@ -174,24 +174,24 @@ PLACES = pa.list_(
 TABLES = (
     Table(
         "sources",
-        "What was collected, a row for each file, and one (kind archive) for each archive they lay in.",
+        "The evidence: a row for each file, and a row of kind `archive` for each archive that contained files.",
         pa.schema(
             [
                 documented("path", pa.string(), "path inside the evidence; containers joined with '/'"),
-                documented("kind", pa.string(), "what it is: server-log, hw-checkpoint, segment, …"),
-                documented("broker", pa.int32(), "whose it is; null where nobody knows, or where several write to it"),
-                documented("shared", _INTS, "brokers that write to it together"),
-                documented("collection", pa.string(), "top directory of the collection it belongs to; a broker may have several"),
-                documented("bytes", pa.int64(), "its size"),
-                documented("sha256", pa.string(), "its digest"),
-                documented("modified", _TIME, "modification time, UTC; null where it tells nothing"),
+                documented("kind", pa.string(), "kind of the file: server-log, hw-checkpoint, segment, …"),
+                documented("broker", pa.int32(), "broker that wrote it; null if unknown, or if several wrote it"),
+                documented("shared", _INTS, "the brokers, if several wrote it"),
+                documented("collection", pa.string(), "top directory of its collection; a broker may have several collections"),
+                documented("bytes", pa.int64(), "size"),
+                documented("sha256", pa.string(), "SHA-256"),
+                documented("modified", _TIME, "modification time (UTC); null if it is only the time of the copy"),
                 documented("lines", pa.int64(), "lines of a log"),
                 documented("unrecognised", pa.int64(), "relevant lines that were not recognised"),
                 documented("samples", pa.list_(pa.string()), "some of those lines"),
                 documented("first", _TIME, "time of its first line, UTC"),
                 documented("last", _TIME, "time of its last line, UTC"),
                 documented("layout", pa.string(), "conversion patterns learned from its lines, one a line"),
-                documented("problem", pa.string(), "why it could not be read, or not whole"),
+                documented("problem", pa.string(), "why it could not be read, or not completely"),
             ]
         ),
         day="last",
@@ -201,44 +201,46 @@ TABLES = (
         "The nodes of each cluster, controllers included.",
         pa.schema(
             [
-                documented(INCARNATION, pa.int32(), CLUSTER_DOC),
+                documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
                 documented("id", pa.int32(), "node id"),
                 documented("role", pa.string(), "broker or controller (only that)"),
-                documented("version", pa.string(), "Kafka's version, as it printed it last"),
-                documented("timezone", pa.string(), "zone of its clock"),
-                documented("clock_offset_ms", pa.int64(), "by how much its clock is fast, the zone aside"),
-                documented("clock_basis", pa.string(), "where the clock is known from"),
-                documented("clock_uncertainty_ms", pa.int64(), "how sure that is"),
+                documented("version", pa.string(), "Kafka's version, as the node last printed it"),
+                documented("timezone", pa.string(), "time zone of its clock"),
+                documented("clock_offset_ms", pa.int64(), "error of its clock in ms, without the time zone; positive: the clock is ahead"),
+                documented("clock_basis", pa.string(), "evidence for the clock"),
+                documented("clock_uncertainty_ms", pa.int64(), "uncertainty of the clock in ms"),
                 documented("collections", pa.list_(pa.string()), "its collections, oldest first"),
                 documented(
                     "lives",
                     pa.list_(pa.struct([("begin", _TIME), ("end", _TIME), ("outcome", pa.string())])),
-                    "from start to stop or crash (UTC); null where nothing tells",
+                    "runs of the node, from start to stop or crash (UTC); null if unknown",
                 ),
             ]
         ),
     ),
     Table(
         "broker_states",
-        "What each node was doing over time; spans of one node may overlap, as it may be up, fenced and the controller.",
+        "States of each node over time. States of one node may overlap: it can be up, fenced and the controller at the same time.",
         pa.schema(
             [
-                documented(INCARNATION, pa.int32(), CLUSTER_DOC),
+                documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
                 documented("broker", pa.int32(), "node id"),
                 documented("state", pa.string(), "; ".join(f"{state}: {words}" for state, words in broker_states.STATES.items())),
-                documented("start", _TIME, "from when on (UTC); null: since before the evidence"),
-                documented("end", _TIME, "to when (UTC); null: to the end of the evidence"),
-                documented("words", pa.string(), "what more there is to say"),
-                documented("evidence", FINDING.field("evidence").type, "what is quoted: source, line, byte and text"),
+                documented("start", _TIME, "begin (UTC); null: before the evidence"),
+                documented("end", _TIME, "end (UTC); null: the end of the evidence"),
+                documented("words", pa.string(), "details"),
+                documented("evidence", FINDING.field("evidence").type, "quotes: source, line, byte and text"),
             ]
         ),
         day="start",
     ),
     Table(
         "facts",
-        "What is stated of the cluster as a whole: restarts, elections of controllers, settings, topics, sources, in the order of the files. "
-        "From these rows everything outside partitions is known again when a case is opened.",
-        pa.schema([*EVENTS, *(f.with_name(INCARNATION) if f.name == "cluster" else f for f in IDENTIFIED if f.name not in EVENTS.names)]),
+        "Statements about the cluster as a whole, in the order of the files: restarts, controller elections, settings, topics, sources. "
+        "When a case is opened, everything outside partitions is computed from these rows.",
+        pa.schema(
+            [*EVENTS, *(f.with_name(CLUSTER_NUMBER) if f.name == "cluster" else f for f in IDENTIFIED if f.name not in EVENTS.names)]
+        ),
         day="at",
     ),
     Table(
@@ -249,19 +251,19 @@ TABLES = (
                 documented("broker", pa.int32(), "broker"),
                 documented("metric", pa.string(), "column of the CSV of load metrics"),
                 documented("mean", pa.float64(), "mean of its values"),
-                documented("count", pa.int64(), "how many there are"),
-                documented("source", pa.string(), "file of the first"),
-                documented("line", pa.int64(), "its line"),
-                documented("byte", pa.int64(), "its byte"),
-                documented("text", pa.string(), "its text"),
+                documented("count", pa.int64(), "number of values"),
+                documented("source", pa.string(), "file of the first value"),
+                documented("line", pa.int64(), "line of the first value"),
+                documented("byte", pa.int64(), "byte offset of the first value"),
+                documented("text", pa.string(), "text of the first value"),
             ]
         ),
     ),
     Table(
         "partitions",
-        "How each partition stands at the end, the verdict on it, and what rules read of it.",
+        "Each partition at the end of the evidence: state, verdict, and the facts that rules read.",
         pa.schema(
-            [*_PARTITION_KEY, *_told(STANDING, "topic", "partition", PROOF), *(documented(f.name, f.type, f.meaning) for f in FACTS)]
+            [*_PARTITION_KEY, *_documented(STANDING, "topic", "partition", PROOF), *(documented(f.name, f.type, f.meaning) for f in FACTS)]
         ),
     ),
     Table(
@@ -273,53 +275,55 @@ TABLES = (
     ),
     Table(
         "judged",
-        "What the rules found in single partitions, before what one event did to many of them became one finding.",
-        pa.schema(_told(FINDING)),
+        "Findings of the rules in single partitions, before those with one cause were merged into one.",
+        pa.schema(_documented(FINDING)),
         day="start",
     ),
     Table(
         "standing",
-        "What a plan starts from: assignment, leader and ISR of each partition that still exists.",
-        pa.schema([*_PARTITION_KEY, *_told(final_state.SCHEMA, "topic", "partition")]),
+        "Assignment, leader and ISR of each partition that still exists; the command `plan` starts from them.",
+        pa.schema([*_PARTITION_KEY, *_documented(final_state.SCHEMA, "topic", "partition")]),
     ),
     Table(
         "checkpoints",
-        "Checkpoint and epoch files of all replicas side by side.",
-        pa.schema([*_PARTITION_KEY, *_told(checkpoint_diff.SCHEMA, "topic", "partition")]),
+        "The checkpoint and epoch files of all replicas, compared.",
+        pa.schema([*_PARTITION_KEY, *_documented(checkpoint_diff.SCHEMA, "topic", "partition")]),
     ),
-    Table("steps", "Every partition's story, nothing folded or left out.", pa.schema([*_PARTITION_KEY, *STEPS]), day="time"),
+    Table("steps", "The timeline of each partition, complete and unfolded.", pa.schema([*_PARTITION_KEY, *STEPS]), day="time"),
     Table(
         "offsets",
-        "Where each replica's log ended and where its high watermark was, as far as its own lines and files say, and what it lost.",
+        "Log end offset and high watermark of each replica, as its own lines and files state them, and the records that it lost.",
         pa.schema([*_PARTITION_KEY, *offsets.SCHEMA]),
         day="time",
     ),
-    Table("records", "All log records of all brokers in one order of time, each of several copies once.", KEPT, day="key"),
+    Table("records", "All log records of all brokers in order of time; a record with several copies appears once.", KEPT, day="key"),
     Table(
         "findings",
-        "The findings as the report has them, in its order; what one event did to many partitions is one.",
+        "The findings of the report, in its order. Findings in several partitions with one cause are one row.",
         pa.schema(
             [
-                documented("number", pa.int32(), "place in the report, from 0"),
-                documented("id", pa.string(), "the same for the same evidence"),
-                documented("incident", pa.string(), "id of the incident it belongs to"),
-                *_told(FINDING, "evidence"),
-                documented("places", PLACES, "the partitions it is of, and what differs, where these are several; `topic` is null then"),
+                documented("number", pa.int32(), "position in the report, from 0"),
+                documented("id", pa.string(), "identifier; the same evidence gives the same one"),
+                documented("incident", pa.string(), "id of its incident"),
+                *_documented(FINDING, "evidence"),
+                documented(
+                    "places", PLACES, "the partitions, and the fields that differ between them, if there are several; `topic` is null then"
+                ),
             ]
         ),
         day="start",
     ),
     Table(
         "incidents",
-        "Causes with all that followed, in the order of the report.",
+        "Incidents, each a cause with its consequences, in the order of the report.",
         pa.schema(
             [
-                documented("number", pa.int32(), "place in the report, from 0"),
-                documented("id", pa.string(), "the same for the same evidence"),
+                documented("number", pa.int32(), "position in the report, from 0"),
+                documented("id", pa.string(), "identifier; the same evidence gives the same one"),
                 documented("kind", pa.string(), "kind of the finding that is the cause"),
-                *_told(pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "end", "summary", "explanation")])),
-                documented("findings", pa.list_(pa.string()), "ids of the findings that are the cause or followed"),
-                documented(INCARNATION, pa.int32(), CLUSTER_DOC),
+                *_documented(pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "end", "summary", "explanation")])),
+                documented("findings", pa.list_(pa.string()), "ids of the findings that are the cause or its consequences"),
+                documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
             ]
         ),
         day="start",
@@ -330,11 +334,11 @@ TABLES = (
         pa.schema(
             [
                 documented("finding", pa.int32(), "`number` of the finding"),
-                documented("number", pa.int32(), "place among its quotes, from 0"),
+                documented("number", pa.int32(), "position among the quotes of the finding, from 0"),
                 documented("source", pa.string(), "path of the source"),
                 documented("line", pa.int64(), "1-based line; null in binary files"),
                 documented("byte", pa.int64(), "byte offset in the (decompressed) source"),
-                documented("text", pa.string(), "what stands there"),
+                documented("text", pa.string(), "the quoted text"),
             ]
         ),
         day="finding",
@@ -346,21 +350,21 @@ EXPORTED = (
     *(BY_NAME[name] for name in ("sources", "brokers", "findings", "incidents", "quotes", PROOF)),
     Table(
         "partitions",
-        "How each partition stands at the end, and the verdict on it.",
-        pa.schema([*_PARTITION_KEY[:2], *_told(STANDING, "topic", "partition", PROOF)]),
+        "Each partition at the end of the evidence: state and verdict.",
+        pa.schema([*_PARTITION_KEY[:2], *_documented(STANDING, "topic", "partition", PROOF)]),
     ),
     Table(
         "places",
-        "What each finding says of each partition, a row for each range of offsets: nothing in it is nested but lists of brokers.",
+        "Each finding in each partition, a row for each range of offsets. Only lists of brokers are nested.",
         pa.schema(
             [
                 documented("finding", pa.int32(), "`number` of the finding"),
-                documented("id", pa.string(), "its id"),
-                *_told(pa.schema([FINDING.field(n) for n in ("kind", "severity", "confidence", "topic", "partition")])),
-                *_told(pa.schema([FINDING.field(n) for n in ("brokers", "leader_epoch", "start", "end")])),
-                documented("first_offset", pa.int64(), "first offset of the range; null where none is told"),
-                documented("end_offset", pa.int64(), "offset after its last; null where nobody knows how far it goes"),
-                *_told(pa.schema([FINDING.field(n) for n in ("committed", "cause")])),
+                documented("id", pa.string(), "`id` of the finding"),
+                *_documented(pa.schema([FINDING.field(n) for n in ("kind", "severity", "confidence", "topic", "partition")])),
+                *_documented(pa.schema([FINDING.field(n) for n in ("brokers", "leader_epoch", "start", "end")])),
+                documented("first_offset", pa.int64(), "first offset of the range; null without a range"),
+                documented("end_offset", pa.int64(), "offset after the last one of the range; null if unknown"),
+                *_documented(pa.schema([FINDING.field(n) for n in ("committed", "cause")])),
             ]
         ),
     ),

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
-from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, PROOF, SCHEMA, TABLES, Table
+from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import Conclusion, conclude
 from forensics.model.cluster.broker_states import spans
@@ -189,7 +189,7 @@ class Writer:
 
 
 def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    told = [{INCARNATION: row.get("cluster"), **row} for row in rows]
+    told = [{CLUSTER_NUMBER: row.get("cluster"), **row} for row in rows]
     return pa.Table.from_pylist(told, schema=BY_NAME[name].schema)
 
 

@@ -106,7 +106,7 @@ def _proof(rechecked: Sequence[Rechecked]) -> dict[str, Any]:
             {
                 "topic": r.topic,
                 "partition": r.partition,
-                "incarnation": r.incarnation,
+                "cluster_number": r.cluster_number,
                 "said": r.said,
                 "recomputed": r.recomputed,
                 "decides": list(r.decides),
@@ -148,7 +148,7 @@ def _of_proof(rechecked: Sequence[Rechecked]) -> Iterator[str]:
     for verdict, count in sorted(Counter(r.recomputed or "" for r in rechecked).items()):
         yield f"  {count:>6} {verdict}"
     for r in different[:SHOWN]:
-        cluster = f" (cluster {r.incarnation})" if r.incarnation else ""
+        cluster = f" (cluster {r.cluster_number})" if r.cluster_number else ""
         yield f"  {r.topic}-{r.partition}{cluster}: the case states {r.said or 'nothing'}, the hand-overs give {r.recomputed}"
         yield from (f"    {words}" for words in r.decides[:DECIDING])
         if not r.decides:

@@ -92,7 +92,7 @@ class _StoredFinding(Statement):
 
 
 class Findings(Mapping[str, Sequence[Statement]]):
-    """The findings of one cluster by kind: those of its partitions as rows of model.FINDING, those of the cluster as objects.
+    """The findings of one cluster by kind: those of its partitions as rows of model.findings.FINDING, those of the cluster as objects.
 
     The statements of each kind are made again on each request: with 20,000 partitions, keeping those of all kinds would be the largest
     object in memory.

@@ -1,7 +1,7 @@
 """One event, one finding: the partitions that an event affected become places of one finding, and what recurs for months is reported once.
 
 Here: which findings are of one event, and how they become one. Not here: which event (incidents), what a finding means and the words for
-many (rules), or how many lines a screen has (report).
+many (rules), or how many lines a screen has (forensics.views).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Incidents: a cause with all its consequences.
 
 Here: which findings are causes, which of them are one incident, which findings are consequences, and the few sentences that describe the
-incident. Not here: how the findings of one incident become one of each kind (folding), or how a screen shows it (report).
+incident. Not here: how the findings of one incident become one of each kind (folding), or how a screen shows it (forensics.views).
 
 A finding about what happened to a broker (Rule.root) is a cause. Later findings about the same broker, until it was in sync again, are its
 consequences.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import itemgetter
@@ -76,13 +76,13 @@ class _Group:
 
 def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]) -> tuple[list[Finding], list[Incident]]:
     """The findings of one cluster, given by kind, folded, each with its incident; and the incidents, worst first."""
-    phrases = {r.kind: r.root for r in rules if r.root is not None}
-    groups = _groups(findings, {r.kind: r.root_causes for r in rules if r.root is not None})
+    causes = {r.kind: r for r in rules if r.root is not None}
+    groups = _groups(findings, causes)
     roots = {r.cause: g.id for g in groups for r in g.roots}
     events = _BrokerEvents(groups)
 
     def incident_of(f: Statement) -> str | None:
-        return (roots.get(f) if f.kind in phrases else None) or events.followed(f)
+        return (roots.get(f) if f.kind in causes else None) or events.followed(f)
 
     by_kind = [folded(findings[rule.kind], rule, incident_of) for rule in rules if rule.kind in findings]
     merged = [f for same_kind in sorted(filter(None, by_kind), key=_gravity) for f in same_kind]
@@ -91,7 +91,7 @@ def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]
         if f.incident is not None:
             by_incident[f.incident].append(f)
     # incidents whose findings were folded into a recurring one are left out
-    found = [_incident(group, members, phrases) for group in groups if (members := by_incident[group.id])]
+    found = [_incident(group, members, causes) for group in groups if (members := by_incident[group.id])]
     return merged, sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
 
 
@@ -161,13 +161,13 @@ def _before(
             begun = event.start if event.start <= at + SLACK else None
 
 
-def _groups(findings: Mapping[str, Sequence[Statement]], kinds: Mapping[str, Container[str | None]]) -> list[_Group]:
+def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Rule]) -> list[_Group]:
     returns = _returns(findings.get(BACK, ()))
     roots = [
         _Root(f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, returns), f)
-        for kind, causes in kinds.items()
+        for kind, rule in causes.items()
         for f in findings.get(kind, ())
-        if f.start is not None and f.brokers and (not causes or f.cause in causes)
+        if f.start is not None and f.brokers and (not rule.root_causes or f.cause in rule.root_causes)
     ]
     roots.sort(key=lambda r: (r.start, r.cause.kind, r.brokers))
     stops = [r for r in roots if r.cause.kind == STOP]
@@ -229,9 +229,9 @@ def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Roo
     return groups
 
 
-def _incident(group: _Group, members: Sequence[Finding], phrases: Mapping[str, str]) -> Incident:
+def _incident(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule]) -> Incident:
     impact = "; ".join(_impact(members))
-    what = _what(group, phrases)
+    what = _what(group, causes)
     sentences_of_losses = sentences((f, p) for f in members if f.kind == "data-loss" for p in places(f))
     return Incident(
         id=group.id,
@@ -255,12 +255,12 @@ def _ending(group: _Group, members: Sequence[Finding]) -> Iterator[str]:
         yield f"Ended: {moment(group.end)}."
 
 
-def _what(group: _Group, phrases: Mapping[str, str]) -> str:
+def _what(group: _Group, causes: Mapping[str, Rule]) -> str:
     """The brokers and what happened to them, by time."""
     befell: dict[int, dict[str, None]] = defaultdict(dict)
     for root in group.roots:
         for broker in root.brokers:
-            befell[broker].setdefault(phrases[root.cause.kind])
+            befell[broker].setdefault(causes[root.cause.kind].root or "")
     alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for broker, words in befell.items():
         alike[tuple(words)].append(broker)
@@ -291,7 +291,15 @@ _LOSSES = (
 
 
 def _impact(members: Sequence[Finding]) -> Iterator[str]:
-    losses = [f for f in members if f.kind == "data-loss"]
+    yield from _impact_of_losses([f for f in members if f.kind == "data-loss"])
+    for kind, words in _STATES:
+        if affected := hit(f for f in members if f.kind == kind):
+            yield words.format(counted(len(affected)))
+    if any(f.kind == "controller-change" for f in members):
+        yield "another controller"
+
+
+def _impact_of_losses(losses: Sequence[Finding]) -> Iterator[str]:
     for committed, words in _LOSSES:
         yield from _lost([f for f in losses if f.confidence != "possible" and f.committed is committed], words)
     doubtful = [f for f in losses if f.confidence == "possible"]
@@ -299,11 +307,6 @@ def _impact(members: Sequence[Finding]) -> Iterator[str]:
         yield f"records that were never committed were truncated in {counted(len(uncommitted))}, possibly without an affected producer"
     if perhaps := hit(f for f in doubtful if f.committed is not False):
         yield f"a loss in {counted(len(perhaps))} cannot be excluded"
-    for kind, words in _STATES:
-        if affected := hit(f for f in members if f.kind == kind):
-            yield words.format(counted(len(affected)))
-    if any(f.kind == "controller-change" for f in members):
-        yield "another controller"
 
 
 def _lost(losses: Sequence[Finding], words: str) -> Iterator[str]:

@@ -134,7 +134,7 @@ def values(column: pa.Array) -> list[Any]:
     if pa.types.is_timestamp(column.type):
         moments = _Moments()
         return [None if at is None else moments[at] for at in column.cast(pa.string()).to_pylist()]
-    of_numbers = pa.types.is_list(column.type) and pa.types.is_integer(column.type.value_type) and not column.flatten().null_count
+    of_numbers = _of_numbers(column)
     if len(column) < 64 or not (of_numbers or pa.types.is_string(column.type)):
         return column.to_pylist()  # type: ignore[no-any-return]
     coded = (pc.binary_join(column.cast(pa.list_(pa.string())), ",") if of_numbers else column).dictionary_encode()
@@ -144,6 +144,11 @@ def values(column: pa.Array) -> list[Any]:
     if of_numbers:
         known = [[int(number) for number in text.split(",") if number] for text in known]
     return [None if code is None else known[code] for code in coded.indices.to_pylist()]
+
+
+def _of_numbers(column: pa.Array) -> bool:
+    """Whether the values are lists of numbers without nulls."""
+    return pa.types.is_list(column.type) and pa.types.is_integer(column.type.value_type) and not column.flatten().null_count
 
 
 class _Moments(dict[str, datetime]):

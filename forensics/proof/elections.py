@@ -1,7 +1,7 @@
 """Was an election clean? The judgement that several rules share.
 
 Here: for every change of leader, whether the new leader was in the ISR that counted, how sure that is and by which evidence.
-Not here: the records that an unclean election lost (losses), or how it is reported (rules.unclean_election).
+Not here: the records that an unclean election lost (losses), or how it is reported (forensics.rules.unclean_election).
 """
 
 from __future__ import annotations

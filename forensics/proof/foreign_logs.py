@@ -45,13 +45,14 @@ def _before_first_role(load: Load, replica: Replica) -> bool:
 
 def _rows(timeline: PartitionTimeline, cluster: Cluster) -> list[dict[str, Any]]:
     return [
-        {"broker": b, "log_end_offset": e.log_end_offset, "told": asdict(Evidence.of(e))} for b, e in inherited(timeline, cluster).items()
+        {"broker": b, "log_end_offset": e.log_end_offset, "statement": asdict(Evidence.of(e))}
+        for b, e in inherited(timeline, cluster).items()
     ]
 
 
 INHERITED = Fact(
     "inherited",
-    pa.list_(pa.struct([("broker", pa.int32()), ("log_end_offset", pa.int64()), ("told", EVIDENCE)])),
+    pa.list_(pa.struct([("broker", pa.int32()), ("log_end_offset", pa.int64()), ("statement", EVIDENCE)])),
     "logs that brokers brought with them from the cluster they were in before",
     _rows,
 )

@@ -638,9 +638,9 @@ def end_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
         yield "no leader epoch is in the evidence"
         return
     disks = () if inherited(timeline, cluster) else timeline.collected_logs.values()  # a foreign log has its own epochs
-    heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in disks], default=0)
-    if heard > known[-1].leader_epoch:
-        yield f"leader epoch {heard} is mentioned, but nothing else about it is known"
+    mentioned = (*(r.epoch for r in timeline.replicas.values()), *(d.last_epoch for d in disks))
+    if later := [epoch for epoch in mentioned if epoch is not None and epoch > known[-1].leader_epoch]:
+        yield f"leader epoch {max(later)} is mentioned, but nothing else about it is known"
     if (now := timeline.standing).leader != known[-1].leader and timeline.later:
         leads = "no leader" if now.leader == -1 else f"broker {now.leader} as leader"
         yield f"kafka-topics showed {leads} later, and no log shows that election"

@@ -31,7 +31,7 @@ CASTS_DOUBT = frozenset(
     | {"evidence-conflict"}
 )
 """Kinds of findings, from medium on, that contradict the verdict that a partition is intact."""
-LEVELS = ("medium", "high", "critical")
+SERIOUS = ("medium", "high", "critical")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def with_contradictions(rows: tuple[Handover, ...], findings: Sequence[Finding],
 
 def _contradicts(finding: Finding) -> bool:
     if finding.kind == "segment-corrupt":
-        return finding.severity in LEVELS[1:]  # a finding about a copy that no other replica has
-    return finding.kind in CASTS_DOUBT and finding.severity in LEVELS
+        return finding.severity in SERIOUS[1:]  # a finding about a copy that no other replica has
+    return finding.kind in CASTS_DOUBT and finding.severity in SERIOUS
 
 
 def _copied_again(finding: Finding, timeline: PartitionTimeline) -> bool:

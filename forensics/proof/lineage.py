@@ -1,7 +1,8 @@
 """The epoch lineages of replicas compared: where two of them diverge, which was right, which was cut and for what reason.
 
 Here: the offset at which two lineages diverge; the lineage of the partition itself, which decides which was right. Not here: the lineage of
-one log from its files (forensics.model.partition.lineage), its own contradictions (rules.epoch_history_damaged), what was lost by it (losses).
+one log from its files (forensics.model.partition.lineage), contradictions within it (forensics.rules.epoch_history_damaged), what was lost
+by a divergence (losses).
 """
 
 from __future__ import annotations

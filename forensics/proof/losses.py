@@ -1,7 +1,7 @@
 """Losses as findings report them: the parts of a row's removed records with cause, commitment and confidence, computed from the rows.
 
 Here: losses, and two kinds of losses that cannot be excluded. Not here: the rows (handovers), the verdict (verdict), or the words of a
-finding (rules.data_loss).
+finding (forensics.rules.data_loss).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """When a replaced leader that was still running became a follower: at once, as in maintenance, or late, after it had kept leading alone.
 
 Here: the line with which it stepped down. Not here: the records that it had appended by then (losses), or how that is reported
-(rules.zombie_leader).
+(forensics.rules.zombie_leader).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """checkpoint-inconsistent: the offsets in the files or lines of one replica contradict each other.
 
 Here: log start offset <= high watermark <= log end offset, if two of them are known for the same time. Not here: the epoch file
-(epoch_history_damaged), a high watermark that goes back (hw_regression), replicas against each other (side_by_side).
+(epoch_history_damaged), a high watermark that goes back (hw_regression), replicas against each other (forensics.tools.checkpoint_diff).
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def _left(kept: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _evidence(partition: Mapping[str, Any]) -> Evidence:
-    return Evidence(**partition["inherited"][0]["told"])
+    return Evidence(**partition["inherited"][0]["statement"])
 
 
 def _steps(cause: str, kept: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import Degradation, Episode, degradations
 from forensics.model.cluster.under_replication import series
 from forensics.model.findings import Finding, Rule, brokers_named, counted, moment
-from forensics.model.partition.absences import ABSENCES, NOT_TOLD, SHORTS, SLOW, STUCK
+from forensics.model.partition.absences import ABSENCES, NOT_STATED, SHORTS, SLOW, STUCK
 from forensics.model.rows import Rows
 from forensics.thresholds import WIDE_SHARE
 
@@ -57,10 +57,10 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, clust
 def _manner(episode: Episode) -> str:
     """Fetching too slowly and fetching nothing have different causes."""
     causes = {o.cause for o in episode.outs}
-    who = "All of them" if NOT_TOLD not in causes else "All replicas whose cause is known"
-    if causes - {NOT_TOLD} == {SLOW}:
+    who = "All of them" if NOT_STATED not in causes else "All replicas whose cause is known"
+    if causes - {NOT_STATED} == {SLOW}:
         return f"{who} continued fetching: they were too slow, but not stuck or cut off. "
-    if causes - {NOT_TOLD} == {STUCK}:
+    if causes - {NOT_STATED} == {STUCK}:
         return f"{who} fetched nothing for a time: pauses, frozen storage, or a network failure. "
     return ""
 

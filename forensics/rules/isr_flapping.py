@@ -12,7 +12,7 @@ from forensics.model.partition.absences import (
     EXPECTED,
     GONE,
     LOG_DIR,
-    NOT_TOLD,
+    NOT_STATED,
     RESTARTED,
     SLOW,
     STOPPED,
@@ -78,7 +78,7 @@ _WORDS = {
     CRASHED: "it had crashed",
     GONE: "it was offline",
     LOG_DIR: "its log directory had failed",
-    NOT_TOLD: "stuck or slow, unknown which",
+    NOT_STATED: "stuck or slow, unknown which",
     UNKNOWN: "unknown cause",
 }
 

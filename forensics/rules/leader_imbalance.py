@@ -10,7 +10,7 @@ from forensics.model.cluster.balance import Ratio, limit, ratios, since
 from forensics.model.cluster.effective import Effective, effective, enabled
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import MAX_EVIDENCE, Aggregation, Evidence, Finding, Rule, brokers_named, quote, some
-from forensics.model.partition.placement import STEPS, TOLD
+from forensics.model.partition.placement import STATEMENT, STEPS
 
 MAX_PARTITIONS_NAMED = 8
 """Number of partitions that a text names."""
@@ -87,7 +87,7 @@ def _steps(broker: int, ready: Sequence[object], away: Sequence[object], rebalan
 
 
 def _evidence(away: Sequence[Mapping[str, Any]], rebalance: Effective) -> tuple[Evidence, ...]:
-    leaders = [Evidence(**p["told"]) for p in away[:MAX_EVIDENCE] if p["told"] is not None]
+    leaders = [Evidence(**p["statement"]) for p in away[:MAX_EVIDENCE] if p["statement"] is not None]
     return tuple(dict.fromkeys((*leaders[: MAX_EVIDENCE - 1], *quote(rebalance.event))))
 
 
@@ -100,6 +100,6 @@ RULE = Rule(
     next_steps=("Run a preferred leader election, or turn auto.leader.rebalance.enable on.",),
     references=("KAFKA-1305", "KIP-460"),
     cluster=detect,
-    facts=(STEPS, TOLD),
+    facts=(STEPS, STATEMENT),
     many=Aggregation(),
 )

@@ -9,7 +9,7 @@ from typing import Any
 from forensics.model.cluster.balance import DISK, LEADERS, TRAFFIC, Load, at_end, limit, load, metrics, uneven
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named
-from forensics.model.partition.placement import SIZES, STEPS, TOLD, WRITTEN
+from forensics.model.partition.placement import SIZES, STATEMENT, STEPS, WRITTEN
 from forensics.thresholds import LOAD_DEVIATION
 
 MAX_BROKERS_NAMED = 5
@@ -88,7 +88,7 @@ def _evidence(
     ]
     pieces = [*measured, *(_largest_files(cluster, away) if DISK in avoidable else ())]
     if set(avoidable) - {DISK, *(m.metric for m in cluster.measures)} or not pieces:
-        concerned = (p["told"] for p in partitions if p["told"] is not None and set(away) & set(p["replicas"] or ()))
+        concerned = (p["statement"] for p in partitions if p["statement"] is not None and set(away) & set(p["replicas"] or ()))
         pieces.extend(Evidence(**piece) for piece in islice(concerned, MAX_EVIDENCE))
     return tuple(dict.fromkeys(pieces))[:MAX_EVIDENCE]
 
@@ -111,5 +111,5 @@ RULE = Rule(
     ),
     next_steps=("Reassign replicas; give --weight METRIC=W if some metrics matter more.",),
     cluster=detect,
-    facts=(SIZES, STEPS, TOLD, WRITTEN),
+    facts=(SIZES, STEPS, STATEMENT, WRITTEN),
 )

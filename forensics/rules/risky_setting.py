@@ -115,10 +115,10 @@ def _unclean(incident: _Incident) -> Iterator[_Risk]:
 def _min_isr_of_one(incident: _Incident) -> Iterator[_Risk]:
     """min.insync.replicas=1: acknowledged records may be on the leader only, even with acks=all."""
     key = MIN_ISR
-    values = {t.name: effective(incident.cluster, key, topic=t.name) for t in incident.topics.values() if t.factor and t.factor > 1}
-    names = {n for n, v in values.items() if number(v.value, 2) <= 1}
+    values = _topics_with_min_isr_of_one(incident)
+    names = set(values)
     lost = [f for f in incident.sure("data-loss") if f.topic in names and f.committed is not False and _alone(incident, f)]
-    shown = {n for n in names if (incident.topics[n].factor or 0) >= SAFE_REPLICAS} if not lost else names
+    shown = names if lost else {name for name in names if _has_safe_replicas(incident.topics[name])}
     if not shown:
         return
     internal = shown <= INTERNAL_TOPICS
@@ -132,6 +132,16 @@ def _min_isr_of_one(incident: _Incident) -> Iterator[_Risk]:
         [_lost(f, "while down to one in-sync replica") for f in lost],
         topics=shown,
     )
+
+
+def _topics_with_min_isr_of_one(incident: _Incident) -> dict[str, Effective]:
+    replicated = (t.name for t in incident.topics.values() if t.factor and t.factor > 1)
+    values = {name: effective(incident.cluster, MIN_ISR, topic=name) for name in replicated}
+    return {name: value for name, value in values.items() if number(value.value, 2) <= 1}
+
+
+def _has_safe_replicas(topic: Topic) -> bool:
+    return topic.factor is not None and topic.factor >= SAFE_REPLICAS
 
 
 def _min_isr_of_all(incident: _Incident) -> Iterator[_Risk]:

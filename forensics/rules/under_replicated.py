@@ -12,7 +12,7 @@ from forensics.model.partition.absences import (
     GONE,
     IN_ORDER,
     LOG_DIR,
-    NOT_TOLD,
+    NOT_STATED,
     RESTARTED,
     SLOW,
     STOPPED,
@@ -65,7 +65,7 @@ _CAUSE = {
     LOG_DIR: "log-dir-failure",
     STUCK: "stuck-replica",
     SLOW: "slow-replica",
-    NOT_TOLD: "not-in-sync",
+    NOT_STATED: "not-in-sync",
     SUSPENDED: "suspended",
     UNKNOWN: "unknown",
 }
@@ -107,7 +107,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
 
 def _steps(window: Window, why: Sequence[Interval]) -> Iterator[str]:
     for i in why:
-        if i.cause in (NOT_TOLD, UNKNOWN):
+        if i.cause in (NOT_STATED, UNKNOWN):
             yield (
                 f"Collect server.log and the GC log of broker {i.broker}: they show whether it was stuck or slow. From Kafka 2.2 on, the "
                 f"leader's server.log shows this as well."

@@ -1,6 +1,7 @@
-"""Every line of Kafka's that the project knows, one module per family, each pattern with its proof.
+"""The built-in patterns of Kafka's log lines, one module per family, each pattern with samples that prove it.
 
-Here: the tuple of all of them, in the order in which they are tried. Not here: how they are searched for (parsers.catalogue).
+Here: the tuple of all patterns, in the order in which they are tried. Not here: the user's patterns (in_force), or the search for lines
+(parsers.catalogue).
 """
 
 from __future__ import annotations

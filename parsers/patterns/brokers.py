@@ -1,9 +1,9 @@
-"""How a broker process lives: start, stop, signals, controlled shutdown, sessions and registration, deaths, its settings.
+"""The run of a broker process: start, stop, signals, controlled shutdown, sessions and registration, crashes, its settings.
 
-Here: KafkaServer, BrokerServer, BrokerLifecycleManager, the ZooKeeper client, thread and process deaths, what the dump of
-KafkaConfig says on durability. Not here: what controllers say about brokers (controller, kraft), whether the last stop was clean
-(loading), failed directories (log_dirs). Of ControllerServer only its start is told, for in a process of both roles the broker's
-new life begins with it; a controller is no broker.
+Here: KafkaServer, BrokerServer, BrokerLifecycleManager, the ZooKeeper client, crashes of threads and processes, and the settings about
+durability in the dump of KafkaConfig. Not here: what controllers print about brokers (controller, kraft), whether the last stop was clean
+(loading), failed directories (log_dirs). ControllerServer has only its start here: in a process with both roles, the broker's new run
+begins with it.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ def _server_state(row: Row) -> Iterator[Row]:
 
 
 def _of_itself(row: Row) -> Iterator[Row]:
-    """A broker writes its own registration, so it is the writer."""
+    """The row with the broker as the writer: a broker writes its own registration."""
     yield {**row, "node": row["broker"]}
 
 
 def _and_cluster(row: Row) -> Iterator[Row]:
-    """The broker's state, and the cluster it belongs to."""
+    """The broker's state, and the id of its cluster."""
     yield row
     yield {**row, "event": "config", "broker": None, "reason": None, "key": "cluster.id"}
 
 
 def _since_heard(row: Row) -> Iterator[Row]:
-    """The line stands at the end of the silence."""
+    """The silence began before the line: `time` is its start."""
     if row["time"] is not None and row["duration_ms"] < _MAX_SILENCE_MS:
         yield {**row, "time": row["time"] - timedelta(milliseconds=row["duration_ms"])}
 
 
 _SETTING = re.compile(r"(?m)^\t([\w.-]+) = (.*)$")
-_TOLD = regex.compile(
+_KEPT_SETTINGS = regex.compile(
     r"(?:broker|node)\.(?:id|rack)|process\.roles|controller\.quorum\.(?:voters|fetch\.timeout\.ms)"
     r"|log\.dirs?|metadata\.log\.dir|log\.flush\.(?:interval\.\w+|offset\.checkpoint\.interval\.ms)|log\.segment\.bytes"
     r"|log\.retention\.(?:ms|minutes|hours|bytes)|log\.cleanup\.policy|log\.message\.format\.version|inter\.broker\.protocol\.version"
@@ -66,12 +66,12 @@ _TOLD = regex.compile(
     r"|replica\.(?:lag\.time\.max\.ms|lag\.max\.messages|high\.watermark\.checkpoint\.interval\.ms|fetch\.max\.bytes)"
     r"|controlled\.shutdown\.(?:enable|max\.retries)|zookeeper\.session\.timeout\.ms|broker\.(?:session\.timeout|heartbeat\.interval)\.ms"
 )
-"""Settings that bear on what may be lost; the other 250 of a dump, secrets among them, are left in the file."""
+"""Settings that decide what may be lost. The other 250 of a dump, some of them secret, are not read."""
 
 
 @lru_cache(maxsize=1 << 12)
 def _tells(key: str) -> bool:
-    return _TOLD.fullmatch(key) is not None
+    return _KEPT_SETTINGS.fullmatch(key) is not None
 
 
 def _settings(row: Row) -> Iterator[Row]:
@@ -163,7 +163,7 @@ _LIFE: tuple[Pattern, ...] = (
                 "real: delete-records-acks1-4.0.0-kraft-combined",
             ),
         ),
-        note="A process of both roles starts its controller first (KafkaRaftServer), so this is where such a broker's new life begins.",
+        note="A process with both roles starts its controller first (KafkaRaftServer), so its broker's new run begins here.",
     ),
     Pattern(
         name="broker-server-state",
@@ -200,7 +200,7 @@ _LIFE: tuple[Pattern, ...] = (
                 "real: wide-rolling-3.9.1-kraft",
             ),
         ),
-        note="SIGKILL and a power cut leave no line.",
+        note="SIGKILL and a power failure leave no line.",
     ),
     Pattern(
         name="broker-stopping",
@@ -261,7 +261,7 @@ _LIFE: tuple[Pattern, ...] = (
                 "real: wiped-everything-0.10.0.1-zk",
             ),
         ),
-        note="All logs are flushed and closed, and marked so (LogManager#shutdown); little is left to be stopped then.",
+        note="By then LogManager#shutdown has flushed and closed all logs and written the clean shutdown files.",
     ),
     Pattern(
         name="shutdown-controlled-start",
@@ -386,7 +386,7 @@ _LIFE: tuple[Pattern, ...] = (
                 "source: 3.9 BrokerServer",
             ),
         ),
-        note="'Unclean' here is about leaderships that were not handed over; the logs may still be closed cleanly.",
+        note="'Unclean' means that leaderships were not handed over; the logs may still be closed cleanly.",
     ),
     Pattern(
         name="kafka-version",
@@ -423,7 +423,8 @@ _LIFE: tuple[Pattern, ...] = (
                 "real: reassignment-2.8.2-zk",
             ),
         ),
-        note="AppInfoParser is handed Time.milliseconds() right before; clients inside the broker print theirs as well.",
+        note="AppInfoParser gets Time.milliseconds() immediately before the line is printed; clients inside the broker print theirs as "
+        "well.",
     ),
     Pattern(
         name="broker-cluster-id",
@@ -678,8 +679,8 @@ _REGISTRATION: tuple[Pattern, ...] = (
                 "source: 0.10.2 ZooKeeper's ClientCnxn",
             ),
         ),
-        note="The client looks when two thirds of the session timeout are over: what is longer, the process itself stood still. Its clock"
-        " does not count the time a Linux machine or a Mac sleeps, so short ones may hide hours.",
+        note="The client checks after two thirds of the session timeout. A longer silence means that the process itself was paused. Its "
+        "clock does not count the time that a Linux machine or a Mac sleeps, so a short silence may hide hours.",
     ),
     Pattern(
         name="broker-session-expired-zkclient",
@@ -695,7 +696,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
                 "source: 0.10.2 ZkClient",
             ),
         ),
-        note="Until 0.10.2 on stdout only.",
+        note="Printed to stdout only, until 0.10.2.",
     ),
     Pattern(
         name="broker-session-expired-creating",
@@ -727,7 +728,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
                 "source: 0.10.2 KafkaHealthcheck",
             ),
         ),
-        note="The session expired before and a new one begins here; until 0.10.2 server.log has no other word of it.",
+        note="The session has expired, and a new session begins here. Until 0.10.2, server.log has no other line about it.",
     ),
 )
 
@@ -754,7 +755,7 @@ _DEATHS: tuple[Pattern, ...] = (
                 "source: 0.10.2 ShutdownableThread",
             ),
         ),
-        note="The thread ends; which one tells the logger, why the exception below.",
+        note="A thread ends. The logger names the thread, and the exception after the line is the reason.",
     ),
     Pattern(
         name="thread-uncaught",
@@ -826,7 +827,7 @@ _DEATHS: tuple[Pattern, ...] = (
                 "source: 2.7 LogManager",
             ),
         ),
-        note="The operating system takes the lock from a process that ends: another process of the broker lives.",
+        note="The operating system releases the lock when a process ends, so another process of the broker is still running.",
     ),
     Pattern(
         name="process-fatal-unnamed",
@@ -837,7 +838,7 @@ _DEATHS: tuple[Pattern, ...] = (
         loggers=("kafka.Kafka$",),
         fixed={"reason": "process"},
         samples=(Sample("[2014-01-14 12:00:00,123] FATAL  (kafka.Kafka$)", {"reason": "process"}, "source: 1.0 Kafka"),),
-        note="Logging.fatal of an exception alone: the process ends over the one below.",
+        note="Logging.fatal without a message: the process ends because of the exception after the line.",
     ),
     Pattern(
         name="process-start-given-up",
@@ -926,7 +927,7 @@ _DEATHS: tuple[Pattern, ...] = (
                 "source: 3.9 LoggingFaultHandler",
             ),
         ),
-        note="Only a 'fatal' one ends the process; the others are logged and counted.",
+        note="Only a fault called 'fatal' ends the process; other faults are logged and counted.",
     ),
     Pattern(
         name="process-unregistered",

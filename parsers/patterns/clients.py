@@ -1,7 +1,6 @@
-"""What consumers print when a broker does not know the offset they are at: a loss as it was seen from outside.
+"""Lines of consumers whose offset is not known to the broker: a loss as clients saw it.
 
-Here: the lines of org.apache.kafka.clients.consumer.internals, where a client's log is among the evidence. Not here: any other line of a
-client.
+Here: org.apache.kafka.clients.consumer.internals, if a client's log is in the evidence. Not here: other lines of clients.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the ZooKeeper controller prints: elections, partition states, reassignments, brokers coming and going, topics.
+"""Lines of the ZooKeeper controller: elections, partition states, reassignments, brokers coming and going, topics.
 
 Here: state-change.log as the controller writes it (up to 0.11 the text itself starts `Controller N epoch E `, later that is
-a prefix) and controller.log. Not here: what brokers make of its requests (leadership), the KRaft controller (kraft).
+a prefix) and controller.log. Not here: what brokers do with its requests (leadership), the KRaft controller (kraft).
 `partition_state` reads every spelling in which Kafka prints the state of a partition.
 """
 
@@ -93,7 +93,7 @@ def _with_state(row: Row) -> Iterator[Row]:
 
 
 def _isr_written(row: Row) -> Iterator[Row]:
-    """From 3.0 on with the whole state."""
+    """The written ISR; from 3.0 on with the complete state."""
     for made in _with_state(row):
         yield {**made, "event": "partition-state", "reason": "written"} if made.get("leader_epoch") is not None else made
 
@@ -209,7 +209,8 @@ _STATES: tuple[Pattern, ...] = (
                 "source: 3.2 LeaderAndIsr",
             ),
         ),
-        note="From 1.1 the ZooKeeper controller has no word for an unclean election: it is this line with a leader outside the last ISR.",
+        note="From 1.1 the ZooKeeper controller does not report an unclean election as such: it is this line with a leader outside the "
+        "last ISR.",
     ),
     Pattern(
         name="controller-partition-leader",
@@ -348,8 +349,8 @@ _STATES: tuple[Pattern, ...] = (
                 "real: unclean-election-0.10.2.2-zk",
             ),
         ),
-        note="The cause is in the exception below: 'under strategy OfflinePartitionLeaderElectionStrategy(false)' is a forbidden unclean"
-        " election.",
+        note="The exception after the line names the cause: 'under strategy OfflinePartitionLeaderElectionStrategy(false)' is a forbidden "
+        "unclean election.",
     ),
     Pattern(
         name="controller-election-error",
@@ -570,7 +571,7 @@ _STATES: tuple[Pattern, ...] = (
                 "source: 0.10.2 KafkaController",
             ),
         ),
-        note="A reassignment bumps the epoch without changing the leader.",
+        note="A reassignment raises the leader epoch without changing the leader.",
     ),
 )
 
@@ -671,7 +672,7 @@ _ELECTIONS: tuple[Pattern, ...] = (
                 "source: 0.10.2 KafkaController",
             ),
         ),
-        note="TRACE, which controller.log has by default.",
+        note="Printed at TRACE, which Kafka's own configuration enables for controller.log.",
     ),
     Pattern(
         name="controller-preferred-selector",
@@ -727,7 +728,7 @@ _ELECTIONS: tuple[Pattern, ...] = (
                 "source: 2.3 KafkaController",
             ),
         ),
-        note="The partition keeps the leader it has.",
+        note="The partition keeps its leader.",
     ),
     Pattern(
         name="controller-unclean-enabled",
@@ -945,7 +946,7 @@ _REASSIGNMENTS: tuple[Pattern, ...] = (
                 "source: 1.0 KafkaController",
             ),
         ),
-        note="Printed twice: old and new replicas together at the start, the new ones alone at the end.",
+        note="Printed twice: with old and new replicas at the start, with the new replicas at the end.",
     ),
     Pattern(
         name="controller-reassignment-updated",
@@ -1105,7 +1106,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
                 "real: unclean-election-0.10.2.2-zk",
             ),
         ),
-        note="Before 2.1 the epoch stands in a line of its own.",
+        note="Before 2.1 another line has the controller epoch.",
     ),
     Pattern(
         name="controller-epoch-incremented",
@@ -1166,7 +1167,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
                 "source: 1.0 ControllerEventManager",
             ),
         ),
-        note="KafkaController#startup alone starts it: an election or a new session does not print it again.",
+        note="Only KafkaController#startup starts the thread: an election or a new session does not print the line again.",
     ),
     Pattern(
         name="controller-resigned",
@@ -1183,7 +1184,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
                 "real: zombie-leader-2.8.2-zk",
             ),
         ),
-        note="An expired session prints it on every broker, also on one that was not the controller (KafkaController, processExpire).",
+        note="When a session expires, every broker prints the line, even if it was not the controller (KafkaController, processExpire).",
     ),
     Pattern(
         name="controller-resigned-broker",
@@ -1256,7 +1257,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
                 "source: 2.8 KafkaController",
             ),
         ),
-        note="'bounced' is a restart between two looks at ZooKeeper: the broker epoch changed.",
+        note="'bounced' is a restart between two reads from ZooKeeper: the broker epoch changed.",
     ),
     Pattern(
         name="controller-broker-epochs",
@@ -1298,7 +1299,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
                 "real: unclean-election-0.8.2.2-zk",
             ),
         ),
-        note="Those that a controller finds registered in ZooKeeper when it is elected.",
+        note="The brokers that are registered in ZooKeeper when a controller is elected.",
     ),
     Pattern(
         name="controller-shutdown-seen",
@@ -1393,7 +1394,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
                 "source: 2.8 KafkaController",
             ),
         ),
-        note="Of a controller that takes over: their deletion was asked for before, and goes on now.",
+        note="Printed by a new controller: the deletions were requested earlier and continue now.",
     ),
     Pattern(
         name="controller-topic-deletion-handled",

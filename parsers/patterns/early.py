@@ -1,6 +1,6 @@
-"""What Kafka 0.8.0 and 0.8.1 print in words that 0.8.2 changed, and the next few versions in words that were soon given up.
+"""Lines of Kafka 0.8.0 and 0.8.1 that 0.8.2 changed, and of the next versions that were changed soon after.
 
-Here: their logs, fetchers, high watermarks and state changes. Not here: lines that kept their words, or nearly so (the module of
+Here: their logs, fetchers, high watermarks and state changes. Not here: lines that stayed the same, or nearly so (the module of
 their component).
 """
 
@@ -49,7 +49,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 0.8.0 Log",
             ),
         ),
-        note="Of each log only the active segment.",
+        note="Only the active segment of each log is recovered.",
     ),
     Pattern(
         name="early-bytes-invalid",
@@ -181,7 +181,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 0.8.0 HighwaterMarkCheckpoint",
             ),
         ),
-        note="The broker exits.",
+        note="The broker then exits.",
     ),
     Pattern(
         name="early-controller-old",
@@ -199,7 +199,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 0.8.1 ReplicaManager",
             ),
         ),
-        note="0.8.0 prints epoch and correlation id in each other's place, so neither is told.",
+        note="0.8.0 swaps epoch and correlation id, so neither becomes a column.",
     ),
     Pattern(
         name="early-leader-epoch-old",

@@ -1,7 +1,7 @@
 """Which part of Kafka prints a statement, and whether it does so at INFO or below.
 
-Here: facets, each the loggers of one part, and the facet of each pattern. A source in which lines of a facet are found at INFO printed the
-other INFO lines of that facet, too: only then does a missing line prove anything. A WARN or ERROR line does not show that INFO is on.
+Here: facets, each the loggers of one part, and the facet of each pattern. If a source has lines of a facet at INFO, it has the other INFO
+lines of that facet, too. Only then does a missing line prove anything. A WARN or ERROR line does not show that INFO is on.
 Not here: where such lines are in a source (parsers.printed).
 """
 
@@ -56,7 +56,7 @@ def facet_of_pattern(pattern: Pattern) -> tuple[str, bool] | None:
 
 
 def _logger_and_level(record: str) -> tuple[str | None, str]:
-    """Of a record of one line or several, in Kafka's own layout."""
+    """Logger and level of a record of one line or several, in Kafka's own layout."""
     first, _, rest = record.partition("\n")
     read = LOG4J.read(first)
     if read is None:

@@ -1,7 +1,7 @@
-"""Followers at work: fetchers come and go, fetches fail, partitions stop being fetched.
+"""Fetching by followers: fetchers are added and removed, fetches fail, partitions stop being fetched.
 
-Here: kafka.server.{ReplicaFetcherManager,ReplicaFetcherThread}, and what a leader says of fetches it could not serve. Not
-here: what a follower cuts off its log (truncation).
+Here: kafka.server.{ReplicaFetcherManager,ReplicaFetcherThread}, and what a leader prints about fetches that it could not serve. Not
+here: truncation of a follower's log (truncation).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _ADDED = quickest(
     r"(?P<leader_epoch>-?\d+),(?P<offset>-?\d+)\)"
     r"|InitialFetchState\[.{0,400}?currentLeaderEpoch=(?P<leader_epoch>-?\d+), initOffset=(?P<offset>-?\d+)\])"
 )
-"""One partition of an `Added fetcher` line: 0.8.2..2.0, 2.1..2.6, 2.7 and later, a Java record. A name begins where a word does and
-what may stand in a bracket has an end, so that no text takes more than the time of reading it."""
+"""One partition of an `Added fetcher` line: 0.8.2..2.0, 2.1..2.6, 2.7 and later, a Java record. A name begins at the
+beginning of a word, and the text in brackets has a limit, so that the search takes time in proportion to the text."""
 _REMOVED = quickest(rf"(?<![\w.-]){_TP}(?![\w.-])")
 _MANAGER = ("kafka.server.ReplicaFetcherManager", "kafka.server.AsyncReplicaFetcherManager")
 _EXCEPTION = r"(?:\n(?P<_exception>[\w.$]+).*)?"
@@ -43,7 +43,7 @@ def _removed(row: Row) -> Iterator[Row]:
 
 
 def exception_named(row: Row) -> Iterator[Row]:
-    """The exception's class, without package, as the reason."""
+    """The row with the exception's class, without its package, as the reason."""
     exception = row["_groups"]["_exception"]
     if exception:
         row["reason"] = exception.rsplit(".", 1)[-1]
@@ -51,7 +51,8 @@ def exception_named(row: Row) -> Iterator[Row]:
 
 
 def _broken_off(row: Row) -> Iterator[Row]:
-    """A connection that was lost in the midst of a fetch tells when the leader went; that it cannot be had again does not."""
+    """The error, as `fetch-broken-off` if the connection was lost during a fetch: this shows when the leader stopped, a failed attempt to
+    connect does not."""
     lost = row["_groups"]["_lost"] is not None
     yield from ({**one, "event": "fetch-broken-off"} if lost else one for one in exception_named(row))
 
@@ -112,7 +113,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 0.8.2 AbstractFetcherManager",
             ),
         ),
-        note="offset is the HW up to 0.10.2 and where OffsetsForLeaderEpoch is asked, the LEO from inter-broker protocol 2.7 on.",
+        note="offset is the HW up to 0.10.2 and when OffsetsForLeaderEpoch is used, and the LEO from inter-broker protocol 2.7 on.",
     ),
     Pattern(
         name="fetchers-removed",
@@ -151,7 +152,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="real: zombie-leader-2.8.2-zk",
             ),
         ),
-        note="Not fetched any more until the next leader change.",
+        note="The partition is not fetched until the next leader change.",
     ),
     Pattern(
         name="fetch-epoch-older",
@@ -401,7 +402,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 0.8.2 AbstractFetcherThread",
             ),
         ),
-        note="A process that dies has its connections closed by its machine; NetworkClientUtils#sendAndReceive prints so once.",
+        note="When a process crashes, its machine closes the connections; NetworkClientUtils#sendAndReceive prints that once.",
     ),
     Pattern(
         name="fetched-data-unusable",
@@ -544,7 +545,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 0.9.0 ReplicaManager",
             ),
         ),
-        note="By the leader, for a follower or a consumer.",
+        note="Printed by the leader about a follower or a consumer.",
     ),
     Pattern(
         name="follower-not-assigned",

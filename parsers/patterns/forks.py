@@ -1,7 +1,7 @@
-"""What builds of Kafka print that Apache's does not: LinkedIn's fork, and Confluent Server with its tiered logs.
+"""Lines of forks that Apache Kafka does not print: LinkedIn's fork, and Confluent Server with its tiered logs.
 
-Here: their truncations, unclean elections, fetch errors and log starts. Not here: lines they share with Apache's Kafka, behind their own prefixes too
-(`[MergedLog partition=…, dir=…] `; the module of the component). Sources: LinkedIn's branches 2.0-li and 2.4-li and its pull requests 99
+Here: their truncations, unclean elections, fetch errors and log starts. Not here: lines that Apache Kafka prints as well, even with
+another prefix (`[MergedLog partition=…, dir=…] `; the module of the component). Sources: LinkedIn's branches 2.0-li and 2.4-li and its pull requests 99
 (KAFKA-10751), 11, 52 and 534; Confluent's kafka.log.MergedLog as once published.
 """
 
@@ -40,7 +40,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.4 Log (LinkedIn)",
             ),
         ),
-        note="Made to tell how much an unclean election cost (KAFKA-10751). Follows Kafka's own line, which lacks the old end.",
+        note="Shows how much an unclean election lost (KAFKA-10751). Follows Kafka's own line, which lacks the old log end offset.",
     ),
     Pattern(
         name="linkedin-leader-truncated",
@@ -72,7 +72,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 3.0 Partition (LinkedIn)",
             ),
         ),
-        note="A leader truncates nothing in the protocol, so what it removes is lost unless another replica still has it.",
+        note="In the protocol a leader never truncates, so removed records are lost unless another replica has them.",
     ),
     Pattern(
         name="linkedin-unclean-election",
@@ -97,7 +97,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.0 PartitionStateMachine (LinkedIn)",
             ),
         ),
-        note="What Apache's controllers say no word about from 1.1 to the end of ZooKeeper.",
+        note="Apache Kafka's ZooKeeper controllers do not report this from 1.1 on.",
     ),
     Pattern(
         name="linkedin-leader-without-partition",
@@ -158,6 +158,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.4 MergedLog (Confluent)",
             ),
         ),
-        note="The follower starts anew at the offset up to which its leader's records lie in the tier.",
+        note="The follower starts again at the offset up to which its leader's records are in tiered storage.",
     ),
 )

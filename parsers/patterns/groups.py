@@ -1,7 +1,7 @@
-"""What group coordinators print of their groups: names and the partitions of __consumer_offsets that keep their offsets.
+"""Lines of group coordinators: names of groups and the partitions of __consumer_offsets that keep their offsets.
 
 Here: the lines of kafka.coordinator.group.GroupCoordinator (to 3.9) and of its successor's GroupMetadataManager (KIP-848) that name
-both. Not here: what happens inside a group; it is no evidence of replication.
+both. Not here: events inside a group, which are not evidence of replication.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 3.9 GroupMetadataManager",
             ),
         ),
-        note="Each partition has its shard, whose lines begin with it (CoordinatorRuntime). 4.1 shortened GroupId to Group.",
+        note="Each partition has a shard, and the lines of the shard begin with the partition (CoordinatorRuntime). 4.1 shortened GroupId "
+        "to Group.",
     ),
 )

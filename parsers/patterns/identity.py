@@ -1,9 +1,9 @@
-"""Whether a broker, its data and its cluster belong together: cluster ids, broker ids, topic ids, and what ZooKeeper had lost.
+"""Whether a broker, its data and its cluster belong together: cluster ids, broker ids, topic ids, and data that ZooKeeper lost.
 
-Here: the ids a process is told, refusals because two differ, and znodes that were not there. Not here: the files that hold the ids
+Here: ids that a process was given, refusals because two ids differ, and missing znodes. Not here: the files that hold the ids
 (parsers.formats.properties), registrations and sessions (brokers), topic ids as such (kraft, leadership).
 
-Most stand in the text of an exception: a line that begins no record.
+Most lines are text of exceptions, which begins no record.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _NEEDED = (
     rf"(?P<value>/(?:[\w.-]+/)*?(?:brokers/topics/(?P<topic>{TOPIC})/partitions/(?P<partition>\d+)(?:/\S*)?"
     r"|(?:brokers|config|cluster|controller_epoch)(?:/\S*)?))"
 )
-"""A znode Kafka keeps for good, below any chroot; those of /admin and /controller come and go."""
+"""A znode that Kafka never deletes, below any chroot; those of /admin and /controller are temporary."""
 
 
-def _if_grave(row: Row) -> Iterator[Row]:
-    """Where Kafka expects a znode to be missing it says so below WARN."""
+def _if_unexpected(row: Row) -> Iterator[Row]:
+    """The row, unless it is printed below WARN: then Kafka expected that the znode may be missing."""
     if row.get("level") not in ("INFO", "DEBUG", "TRACE"):
         yield row
 
@@ -75,7 +75,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 3.8 LogManager",
             ),
         ),
-        note="At a broker's first start; later, its disk was emptied or is another one.",
+        note="Normal at the first start of a broker. Later it means that the disk was emptied or replaced.",
     ),
     Pattern(
         name="cluster-id-differs",
@@ -92,7 +92,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.4 KafkaServer",
             ),
         ),
-        note="ZooKeeper was emptied or is another one: a broker that finds no /cluster/id makes a new one. Earlier brokers just joined.",
+        note="ZooKeeper was emptied or replaced: a broker that finds no /cluster/id creates it. Earlier versions joined without a check.",
     ),
     Pattern(
         name="cluster-id-of-directory-differs",
@@ -108,7 +108,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 3.7 MetaPropertiesEnsemble",
             ),
         ),
-        note="Expected is ZooKeeper's; in KRaft, that of the log directory that was read first.",
+        note="The expected id is that of ZooKeeper; in KRaft, that of the log directory that was read first.",
     ),
     Pattern(
         name="cluster-id-refused",
@@ -134,7 +134,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 3.3 ClusterControlManager",
             ),
         ),
-        note="The controller's word on a broker that wants to register with data of another cluster.",
+        note="Printed by the controller when a broker with data of another cluster tries to register.",
     ),
     Pattern(
         name="cluster-id-refused-to-broker",
@@ -242,7 +242,7 @@ PATTERNS: tuple[Pattern, ...] = (
         rf" KeeperErrorCode = NoNode for {_NEEDED}",
         versions=("0.8.0", "3.9"),
         fixed={"reason": "no-node"},
-        explode=_if_grave,
+        explode=_if_unexpected,
         samples=(
             Sample(
                 "org.apache.zookeeper.KeeperException$NoNodeException: KeeperErrorCode = NoNode for /controller_epoch",
@@ -258,7 +258,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 0.10.2 ZkUtils",
             ),
         ),
-        note="Ordinary where a topic was just deleted. ZkClient's own exception repeats it; only ZooKeeper's is read.",
+        note="Normal after the deletion of a topic. ZkClient repeats the exception; only ZooKeeper's is read.",
     ),
     Pattern(
         name="znode-epoch-created",
@@ -275,6 +275,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.8 KafkaZkClient",
             ),
         ),
-        note="Once in the life of a cluster; a second time, ZooKeeper lost all it knew.",
+        note="Happens once in a cluster; a second time, ZooKeeper lost all its data.",
     ),
 )

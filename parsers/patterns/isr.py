@@ -1,7 +1,7 @@
-"""How the ISR shrinks and grows, as the leader of the partition tells it (kafka.cluster.Partition).
+"""Changes of the ISR, as the leader of the partition prints them (kafka.cluster.Partition).
 
-Here: the intention (Shrinking, Expanding), the change taken into effect (ISR updated) and its refusals. Not here: ISR changes
-the controller makes on its own (controller, kraft).
+Here: the intention (Shrinking, Expanding), the change that took effect (ISR updated) and refusals. Not here: ISR changes that only the
+controller decides (controller, kraft).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STALE = (
 
 
 def _removed_replicas(row: Row) -> Iterator[Row]:
-    """Names the brokers that leave, and what the leader knew of them (2.2 and later)."""
+    """The row with the brokers that are removed, and their offsets as the leader knew them (2.2 and later)."""
     removed = [broker for broker in row["previous_isr"] if broker not in row["isr"]]
     row["brokers"] = removed
     if len(removed) == 1:
@@ -153,7 +153,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 3.5 Partition",
             ),
         ),
-        note="Said before the controller or ZooKeeper agreed; `ISR updated` follows where it did.",
+        note="Printed before the controller or ZooKeeper accepts the change; `ISR updated` follows if it is accepted.",
     ),
     Pattern(
         name="isr-expanding",
@@ -225,7 +225,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 2.7 Partition",
             ),
         ),
-        note="TRACE before 2.4. The two blanks of 3.5 and later are the empty place of (under-min-isr).",
+        note="TRACE before 2.4. From 3.5 on there are two blanks where (under-min-isr) is missing.",
     ),
     Pattern(
         name="isr-version-differs",
@@ -248,7 +248,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 2.4 Partition",
             ),
         ),
-        note="Repeated at every check while the broker does not know that it is deposed.",
+        note="Repeated at every check until the broker learns that it is not the leader.",
     ),
     Pattern(
         name="isr-change-rejected",
@@ -307,7 +307,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 3.3 Partition",
             ),
         ),
-        note="DEBUG: seen only where an operator turned it on.",
+        note="Printed at DEBUG, which an operator has to turn on.",
     ),
     Pattern(
         name="isr-change-stale-2.7",

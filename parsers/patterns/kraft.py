@@ -1,7 +1,7 @@
-"""What KRaft controllers and the brokers' reading of the metadata print.
+"""Lines of KRaft controllers, and of brokers that read the metadata log.
 
 Here: org.apache.kafka.controller (partition records as they are replayed, elections as they are decided, registration,
-fencing, refused ISR changes) and the metadata image. Not here: the quorum that elects them (quorum), a broker's own life cycle
+fencing, refused ISR changes) and the metadata image. Not here: the quorum that elects them (quorum), the life cycle of a broker
 (brokers), directory failures (log_dirs), the records themselves (parsers.decoding.metadata_records).
 
 Controllers print most of this at replay: on every controller, and again after a restart. The time is that of the replay.
@@ -40,7 +40,7 @@ _CHANGED_COLUMN = {
     "lastKnownElr": (None, "brokers"),
 }
 _LAST_KNOWN = regex.compile(r"lastKnownElr=(\[[^\]]*\])")
-"""Who led last when the ISR and the eligible ones were empty (PartitionChangeBuilder#maybeUpdateLastKnownLeader)."""
+"""The last leader, if the ISR and the eligible replicas are empty (PartitionChangeBuilder#maybeUpdateLastKnownLeader)."""
 
 
 def partition_change(text: str) -> Row:
@@ -64,7 +64,7 @@ def _with_registration(row: Row) -> Iterator[Row]:
 
 
 def _after_previous(row: Row) -> Iterator[Row]:
-    """An election as PartitionChangeBuilder decides it; from 4.1 the state before it stands behind."""
+    """An election as PartitionChangeBuilder decides it; from 4.1 the line ends with the state before."""
     text = row["_groups"].get("_previous") or ""
     previous, last = partition_state(text), _LAST_KNOWN.search(text)
     known = {
@@ -157,8 +157,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
                 "real: reassignment-3.9.1-kraft",
             ),
         ),
-        note="No proof of an unclean election: 3.0..3.9 print it whenever the new leader was not in the previous ISR, so also at the end of"
-        " a reassignment; 4.1+ for every change while RECOVERING (PartitionRegistration.maybeLogPartitionChange).",
+        note="Does not prove an unclean election: 3.0 to 3.9 print it whenever the new leader was not in the previous ISR, also at the end"
+        " of a reassignment; 4.1 and later for every change while RECOVERING (PartitionRegistration.maybeLogPartitionChange).",
     ),
     Pattern(
         name="kraft-partition-changed",
@@ -178,7 +178,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
                 "source: 3.9 PartitionRegistration",
             ),
         ),
-        note="DEBUG: invisible with Kafka's own logging configuration.",
+        note="Printed at DEBUG, which Kafka's own configuration does not enable.",
     ),
     Pattern(
         name="kraft-partition-modified",
@@ -288,7 +288,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
                 "source: 4.1 PartitionChangeBuilder",
             ),
         ),
-        note="Only the active controller, once, as it decides (INFO from 3.6): the best single sign of an unclean election in KRaft.",
+        note="Printed once, by the active controller, when it decides (INFO from 3.6): the best single sign of an unclean election in "
+        "KRaft.",
     ),
     Pattern(
         name="kraft-election-clean",
@@ -332,7 +333,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
                 "source: 3.9 QuorumController",
             ),
         ),
-        note="One record for each leader it moves. Before 3.9 the controller moves them without a word.",
+        note="One record for each leader that is moved. Before 3.9 the controller moves leaders without a line.",
     ),
     Pattern(
         name="kraft-balance-task",
@@ -367,7 +368,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
                 "source: 3.9 ReplicationControlManager",
             ),
         ),
-        note="The controller's own round over leaderless partitions, after the setting was switched on.",
+        note="The controller's own check of partitions without a leader, after the setting was switched on.",
     ),
     Pattern(
         name="kraft-unclean-impossible",
@@ -979,7 +980,7 @@ _CONTROLLERS: tuple[Pattern, ...] = (
                 "real: grow-replicas-3.9.1-kraft",
             ),
         ),
-        note="Below 3.2-IV0 no leaderRecoveryState is written; below 3.6-IV0 an ISR shrink bumps the leader epoch.",
+        note="Below 3.2-IV0 no leaderRecoveryState is written; below 3.6-IV0 an ISR shrink raises the leader epoch.",
     ),
 )
 

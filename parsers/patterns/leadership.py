@@ -1,6 +1,6 @@
-"""Who leads, who follows: the lines of state-change.log a broker writes, and the epoch lines of kafka.cluster.Partition.
+"""Leaders and followers: the lines of state-change.log that a broker writes, and the epoch lines of kafka.cluster.Partition.
 
-Here: leader and follower starts, the partition states a broker was sent (LeaderAndIsr, UpdateMetadata, KRaft deltas) in every
+Here: leader and follower starts, the partition states sent to a broker (LeaderAndIsr, UpdateMetadata, KRaft deltas) in every
 spelling, and why a broker refused to become leader or follower. Not here: what the controller writes (controller, kraft).
 """
 
@@ -29,7 +29,7 @@ _PARTITION_STATE = (
     rf"(?:, addingReplicas=(?P<adding_replicas>{IDS}), removingReplicas=(?P<removing_replicas>{IDS}))?"
     rf"(?:, offlineReplicas={IDS})?(?:, isNew=\w+)?(?:, leaderRecoveryState=(?P<recovering>\d+))?\)"
 )
-"""The request's own class 0.10..2.3, the generated one 2.4..4.1; KRaft brokers print controllerEpoch=-1, which is none."""
+"""The request's own class 0.10..2.3, the generated one 2.4..4.1; KRaft brokers print controllerEpoch=-1, which means none."""
 REGISTRATION = (
     rf"PartitionRegistration\(replicas=(?P<replicas>{IDS}), (?:directories=\[[^\]]*\], )?isr=(?P<isr>{IDS}), "
     rf"removingReplicas=(?P<removing_replicas>{IDS}), addingReplicas=(?P<adding_replicas>{IDS}), "
@@ -41,7 +41,7 @@ STATE = rf"(?:{_PARTITION_STATE}|{_STATE_INFO}|{REGISTRATION})"
 
 
 def _and_mismatch(row: Row) -> Iterator[Row]:
-    """The refusal, and the two ids it is over: the cluster's and the log's."""
+    """The refusal, and the two ids that differ: the cluster's and the log's."""
     yield row
     yield {**row, "event": "topic-id-mismatch", "value": row["topic_id"], "reason": row["_groups"]["_memory"]}
 
@@ -147,7 +147,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 3.3 Partition",
             ),
         ),
-        note="The blank before the last full stop is the empty place of (under-min-isr), 3.5 and later.",
+        note="From 3.5 on there is a blank before the last full stop if (under-min-isr) is missing.",
     ),
     Pattern(
         name="leader-starts-2.4",
@@ -281,8 +281,8 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 4.3 Partition",
             ),
         ),
-        note="3.6..4.1 print the new leader and epoch as the previous ones (read after they were overwritten), so equal "
-        "epochs leave both null; a follower never starts anew at the epoch it had.",
+        note="3.6 to 4.1 print the new leader and epoch as the previous ones, because they read them after overwriting them. So equal "
+        "epochs leave both columns null: a follower never starts again at the same epoch.",
     ),
     Pattern(
         name="state-received",
@@ -468,7 +468,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 1.0 MetadataCache",
             ),
         ),
-        note="The controller sends the leader LeaderDuringDelete (-2) for the partitions of a topic being deleted.",
+        note="The controller sends LeaderDuringDelete (-2) as the leader for the partitions of a topic that is being deleted.",
     ),
     Pattern(
         name="state-already-applied",
@@ -611,7 +611,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="real: mixed-fleet-3.5.2-zk",
             ),
         ),
-        note="KIP-704: the best word of a broker that its election was unclean.",
+        note="KIP-704: a broker's clearest line about its unclean election.",
     ),
     Pattern(
         name="controller-epoch-old",
@@ -681,7 +681,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 2.0 ReplicaManager",
             ),
         ),
-        note="1.0..2.5 forgot the interpolator, 0.8.2 and 0.9 the argument.",
+        note="1.0 to 2.5 lack the string interpolator, 0.8.2 and 0.9 the argument.",
     ),
     Pattern(
         name="leader-epoch-old",
@@ -861,7 +861,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 1.1 ReplicaManager",
             ),
         ),
-        note="To 2.0 also where the leader epoch is a newer one (KAFKA-7164).",
+        note="Up to 2.0 also printed if the leader epoch is newer (KAFKA-7164).",
     ),
     Pattern(
         name="leader-unavailable",
@@ -995,7 +995,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 3.7 Partition",
             ),
         ),
-        note="The replica may lie in the directory that failed; a new empty one would hide it (KIP-858).",
+        note="The replica may be in the failed directory, and a new empty replica would hide it (KIP-858).",
     ),
     Pattern(
         name="fetch-not-startable",
@@ -1058,7 +1058,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 2.8 Partition",
             ),
         ),
-        note="The topic was deleted and created again while this broker was away.",
+        note="The topic was deleted and created again while this broker was down.",
     ),
     Pattern(
         name="zookeeper-failed",
@@ -1154,6 +1154,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="real: grow-replicas-3.9.1-kraft",
             ),
         ),
-        note="A metadata delta changed a partition this broker did not hold until then, as in a reassignment.",
+        note="A metadata delta changed a partition that this broker did not have before, for example in a reassignment.",
     ),
 )

@@ -1,6 +1,6 @@
-"""A log's life on disk: start-up and recovery, creation and deletion, segments, log start, producer state, loaded HW.
+"""Logs on disk: start-up and recovery, creation and deletion, segments, log start, producer state, loaded HW.
 
-Here: kafka.log.{LogManager,Log,UnifiedLog,LocalLog,LogLoader,LogSegment} and ProducerStateManager, plus the HW a Partition
+Here: kafka.log.{LogManager,Log,UnifiedLog,LocalLog,LogLoader,LogSegment} and ProducerStateManager, and the HW that a Partition
 takes from its checkpoint. Not here: truncation by replication (truncation), directories that fail (log_dirs).
 """
 
@@ -37,14 +37,14 @@ CLEANUP_POLICY = "cleanup.policy"
 
 
 def _reason(row: Row) -> Iterator[Row]:
-    """Kafka's words for why segments go, as one short word."""
+    """Why segments are deleted, as one short word."""
     words = row["_groups"]["_why"]
     row["reason"] = next((short for long, short in _REASONS.items() if long in words), "deletion")
     yield row
 
 
 def _with_policy(row: Row) -> Iterator[Row]:
-    """Up to 2.4 all settings of the topic with the broker's as defaults, later only its own."""
+    """The row with cleanup.policy. Up to 2.4 the line has all settings of the topic with the broker's as defaults, later only the topic's."""
     properties = row["_groups"]["_properties"]
     if properties is not None:
         row["key"] = CLEANUP_POLICY
@@ -59,7 +59,7 @@ def _policy(properties: str) -> str | None:
 
 
 def log_start_moved(row: Row) -> Iterator[Row]:
-    """Kafka's words for why (LogStartOffsetIncrementReason) as a short one."""
+    """The row with the reason (LogStartOffsetIncrementReason) as a short word."""
     yield {**row, "reason": _MOVES.get(row.get("reason", ""), row.get("reason"))}
 
 
@@ -104,7 +104,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 2.0 LogManager",
             ),
         ),
-        note="DEBUG from 0.8.2 to 2.5, so by default such a broker does not say it.",
+        note="DEBUG from 0.8.2 to 2.5, so such a broker does not print it by default.",
     ),
     Pattern(
         name="clean-shutdown-missing",
@@ -231,7 +231,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 0.11.0 Log",
             ),
         ),
-        note="Printed for a log just created, too.",
+        note="Also printed for a new log.",
     ),
     Pattern(
         name="segment-recovering",
@@ -265,7 +265,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 4.0 LogLoader",
             ),
         ),
-        note="Of __cluster_metadata-0 at every start, after a clean stop as well.",
+        note="For __cluster_metadata-0 printed at every start, even after a clean stop.",
     ),
     Pattern(
         name="segment-corrupt",
@@ -561,8 +561,8 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="real: acks1-failover-2.8.2-zk",
             ),
         ),
-        note="2.8 and later print the replica's own directory, earlier ones the log directory it lies in. A future log is the copy that "
-        "a move between log directories makes (KIP-113); the replica goes on in its own.",
+        note="2.8 and later print the replica's directory, earlier versions the log directory. A future log is the copy made by a move "
+        "between log directories (KIP-113); the replica continues in its old directory meanwhile.",
     ),
     Pattern(
         name="log-moved",
@@ -860,6 +860,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 3.9 LogManager",
             ),
         ),
-        note="The topic was deleted and created again while the broker was away; the log that is set aside is the old one's.",
+        note="The topic was deleted and created again while the broker was down; the log that is set aside is that of the old topic.",
     ),
 )

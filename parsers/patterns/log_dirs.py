@@ -1,8 +1,8 @@
-"""A disk fails: the error that takes a log directory offline, what goes offline with it, and brokers that end over it.
+"""Disk failures: the error that takes a log directory offline, the partitions that go offline with it, and brokers that halt.
 
 Here: LogDirFailureChannel, the failure handlers of ReplicaManager and LogManager (KIP-112), KRaft's marking of directories
-(KIP-858), the exceptions that say what the system refused, and the halts on I/O errors of the versions before 1.0. Not here: corruption found while loading (loading), replicas a
-broker refuses to lead because of it (leadership).
+(KIP-858), the exceptions with the system's error, and the halts on I/O errors before 1.0. Not here: corruption found while loading
+(loading), replicas that a broker refuses to lead because of a failed directory (leadership).
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.8 LogManager",
             ),
         ),
-        note="The text is that of the action that failed; the cause is the exception below.",
+        note="The text names the failed action; the exception after the line is the cause.",
     ),
     Pattern(
         name="log-dir-error-unplaced",
@@ -133,7 +133,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.8 LogManager",
             ),
         ),
-        note="LogDirFailureChannel says the same once more.",
+        note="LogDirFailureChannel prints the same again.",
     ),
     Pattern(
         name="log-dir-invalid",
@@ -149,7 +149,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 1.0 LogManager",
             ),
         ),
-        note="1.0 prints the name of the method it meant to call.",
+        note="1.0 prints the name of a method instead of its result.",
     ),
     Pattern(
         name="log-dir-offsets-unwritable",
@@ -182,7 +182,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.4 LogManager",
             ),
         ),
-        note="A file left over makes the next start look clean, whatever happens until then.",
+        note="If the file stays, the next start looks clean whatever happens before it.",
     ),
     Pattern(
         name="log-dir-cleaner-file",
@@ -215,7 +215,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.8 ReplicaManager",
             ),
         ),
-        note="From then on the HW on disk falls behind.",
+        note="From then on, the HW on disk is out of date.",
     ),
     Pattern(
         name="log-file-refused",
@@ -259,7 +259,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.8 CheckpointFile",
             ),
         ),
-        note="Below the error that takes the directory offline; 'Caused by' and 'Suppressed' repeat it.",
+        note="The exception of the error that takes the directory offline; 'Caused by' and 'Suppressed' repeat it.",
     ),
     Pattern(
         name="log-file-not-opened",
@@ -293,7 +293,7 @@ PATTERNS: tuple[Pattern, ...] = (
             Sample("java.io.IOException: No space left on device", {"value": None, "reason": "full"}, "source: 2.8 FileRecords"),
             Sample("java.io.IOException: Input/output error", {"value": None, "reason": "io"}, "source: 2.8 FileRecords"),
         ),
-        note="Of a file that was open; nothing says which.",
+        note="The file was open; the line does not name it.",
     ),
     Pattern(
         name="log-dir-offline",
@@ -502,7 +502,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 0.9.0 Partition",
             ),
         ),
-        note="The broker halts over it.",
+        note="The broker then halts.",
     ),
     Pattern(
         name="disk-error-hw-file",

@@ -1,6 +1,6 @@
-"""The loggers whose lines tell of replication and of the processes behind it, by the names they had in Kafka 0.8.0 to 4.3.
+"""The loggers of replication and of its processes, with their names in Kafka 0.8.0 to 4.3.
 
-Here: names only. Not here: their lines (the other modules of this package), or the count of lines nobody knows (catalogue).
+Here: names only. Not here: their lines (the other modules of this package), or the count of unrecognised lines (parsers.catalogue).
 """
 
 from __future__ import annotations
@@ -140,5 +140,5 @@ ONLY_IN = {
         ),
     ),
 }
-"""What the loggers begin with that only clusters of one mode have. A broker that is being migrated (KIP-866) runs as KafkaServer and registers
-with the quorum through its BrokerLifecycleManager: its cluster has a quorum."""
+"""Beginnings of the names of loggers that only clusters of one mode have. A broker during the migration (KIP-866) runs as KafkaServer and
+registers with the quorum through its BrokerLifecycleManager: its cluster has a quorum."""

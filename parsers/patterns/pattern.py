@@ -1,7 +1,7 @@
-"""What a line pattern is: a declaration with its proof.
+"""The class of line patterns: a declaration with samples that prove it.
 
-Here: the dataclass, the vocabulary of group names and how their text becomes column values. Not here: any Kafka line (the
-sibling modules, one per family) or the search for literals in a file (parsers.catalogue).
+Here: the dataclass, the names of groups and how their text becomes column values. Not here: the patterns (the other modules, one per
+family) or the search for literals in a file (parsers.matching).
 """
 
 from __future__ import annotations
@@ -28,60 +28,60 @@ _NUMBER = regex.compile(r"-?\d+")
 
 TOPIC = r"[a-zA-Z0-9._-]{1,249}"
 TP = rf"(?:\[(?P<topic>{TOPIC}), ?(?P<partition>\d+)\]|(?P<topic>{TOPIC})-(?P<partition>\d+))"
-"""`[t,p]` or `t-p`; a topic may itself hold '-', so the last one splits."""
+"""`[t,p]` or `t-p`. A topic may contain '-', so the last one separates topic and partition."""
 WITHIN = r"(?P<directory>.*)[/\\]"
-"""A log directory and the separator behind it, as the broker's own system writes them: `/data/`, `D:\\kafka (old)\\`."""
+"""A log directory and the separator after it, as the broker's system writes them: `/data/`, `D:\\kafka (old)\\`."""
 NAME = r"[^/\\]*"
-"""What stands behind it: the path's last component. Names of replicas and files hold no separator of either kind, so the last one
-splits on every system."""
+"""The last component of a path. Names of replicas and files contain neither separator, so this holds on every system."""
 IDS = r"(?:\w+\()?\[?[-\d, ]*\]?\)?"
 """Broker ids as `1,2`, `[1, 2]`, `List(1, 2)` or `Set()`."""
 SETTING = regex.compile(r"(?:^|, ?)(?P<key>[\w.-]+)(?:=| -> )(?P<value>.*?)(?=, ?[\w.-]+(?:=| -> )|,?$)")
-"""One of the settings in a printed map, Java's or Scala's; a value may be a list itself."""
+"""A setting in a printed map, Java's or Scala's; a value may be a list."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A real line and the columns it must give (a subset: columns not named here are not compared)."""
+    """A line and the columns that it must give. Other columns are not compared."""
 
     line: str
     fields: Mapping[str, Any]
     origin: str
-    """Where the line is from: 'real: BUNDLE' or 'source: VERSION CLASS' where it was composed after Kafka's statement."""
+    """Where the line is from: 'real: BUNDLE', or 'source: VERSION CLASS' if it was composed from a statement in Kafka's source.
+    'source: VERSION CLASS (LinkedIn)' names a source other than Apache Kafka's."""
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One statement of Kafka's, through all its spellings that one expression can hold.
+    """A log statement of Kafka, in all its spellings that one expression can match.
 
     `regex` is applied (fullmatch) to the message after its component prefix (`[Partition t-p broker=1] `, `[Broker id=2] `,
     …) was taken off; what the prefix names (node, topic, partition, broker, directory, controller_epoch) is filled in by the
-    catalogue and may be overridden by groups. A group is named after the column it fills; a group that is named after
-    no column is only for `explode`. In state.change.logger lines of 0.8.2..0.11 the text's start `Broker 1 ` or
-    `Controller 1 epoch 2 ` is such a prefix too, so that one expression beginning with `[Rr]eceived …` holds old and new.
-    A line that begins no record (exception text) is its own message and has no logger.
+    catalogue and may be overridden by groups. A group is named after the column that it fills; groups with other names are for
+    `explode` only. In state.change.logger lines of 0.8.2 to 0.11 the start `Broker 1 ` or `Controller 1 epoch 2 ` is such a prefix
+    too, so that one expression beginning with `[Rr]eceived …` matches old and new lines. A line that begins no record (exception
+    text) is a message without a logger.
     """
 
     name: str
     event: str
-    """Kind of event, from parsers.kinds; or 'irrelevant' for a line that is known to tell nothing about replication."""
+    """Kind of event, from parsers.kinds; or 'irrelevant' for a known line that is not evidence of replication."""
     literal: str
-    """Text that occurs in every line the expression can match; what the catalogue searches for."""
+    """Text in every line that the expression can match; files are searched for it."""
     regex: str
     versions: tuple[str, str]
-    """First and last Kafka minor that prints it, as '0.8.2', '4.3'."""
+    """First and last minor version of Kafka that prints the line, as '0.8.2', '4.3'."""
     samples: tuple[Sample, ...]
     loggers: tuple[str, ...] = ()
-    """Loggers it is printed by; empty when any."""
+    """Loggers that print the line; empty if any may."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    """Columns whose value the statement itself tells, as {'reason': 'leader-epoch'}."""
+    """Columns with the same value for every line, as {'reason': 'leader-epoch'}."""
     explode: Callable[[Row], Iterable[Row]] | None = None
-    """Makes the events of one line where columns alone do not: several (maps of partitions), or with computed values. Gets what the
-    line says, its time and level, and the raw text of all groups under '_groups'; may raise ValueError. See `events`."""
+    """Makes several events of one line (maps of partitions), or computes values. Gets the columns of the line, its time and level, and
+    the text of all groups under '_groups'; may raise ValueError. See `events`."""
     multiline: bool = False
-    """Needs the lines that follow, up to the next record."""
+    """Whether the expression needs the lines after the first one, up to the next record."""
     note: str = ""
-    """Why Kafka prints it so, with class or KIP, where that is not plain."""
+    """Why Kafka prints the line, with class or KIP, if that is not obvious."""
 
     @cached_property
     def compiled(self) -> Expression[str]:
@@ -89,18 +89,18 @@ class Pattern:
 
     @cached_property
     def quick(self) -> Quick | None:
-        """The same for ASCII texts, where there is a faster one."""
+        """A faster expression for ASCII texts, or None."""
         return quick(self.regex, re.DOTALL if self.multiline else 0)
 
     @cached_property
     def mode(self) -> str | None:
-        """The mode of the clusters that have the loggers it is printed by; None where both have."""
+        """The mode of the clusters that have these loggers; None if both modes have them."""
         modes = {next((mode for mode, begins in ONLY_IN.items() if name.startswith(begins)), None) for name in self.loggers}
         return modes.pop() if len(modes) == 1 else None
 
     def events(self, groups: Mapping[str, str | None], context: Mapping[str, Any], time: datetime | None, level: str | None) -> list[Row]:
-        """What a line says, row by row: the texts of its groups, what its component names, when and how loudly it was said. A row may
-        tell another event or text than the line's. Raises ValueError on numbers out of range."""
+        """The events of a line: from the texts of its groups, the columns of its component's name, its time and its level. An event may
+        have another kind or text than the line. Raises ValueError on numbers out of range."""
         row: Row = {"time": time, "level": level, "mode": self.mode, **context}
         for name in self.columns:
             value = groups[name]
@@ -117,7 +117,7 @@ class Pattern:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Groups of the expression that are columns."""
+        """The groups of the expression that are columns."""
         names = self.quick.groups if self.quick is not None else self.compiled.groupindex
         return tuple(name for name in names if name in _COLUMNS)
 

@@ -1,7 +1,7 @@
-"""The quorum of controllers behind __cluster_metadata: who leads it, and what its log lost.
+"""The quorum of controllers behind __cluster_metadata: its leader, and losses of its log.
 
 Here: KafkaRaftClient, QuorumState, LeaderState, FollowerState, the metadata log (org.apache.kafka.raft, kafka.raft). Not here: what
-the active controller then does (kraft) or the records of the log itself (parsers.formats.metadata_log).
+the active controller does (kraft) or the records of the log itself (parsers.formats.metadata_log).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HIGH_WATERMARK = regex.compile(r"highWatermark=Optional\[LogOffsetMetadata\(off
 
 
 def _role(row: Row) -> Iterator[Row]:
-    """Role, epoch and leader of the state entered; the state left behind stands after it, in the same form."""
+    """Role, epoch and leader of the new state, which is printed before the old one in the same form."""
     role, state = row["_groups"]["_role"], row["_groups"]["_state"].partition(" from ")[0]
     epoch, leader, mark = _EPOCH.search(state), _LEADER.search(state), _HIGH_WATERMARK.search(state)
     row["reason"] = role.lower()
@@ -74,7 +74,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 3.9 ResignedState",
             ),
         ),
-        note="A voter or observer prints it for every change of the quorum's leader, brokers too.",
+        note="Every voter and observer, brokers too, prints it for each change of the quorum's leader.",
     ),
     Pattern(
         name="raft-committed-lost",
@@ -95,7 +95,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 3.4 LeaderState",
             ),
         ),
-        note="From 3.8 INFO, because a change of the voters may print it too.",
+        note="INFO from 3.8, because a change of the voters may print it too.",
     ),
     Pattern(
         name="raft-truncated",

@@ -1,6 +1,6 @@
-"""Produce requests that a leader refused or could not carry out.
+"""Produce requests that a leader refused or that failed.
 
-Here: too small an ISR (min.insync.replicas), sequence errors that tell of lost records, other failed appends. Not here: fetch
+Here: too small an ISR (min.insync.replicas), sequence errors that show lost records, other failed appends. Not here: fetch
 requests (fetching), request and authorizer logs.
 """
 
@@ -92,7 +92,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 2.8 ReplicaManager",
             ),
         ),
-        note="A sequence that jumps is what a producer meets on a leader that lost its last records.",
+        note="A producer sees a gap in the sequence if the leader lost its last records.",
     ),
     Pattern(
         name="produce-below-min-isr",
@@ -129,6 +129,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 2.8 KafkaApis",
             ),
         ),
-        note="acks=0: closing the connection is all the producer learns.",
+        note="With acks=0 the closed connection is the only sign for the producer.",
     ),
 )

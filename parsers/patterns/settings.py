@@ -1,7 +1,7 @@
-"""Settings that change while the cluster runs, as brokers and controllers say so (KIP-226 and, for topics, ever since 0.8.2).
+"""Changes of settings at run time, as brokers and controllers print them (KIP-226 and, for topics, since 0.8.2).
 
-Here: ConfigRecords the KRaft controller replays, overrides brokers take over from ZooKeeper or from the metadata log, changes the
-admin manager of a ZooKeeper broker writes. Not here: what a broker is started with (brokers), settings of a new topic (topics).
+Here: ConfigRecords that the KRaft controller replays, overrides that brokers take from ZooKeeper or from the metadata log, and changes
+written by the admin manager of a ZooKeeper broker. Not here: settings at the start of a broker (brokers), settings of a new topic (topics).
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _HANDLERS = ("kafka.server.DynamicConfigManager", "kafka.server.ZkConfigManager"
 
 
 def _source(row: Row) -> str:
-    """Where the setting then comes from, as Kafka's ConfigSource names it."""
+    """The origin of the setting, as Kafka's ConfigSource names it."""
     if row.get("topic") is not None:
         return "DYNAMIC_TOPIC_CONFIG"
     return "DYNAMIC_BROKER_CONFIG" if row.get("broker") is not None else "DYNAMIC_DEFAULT_BROKER_CONFIG"
 
 
-def _one(row: Row) -> Iterator[Row]:
+def _one_setting(row: Row) -> Iterator[Row]:
     yield {**row, "reason": _source(row)}
 
 
-def _all(row: Row) -> Iterator[Row]:
-    """Every setting of the line, then a row without key that names them all: what is not among them is not set any more."""
+def _all_settings(row: Row) -> Iterator[Row]:
+    """Every setting of the line, then a row without key that names all of them: other settings are not set any more."""
     found = list(SETTING.finditer(row["_groups"]["_settings"]))
-    told = {**row, "reason": _source(row)}
+    setting = {**row, "reason": _source(row)}
     for match in found:
-        yield {**told, "key": match["key"], "value": masked(match["key"], match["value"])}
-    yield {**told, "value": ",".join(match["key"] for match in found), "count": len(found)}
+        yield {**setting, "key": match["key"], "value": masked(match["key"], match["value"])}
+    yield {**setting, "value": ",".join(match["key"] for match in found), "count": len(found)}
 
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -52,7 +52,7 @@ PATTERNS: tuple[Pattern, ...] = (
         + r")'|BROKER, name='(?P<broker>\d+)?')\)(?: which|:) set configuration (?P<key>\S+) to (?P<value>.*)",
         versions=("2.8", "4.3"),
         loggers=_CONFIGURATION,
-        explode=_one,
+        explode=_one_setting,
         samples=(
             Sample(
                 "[2026-11-21 01:55:09,030] INFO [QuorumController id=100] Replayed ConfigRecord for ConfigResource(type=TOPIC,"
@@ -81,7 +81,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.8 ConfigurationControlManager",
             ),
         ),
-        note="A removed setting prints the value null. What a controller does not know to be harmless is printed as [hidden] (3.2 on).",
+        note="A removed setting has the value null. A controller prints values that may be secret as [hidden] (3.2 and later).",
     ),
     Pattern(
         name="config-applied",
@@ -90,7 +90,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Updating (?:topic (?P<topic>{TOPIC})|(?:broker|node) (?P<broker>\d+)|brokers) with new configuration : (?P<_settings>.*)",
         versions=("2.8", "4.3"),
         loggers=_PUBLISHERS,
-        explode=_all,
+        explode=_all_settings,
         samples=(
             Sample(
                 "[2026-11-21 03:31:42,426] INFO [DynamicConfigPublisher broker id=3] Updating topic __consumer_offsets with new"
@@ -119,7 +119,8 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.8 ZkAdminManager",
             ),
         ),
-        note="Names all dynamic settings of the topic or broker. KRaft brokers print it at their start as well, for what the snapshot holds.",
+        note="Names all dynamic settings of the topic or broker. KRaft brokers also print it at their start, for the settings in the "
+        "snapshot.",
     ),
     Pattern(
         name="config-applied-to-all",
@@ -128,7 +129,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"Updating cluster configuration : (?P<_settings>.*)",
         versions=("3.2", "4.3"),
         loggers=_PUBLISHERS,
-        explode=_all,
+        explode=_all_settings,
         samples=(
             Sample(
                 "[2026-11-21 07:43:31,004] INFO [DynamicConfigPublisher broker id=2] Updating cluster configuration :"
@@ -153,7 +154,7 @@ PATTERNS: tuple[Pattern, ...] = (
         + r")|brokers?(?:/|, entity: )(?:(?P<broker>\d+)|<default>)) with config: (?:\w*Map\((?P<_settings>.*)\)|\{(?P<_settings>.*)\})",
         versions=("0.9.0", "3.9"),
         loggers=_HANDLERS,
-        explode=_all,
+        explode=_all_settings,
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] INFO Processing override for entityPath: topics/orders with config:"
@@ -193,7 +194,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 0.9.0 DynamicConfigManager",
             ),
         ),
-        note="Printed when a change is noticed, not at the start: 0.9 to 1.0 print the java.util.Properties, later ones a Scala map.",
+        note="Printed when a change is noticed, not at the start. 0.9 to 1.0 print the java.util.Properties, later versions a Scala map.",
     ),
     Pattern(
         name="config-topic-changed",
@@ -202,7 +203,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Processed topic config change \d+ for topic (?P<topic>{TOPIC}), setting new config to \{{(?P<_settings>.*)\}}\.",
         versions=("0.8.2", "0.8.2"),
         loggers=("kafka.server.TopicConfigManager",),
-        explode=_all,
+        explode=_all_settings,
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] INFO Processed topic config change 4 for topic orders, setting new config to"
@@ -211,6 +212,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 0.8.2 TopicConfigManager",
             ),
         ),
-        note="The broker's defaults are among the settings it prints.",
+        note="The settings in the line include the broker's defaults.",
     ),
 )

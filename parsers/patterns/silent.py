@@ -1,6 +1,6 @@
-"""The statements of Kafka's that tell nothing: known, so that their lines are not counted as unknown, and no evidence.
+"""Patterns of lines that are known but are not evidence, so that they are not counted as unrecognised.
 
-Here: their table, silent.tsv, made patterns. Not here: statements that make events (the other modules) or why these make none
+Here: the patterns from the table silent.tsv. Not here: statements that make events (the other modules) or why these make none
 (fixtures/templates/irrelevant.tsv).
 """
 
@@ -20,8 +20,8 @@ def _read() -> Iterator[Pattern]:
     lines = resources.files("parsers.patterns").joinpath("silent.tsv").read_text("utf-8").split("\n")
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
     groups = {row[0]: row[1].split() for row in rows if row[0].startswith("@")}
-    for name, told in groupby((row for row in rows if row[0] not in groups), key=itemgetter(0)):
-        (_, literal, expression, first, last, loggers, *_), *_ = statement = list(told)
+    for name, of_name in groupby((row for row in rows if row[0] not in groups), key=itemgetter(0)):
+        (_, literal, expression, first, last, loggers, *_), *_ = statement = list(of_name)
         samples = tuple(_sample(text, origin) for *_, text, origin in statement)
         yield Pattern(
             name=name,
@@ -36,7 +36,7 @@ def _read() -> Iterator[Pattern]:
 
 
 def _sample(text: str, origin: str) -> Sample:
-    """A message alone is made the record its logger prints."""
+    """The sample; a message alone becomes the record that its logger prints."""
     if not text.startswith(("[20", "(")):
         text = f"[2024-05-01 12:00:00,123] INFO {text} ({origin.split()[-1]})"
     return Sample(text.replace("\\n", "\n").replace("\\t", "\t"), {}, origin)

@@ -1,6 +1,6 @@
-"""Topics as brokers see them come and change, and the log cleaner's word on where their logs end.
+"""Creation and changes of topics as brokers see them, and the ends of logs as the log cleaner prints them.
 
-Here: creation through ZooKeeper (AdminZkClient) or by itself, compaction. Not here: changes of settings (settings), the
+Here: creation through ZooKeeper (AdminZkClient) or automatic creation, compaction. Not here: changes of settings (settings), the
 controller's view of topics (controller, kraft), deletion of a replica's directory and retention (loading).
 """
 
@@ -106,6 +106,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.4 LogCleanerManager",
             ),
         ),
-        note="The log once reached further than it does now: it was cut, or lost its end.",
+        note="The log was longer before: it was truncated, or its end was lost.",
     ),
 )

@@ -1,6 +1,6 @@
-"""What is cut off a log, by whom and why: truncations, fetch offset resets, leader epoch caches, the HW going back.
+"""Truncation of logs: who truncates and why, fetch offset resets, leader epoch caches, regressions of the HW.
 
-Here: the log's own truncation lines, the follower's reasons for them in every generation of the protocol (HW, KIP-101,
+Here: the truncation lines of logs, the follower's reasons in every generation of the protocol (HW, KIP-101,
 KIP-279, KIP-595), and the entries of the leader epoch cache. Not here: fetching as such (fetching), recovery after a crash
 (loading).
 """
@@ -23,8 +23,8 @@ def _end_after_largest(row: Row) -> Iterator[Row]:
 
 
 _TIER = (
-    "A follower whose fetch offset lies below its leader's local log (OFFSET_MOVED_TO_TIERED_STORAGE, KIP-405) drops what it has and begins "
-    "behind the last segment of the remote tier before that: offset or beyond. The tier has all below."
+    "A follower whose fetch offset is below its leader's local log (OFFSET_MOVED_TO_TIERED_STORAGE, KIP-405) removes its records and starts "
+    "after the last remote segment below that log, at offset or above. Tiered storage has all records below."
 )
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -41,7 +41,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="real: unclean-election-0.10.2.2-zk",
             ),
         ),
-        note="Of a log that ends there already, too.",
+        note="Also printed for a log that already ends there.",
     ),
     Pattern(
         name="truncating-longer",
@@ -71,7 +71,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="real: power-loss-divergence-3.9.1-kraft",
             ),
         ),
-        note="Only where the log goes beyond; else it says that truncating has no effect (Log.truncateTo).",
+        note="Printed only if the log is longer; otherwise Kafka prints that truncating has no effect (Log.truncateTo).",
     ),
     Pattern(
         name="truncating-needless",
@@ -136,7 +136,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 3.9 UnifiedLog",
             ),
         ),
-        note="DEBUG; the WARN of the fetcher (fetch-offset-reset) tells the same by default.",
+        note="Printed at DEBUG; by default the WARN of the fetcher (fetch-offset-reset) has the same content.",
     ),
     Pattern(
         name="truncating-below-hw",
@@ -158,7 +158,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 4.3 UnifiedLog",
             ),
         ),
-        note="The replica drops records it knew to be committed.",
+        note="The replica removes records that it knew to be committed.",
     ),
     Pattern(
         name="truncation-planned-by-hw",
@@ -228,7 +228,8 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="real: power-loss-divergence-3.9.1-kraft",
             ),
         ),
-        note="leader_epoch is the largest the leader knows up to the follower's; offset is the smaller end of both logs in it.",
+        note="leader_epoch is the largest epoch known to the leader up to the follower's; offset is the smaller end of both logs in that "
+        "epoch.",
     ),
     Pattern(
         name="truncation-unneeded",
@@ -272,7 +273,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 0.11.0 ReplicaFetcherThread",
             ),
         ),
-        note="The initial fetch offset of a follower is its HW as long as OffsetsForLeaderEpoch is asked at all.",
+        note="As long as OffsetsForLeaderEpoch is used, the initial fetch offset of a follower is its HW.",
     ),
     Pattern(
         name="truncation-by-old-protocol",
@@ -398,7 +399,8 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 0.8.2 ReplicaFetcherThread",
             ),
         ),
-        note="previous_offset is the replica's LEO. To the latest offset: what is above it is cut. To the start offset: all is.",
+        note="previous_offset is the replica's LEO. A reset to the latest offset removes the records above it; a reset to the start offset"
+        " removes all records.",
     ),
     Pattern(
         name="fetch-offset-reset-fully",
@@ -496,7 +498,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 3.9 AbstractFetcherThread",
             ),
         ),
-        note="Nothing is cut.",
+        note="Nothing is removed.",
     ),
     Pattern(
         name="truncation-forbidden",
@@ -523,7 +525,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 1.1 ReplicaFetcherThread",
             ),
         ),
-        note="The broker ends. Gone in 2.0.",
+        note="The broker then ends. Removed in 2.0.",
     ),
     Pattern(
         name="truncation-failed",
@@ -646,7 +648,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 0.11.0 LeaderEpochFileCache",
             ),
         ),
-        note="count is taken before the entry is added; 0.11 lacks the second colon.",
+        note="count is that before the entry is added; 0.11 lacks the second colon.",
     ),
     Pattern(
         name="epoch-assigned",
@@ -738,6 +740,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 2.8 Log",
             ),
         ),
-        note="From here on this replica truncates by HW, not by epoch.",
+        note="From then on, this replica truncates by HW, not by epoch.",
     ),
 )

@@ -26,11 +26,11 @@ from forensics.views.clusters import Clusters, brief
 from forensics.views.document import Report
 from forensics.views.html.overview import overview
 from forensics.views.html.page import page
-from tests import local
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import START
 from tests.forensics.views.pages import found, of_bundle, of_files
 from tests.forensics.views.test_html import BUNDLES, hostile
+from tests.support import local
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[browser]'")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

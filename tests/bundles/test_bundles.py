@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tarfile
 from collections.abc import Iterator
@@ -15,15 +14,10 @@ import pytest
 from forensics.incidents.folding import places
 from forensics.model.findings import LEVELS, Finding
 from forensics.views.document import Report
-from tests import local
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES, truth_of
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
-
-
-def truth_of(name: str) -> dict[str, Any]:
-    truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
-    return truth
 
 
 def told(report: Report, kind: str) -> list[Finding]:

@@ -25,10 +25,10 @@ from forensics.model.events import rows
 from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.schemas import EVENTS, Member
-from tests import local
 from tests.forensics.staged import table
-from tests.paths import BUNDLES
-from tests.told import one_by_one
+from tests.support import local
+from tests.support.paths import BUNDLES
+from tests.support.told import one_by_one
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 RECORDED = datetime(2026, 11, 21, 12)

@@ -15,9 +15,9 @@ from forensics.model.cluster.zones import NOISE_MS
 from forensics.model.events import rows
 from forensics.views.document import Report
 from forensics.views.text import show
-from tests import local
 from tests.bundles.test_clocks_of_bundles import HOUR, moved, node_of, verdicts
 from tests.forensics.staged import report, table
+from tests.support import local
 
 Kept = Callable[[str], bool]
 

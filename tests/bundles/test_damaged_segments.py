@@ -9,9 +9,9 @@ import pytest
 
 from forensics.model.findings import Finding, Range
 from forensics.views.document import Report
-from tests import damaged, local, taken
-from tests.damaged import Change, changed
-from tests.shapes import File, Files, bundle, renamed
+from tests.support import damaged, local, taken
+from tests.support.damaged import Change, changed
+from tests.support.shapes import File, Files, bundle, renamed
 
 LEFT_DOWN = "producers-left-down-2.8.2-zk"
 """Broker 3 led orders-0, stopped, and was never started again: its segment ends with the lost offsets 211..382."""

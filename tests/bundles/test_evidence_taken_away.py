@@ -1,7 +1,7 @@
-"""With evidence taken away nothing false is told, nothing is surer than with all of it, and no loss is passed over in silence (tests.taken).
+"""With evidence taken away nothing false is told, nothing is surer than with all of it, and no loss is passed over in silence (tests.support.taken).
 
 A sample, for time's sake. KAFKA_FORENSICS_TAKEN=all tries every way on every fixture, which takes hours;
-KAFKA_FORENSICS_TAKEN=NAME,NAME those fixtures; `python -m tests.taken [NAME...]` does the same and prints the table.
+KAFKA_FORENSICS_TAKEN=NAME,NAME those fixtures; `python -m tests.support.taken [NAME...]` does the same and prints the table.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from tests.taken import NAMES, NEVER, tried, ways
+from tests.support.taken import NAMES, NEVER, tried, ways
 
 ASKED = os.environ.get("KAFKA_FORENSICS_TAKEN", "")
 SAMPLE = (

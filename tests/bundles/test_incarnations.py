@@ -11,8 +11,8 @@ import pytest
 
 from forensics.incidents.folding import places
 from forensics.views.document import Report
-from tests import local
-from tests.shapes import BUNDLES, File, Files, bundle, only, put, without
+from tests.support import local
+from tests.support.shapes import BUNDLES, File, Files, bundle, only, put, without
 
 EARLIER, LATER = "unclean-election-2.8.2-zk", "acks1-failover-2.8.2-zk"
 """Clusters of the same broker ids, topics and version, of different minutes of one day."""

@@ -9,9 +9,9 @@ from functools import cache
 import pytest
 
 from forensics.model.findings import Finding
-from tests import local
 from tests.forensics import staged
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 EPOCHS, INCONSISTENT = "epoch-history-damaged", "checkpoint-inconsistent"
 KINDS = frozenset(

@@ -18,8 +18,8 @@ from rich.console import Console
 
 from forensics.commands.inspect import _parts, command
 from forensics.views.document import Report
-from tests import local
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 NAMES = (
     "unclean-election-2.8.2-zk",

@@ -20,8 +20,8 @@ from forensics.incidents.folding import places
 from forensics.model.findings import LEVELS, Finding, Place
 from forensics.views.document import Report
 from forensics.views.text import show
-from tests import local
-from tests.shapes import BUNDLES, File, Files, bundle, by_pod, cut, latest, nodes, only, put, renamed, tar, without, zipped
+from tests.support import local
+from tests.support.shapes import BUNDLES, File, Files, bundle, by_pod, cut, latest, nodes, only, put, renamed, tar, without, zipped
 
 ZOOKEEPER, KRAFT, TWICE = "unclean-election-2.8.2-zk", "unclean-election-3.9.1-kraft", "last-replica-standing-2.8.2-zk"
 """The last one holds broker 1 as it was before its restart, too."""

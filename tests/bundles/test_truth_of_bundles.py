@@ -6,7 +6,6 @@ Not here: unclean elections and losses (test_bundles), clusters with KRaft (test
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from datetime import datetime, timedelta
 from functools import cache
@@ -20,19 +19,13 @@ from forensics.model.partition.absences import intervals
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import MAX_SEPARATE_EVENTS
 from forensics.views.document import Report
-from tests import local
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES, truth_of
 
 NEAR = timedelta(seconds=5)
 """A start is an action before the process prints its first line; a machine that records is busy."""
 AT_ONCE = timedelta(milliseconds=500)
 """A broker that is stopped just when another gives up on it."""
-
-
-@cache
-def truth_of(name: str) -> dict[str, Any]:
-    truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
-    return truth
 
 
 ALL = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*-zk*.tar.gz"))
@@ -185,7 +178,7 @@ def test_who_lost_a_session_alive_was_frozen(name: str) -> None:
 def test_a_session_that_expired_is_told_with_the_return(name: str) -> None:
     for f in of(name, "broker-fenced"):
         assert "lost its ZooKeeper session while it was running" in f.summary
-        assert f.end is not None and "It was registered again at" in f.explanation
+        assert f.end is not None and "was registered again at" in f.explanation
 
 
 def test_a_reassignment_is_no_preferred_election_and_names_what_it_aims_at() -> None:

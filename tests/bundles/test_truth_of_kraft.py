@@ -6,29 +6,22 @@ Here: deaths, stops, fencings, restarts, replicas that fell behind, and advice t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from functools import cache
-from typing import Any
 
 import pytest
 
 from forensics.model.findings import Finding
 from forensics.views.document import Report
-from tests import local
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES, truth_of
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*-kraft*.tar.gz"))
 CLOCKS = timedelta(seconds=1)
 """By how much an action's time and a corrected clock may differ."""
 START = timedelta(seconds=10)
 """A JVM that starts on a busy machine prints its first line so late."""
-
-
-def truth_of(name: str) -> dict[str, Any]:
-    truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
-    return truth
 
 
 @cache

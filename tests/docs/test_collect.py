@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import local
 from tests.bundles.test_bundles import BUNDLES
-from tests.paths import ROOT
+from tests.support import local
+from tests.support.paths import ROOT
 
 SCRIPT = ROOT / "docs" / "collect.sh"
 SHELLS = [words for words in (("sh",), ("bash", "--posix"), ("busybox", "sh")) if shutil.which(words[0])]

@@ -21,9 +21,9 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.schemas import EVENTS, Member
-from tests import local
-from tests.local import spread
-from tests.told import one_by_one
+from tests.support import local
+from tests.support.local import spread
+from tests.support.told import one_by_one
 
 Files = Mapping[str, str | bytes]
 START = datetime(2026, 11, 21, 1, 53, 0)

@@ -15,10 +15,10 @@ from parsers.evidence import HEAD, LOG_KINDS, kind_of
 from parsers.paths import partition_of
 from parsers.patterns import PATTERNS
 from parsers.schemas import Member
-from tests.archives import FILES, tar, zipped
 from tests.fuzzing.targets import BETWEEN, NULL, OF_INTERNAL, TARGETS, WITHIN, path_of
-from tests.paths import ROOT
-from tests.shapes import BUNDLES, bundle
+from tests.support.archives import FILES, tar, zipped
+from tests.support.paths import ROOT
+from tests.support.shapes import BUNDLES, bundle
 
 MOST, SIZE = 40, 3000
 """Seeds of a target, and bytes of one."""

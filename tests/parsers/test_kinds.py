@@ -15,7 +15,7 @@ from parsers import sniff
 from parsers.kinds import KINDS, By, Scope, named, of
 from parsers.patterns import PATTERNS
 from parsers.pieces import EVENT
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 _NAMES = re.compile(rf'\.event\b|"({"|".join(KINDS)})"')
 

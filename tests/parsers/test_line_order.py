@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from parsers.evidence import read_source
 from parsers.line_order import LineOrder
 from parsers.schemas import EVENTS, Member, Row
-from tests.shapes import bundle, records
+from tests.support.shapes import bundle, records
 
 START = datetime(2026, 11, 21)
 

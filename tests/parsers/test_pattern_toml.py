@@ -22,11 +22,12 @@ from parsers.patterns.in_force import pattern_set
 from parsers.patterns.pattern import Pattern
 from parsers.patterns.pattern_toml import read, write
 from parsers.schemas import EVENTS, Member, Row, batches
+from tests.support.paths import ROOT
 
 if sys.version_info < (3, 11):
     pytest.importorskip("tomli")
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "own-patterns.md"
+DOCUMENT = ROOT / "docs" / "own-patterns.md"
 EXAMPLE = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)[0]
 NAME = "segment-tail-truncated"
 """The pattern of the example in the documentation."""

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from parsers import evidence, pieces
 from parsers.containers.units import Piece, Unit, units
 from parsers.patterns import PATTERNS
-from tests.archives import FILES, put, spread, tar
-from tests.paths import BUNDLES
+from tests.support.archives import FILES, put, spread, tar
+from tests.support.paths import BUNDLES
 
 LINES = [sample.line.encode() for pattern in PATTERNS for sample in pattern.samples]
 BUNDLE = BUNDLES / "busy-rolling-4.1.1-kraft.tar.gz"

@@ -19,7 +19,7 @@ from parsers.patterns.facets import FACETS, facet_of, facet_of_line, facet_of_pa
 from parsers.patterns.in_force import pattern_set
 from parsers.printed import Places, Printed
 from parsers.schemas import EVENTS, Member, Row
-from tests.shapes import bundle
+from tests.support.shapes import bundle
 
 MEMBER = Member("server.log", None, None)
 START = datetime(2026, 11, 21)

@@ -17,7 +17,7 @@ from parsers.log_pattern import compiled
 from parsers.records import MAX_RECORD, RECORDS, batches, records
 from parsers.schemas import Member
 from tests.bundles.test_layouts_of_bundles import LAYOUTS, entries, exported
-from tests.shapes import bundle
+from tests.support.shapes import bundle
 
 NAME = "unclean-election-2.8.2-zk"
 FIRST = "[2026-11-21 01:53:03,279] INFO Working (kafka.server.KafkaServer)"

@@ -8,9 +8,13 @@ from functools import cache
 
 from fixtures.templates.lines import Template, templates
 from fixtures.templates.values import EARLIER, VERSIONS
+from parsers.catalogue.samples import check
 from parsers.layouts import LOG4J, prefix
-from parsers.patterns import PATTERNS
+from parsers.pattern_files import PatternFile
+from parsers.patterns import PATTERNS, loading
 from parsers.patterns.pattern import Pattern, Sample
+from parsers.patterns.pattern_toml import read, write
+from tests.support.paths import ROOT
 
 ORIGIN = re.compile(r"source: (?P<version>\d[\d.]*) (?P<class>[\w.$]+)")
 """A class of Kafka's, or its logger. `(LinkedIn)` and the like name code other than Apache Kafka's."""
@@ -112,3 +116,13 @@ def test_a_sample_of_the_source_is_of_a_version_that_prints_the_pattern() -> Non
         if not first <= order.index(version) <= last:
             wrong.append((pattern.name, sample.origin, pattern.versions))
     assert wrong == []
+
+
+def test_examples_in_the_documentation_are_statements_of_kafka() -> None:
+    code = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("```python\n")[2].partition("```")[0]
+    pattern: Pattern = eval(code, vars(loading))  # noqa: S307 - the project's own text
+    toml = (ROOT / "docs" / "own-patterns.md").read_text("utf-8").partition("```toml\n")[2].partition("```")[0]
+    for example in (pattern, *read(toml, "own-patterns.md")):
+        (sample,) = example.samples
+        assert any("2.8" in template.versions for template in printed_by(sample.line, "LogSegment"))
+        check([PatternFile(example.name, write(example))])

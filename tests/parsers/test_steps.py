@@ -1,4 +1,4 @@
-"""No line runs away, however it is stretched: counted in steps (tests.steps), not in seconds."""
+"""No line runs away, however it is stretched: counted in steps (tests.support.steps), not in seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from parsers.expressions import quick
 from parsers.layouts import LOG4J, Layout, prefix, shapes
 from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS
-from tests.steps import Counter, TooMany, steps, with_room
+from tests.support.steps import Counter, TooMany, steps, with_room
 
 SHORT, LONG, MOST = 60, 120, 30_000
 """Characters that are stretched to, and steps that no line so long may take: a line of 2,048 characters then takes less than ten million,

@@ -37,9 +37,9 @@ from parsers.evidence import events, read_source
 from parsers.paths import partition_of
 from parsers.schemas import Member, Row
 from parsers.sniff import sniff
-from tests import local
 from tests.forensics.staged import of, report, timeline
-from tests.told import one_by_one
+from tests.support import local
+from tests.support.told import one_by_one
 
 SC = "state.change.logger"
 FETCHER = "kafka.server.ReplicaFetcherThread"

@@ -16,7 +16,7 @@ from parsers.evidence import read_source
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import Pattern, Sample
 from parsers.schemas import Member, Row
-from tests.told import one_by_one
+from tests.support.told import one_by_one
 
 _PATH = re.compile(r"(?<![\w./\\-])(?!/(?:brokers|controller\w*|admin|config|kafka|isr_change_notification)\b)/(?:[\w.-]+/)*[\w.-]+")
 """A path of a sample, unless it is one of ZooKeeper's."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.paths import BUNDLES, ROOT
+from tests.support.paths import BUNDLES, ROOT
 
 BUNDLE = BUNDLES / "unclean-election-2.8.2-zk.tar.gz"
 COMMAND = [sys.executable, "-c", "from forensics.cli import main; main()", "analyze", str(BUNDLE)]

@@ -10,7 +10,7 @@ import pytest
 from spark import interfaces, session
 from spark.interfaces import INTERFACES, Interface, document
 from spark.java import Java, spark_home
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 
 @pytest.mark.parametrize("interface", INTERFACES, ids=lambda interface: interface.name)

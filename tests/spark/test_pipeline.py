@@ -25,13 +25,13 @@ from parsers.containers.units import Unit, units
 from parsers.pattern_files import PatternFile
 from parsers.schemas import EVENTS
 from spark.pipeline import CELLS, Events, Identified, balance, identified, of_block, tasks
-from tests import local
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tests.objects import Objects
+    from tests.support.objects import Objects
 
 
 SIZES = st.lists(st.integers(0, 10**9), max_size=40)

@@ -15,7 +15,7 @@ import pytest
 
 from spark import session as sessions
 from spark.java import Java, NoJava, find_java, java_at
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,7 +18,7 @@ import pyspark
 import pytest
 
 from spark.java import find_java
-from tests.paths import BUNDLES, ROOT
+from tests.support.paths import BUNDLES, ROOT
 
 pytestmark = pytest.mark.skipif(not os.environ.get("KAFKA_FORENSICS_STANDALONE"), reason="asked for by KAFKA_FORENSICS_STANDALONE=on")
 

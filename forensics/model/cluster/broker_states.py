@@ -25,7 +25,7 @@ from forensics.thresholds import LOG_GAP, NOTICEABLE_PAUSE
 from parsers.kinds import Role, of
 
 UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN = "up", "starting", "recovering", "stopping", "ended", "down"
-FENCED, PAUSED, CONTROLLER, UNTOLD, CLOCK = "fenced", "paused", "controller", "untold", "clock"
+FENCED, PAUSED, CONTROLLER, UNSTATED, CLOCK = "fenced", "paused", "controller", "untold", "clock"
 STATES: Mapping[str, str] = {
     UP: "its process runs",
     STARTING: "it starts",
@@ -36,7 +36,7 @@ STATES: Mapping[str, str] = {
     FENCED: "the controller fenced it, or its ZooKeeper session expired, while its process kept running",
     PAUSED: "all its threads were paused",
     CONTROLLER: "it is the active controller, or leads the metadata quorum",
-    UNTOLD: "no collected log covers this time",
+    UNSTATED: "no collected log covers this time",
     CLOCK: "its clock was set, or changed to or from summer time",
 }
 """States with their descriptions."""
@@ -102,7 +102,7 @@ def _of_partitions(partitions: Iterable[Mapping[str, Any]]) -> tuple[dict[int, l
 def _begin(begun: dict[int, datetime], of_cluster: Iterable[Span]) -> None:
     """The earliest time at which each node began."""
     for s in of_cluster:
-        if s.start is not None and s.state not in (UNTOLD, CLOCK):
+        if s.start is not None and s.state not in (UNSTATED, CLOCK):
             begun[s.broker] = min(s.start, begun.get(s.broker, s.start))
 
 
@@ -111,7 +111,7 @@ def _before(life: Cluster, begun: Mapping[int, datetime]) -> list[Span]:
     that exists at the end."""
     own = [
         *_controllers(life),
-        *(s for node in life.nodes.values() for s in _of_node(node, life, (), {}) if s.state not in (UNTOLD, CLOCK)),
+        *(s for node in life.nodes.values() for s in _of_node(node, life, (), {}) if s.state not in (UNSTATED, CLOCK)),
     ]
     ended = ((s, min((at for at in (s.end or life.until, begun.get(s.broker)) if at is not None), default=None)) for s in own)
     return [replace(s, end=end, cluster=life.number) for s, end in ended if s.start is None or end is None or s.start <= end]
@@ -134,13 +134,15 @@ def _of_node(
 def _of_runs(
     node: Node, cluster: Cluster, availability: Availability, unmissed: datetime | None, last_lines: Mapping[tuple[int, datetime], datetime]
 ) -> Iterator[Span]:
-    started = [e.at for e in cluster.of(*_UP) if e.writer == node.id and e.at is not None]
-    unclean = [e.at for e in cluster.of("unclean-start") if e.writer == node.id and e.count and e.at is not None]
+    started = _times(cluster.of(*_UP), node)
+    unclean = _times((e for e in cluster.of("unclean-start") if e.count), node)
     outages = {id(a.life): a for a in availability.outages if a.life is not None}
-    for before, run, after in zip((None, *availability.lives), availability.lives, (*availability.lives[1:], None), strict=False):
+    crashed = False
+    for run, after in zip_longest(availability.lives, availability.lives[1:]):
         outage = outages.get(id(run))
         over = _over(node, run, outage, last_lines) or (unmissed if run is availability.running else None)
-        starting = _starting(node, run, over, started, unclean, crashed_before=before is not None and before.outcome == "crashed")
+        starting = _starting(node, run, over, started, unclean, after_crash=crashed)
+        crashed = run.outcome == "crashed"
         if starting is not None:
             yield starting
         if run.outcome != "failed":
@@ -156,8 +158,13 @@ def _seen_by_controller(availability: Availability) -> Iterator[Span]:
             yield Span(availability.broker, DOWN, a.since, a.until, "the controller saw its shutdown", quote(a.event))
 
 
+def _times(events: Iterable[Event], node: Node) -> list[datetime]:
+    """Times of the node's own events."""
+    return [e.at for e in events if e.writer == node.id and e.at is not None]
+
+
 def _starting(
-    node: Node, run: BrokerRun, over: datetime | None, started: Sequence[datetime], unclean: Sequence[datetime], *, crashed_before: bool
+    node: Node, run: BrokerRun, over: datetime | None, started: Sequence[datetime], unclean: Sequence[datetime], *, after_crash: bool
 ) -> Span | None:
     """The start of a broker's run, until it is up or has failed. `started`, `unclean`: times of the lines that it is up, and that it
     recovers its logs."""
@@ -168,7 +175,7 @@ def _starting(
     if up is None and run.outcome != "failed":
         return None
     end = up or over
-    recovers = crashed_before or any(begin <= at <= (end or at) for at in unclean)
+    recovers = after_crash or any(begin <= at <= (end or at) for at in unclean)
     return Span(node.id, RECOVERING if recovers else STARTING, begin, end, evidence=quote(run.begin))
 
 
@@ -251,13 +258,13 @@ def _unknown(node: Node, cluster: Cluster, availability: Availability) -> Iterat
     """Stretches that none of its logs covers, and in which it was not known to be down."""
     covered = sorted((s.first, s.last) for s in cluster.sources_of(node.id) if s.first is not None and s.last is not None and s.lines)
     if not covered:
-        yield Span(node.id, UNTOLD, None, None, "none of its logs was collected")
+        yield Span(node.id, UNSTATED, None, None, "none of its logs was collected")
         return
-    yield Span(node.id, UNTOLD, None, covered[0][0], "before its first line")
+    yield Span(node.id, UNSTATED, None, covered[0][0], "before its first line")
     reached = covered[0][1]
     for first, last in covered:
         if first - reached >= LOG_GAP and not any(a.overlaps(reached, first) for a in availability.outages):
-            yield Span(node.id, UNTOLD, reached, first, "between two of its logs")
+            yield Span(node.id, UNSTATED, reached, first, "between two of its logs")
         reached = max(reached, last)
     if (running := availability.running) is None or running.end_at is None:
-        yield Span(node.id, UNTOLD, reached, None, "after its last line")
+        yield Span(node.id, UNSTATED, reached, None, "after its last line")

@@ -337,10 +337,9 @@ def _by_starts_and_stops(
 ) -> Iterator[Relation]:
     """Compares a controller's lines about a broker that starts or stops with the broker's own lines about the same event. `led`: the
     pairs of machines, with their comparison by leader epochs."""
-    all_close = {(one, two): _candidates(one, seen[one], two, own[two]) for one, two in led}
-    close = {pair: candidates for pair, candidates in all_close.items() if candidates}
-    wide = {(one, two): _crashes(one, seen[one], two, own[two]) for one, two in led if (one, two) not in close}
-    likely = {pair: _agreeing(close.get(pair) or wide[pair], r) for pair, r in led.items()}
+    paired = {(one, two): _candidates(one, seen[one], two, own[two]) for one, two in led}
+    close = {pair: candidates for pair, candidates in paired.items() if candidates}
+    likely = {(one, two): _agreeing(close.get((one, two)) or _crashes(one, seen[one], two, own[two]), r) for (one, two), r in led.items()}
     pools = _Pools(chain.from_iterable(close.values()), anchors)
     best = {pair: max(candidates, key=pools.rank) for pair, candidates in likely.items() if candidates}
     agreed = _Pools([r for pair, r in best.items() if pair in close], anchors)

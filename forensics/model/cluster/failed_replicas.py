@@ -21,7 +21,7 @@ from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import values
 from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
-from forensics.model.partition.absences import NOT_TOLD, QUOTED_EACH, SLOW, STUCK, UNKNOWN
+from forensics.model.partition.absences import NOT_STATED, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.model.rows import Rows
 from forensics.thresholds import COMMON_SHARE, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
 from parsers.cached import cached_property
@@ -44,7 +44,7 @@ class ReplicaAbsence:
     cause: str
     confidence: str
     back: datetime | None
-    told: bool
+    stated: bool
     times: int
     words: str
     elected: bool
@@ -121,7 +121,7 @@ class Episode:
         """The partitions' words about each broker. Words that differ only in offsets and times are printed once, as in the first
         partition."""
         said: dict[tuple[int, str], list[ReplicaAbsence]] = defaultdict(list)
-        for o in sorted(self.outs, key=lambda o: o.cause == NOT_TOLD):
+        for o in sorted(self.outs, key=lambda o: o.cause == NOT_STATED):
             if o.confidence == self.confidence:
                 said[o.broker, _NUMBER.sub("", o.words)].append(o)
         return "; ".join(f"{own[0].words} ({some([o.name for o in own], SHOWN)})" for own in list(said.values())[:SHOWN])
@@ -178,11 +178,11 @@ def outs(partitions: Rows, *causes: str) -> list[ReplicaAbsence]:
     """Absences with these causes that the leaders report. A cause that is unknown in one partition is not taken from another: a replica
     fetches from each leader with separate threads, and a fetcher can give up one partition and go on with the rest
     (AbstractFetcherManager)."""
-    return [o for o in _outs(partitions, causes) if o.told]
+    return [o for o in _outs(partitions, causes) if o.stated]
 
 
 def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[ReplicaAbsence]:
-    rest = ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "times", "words", "elected")
+    rest = ("broker", "leader", "start", "end", "cause", "confidence", "back", "stated", "times", "words", "elected")
     for batch in partitions.table.to_batches():
         own = batch.column("absences")
         absences = own.flatten()
@@ -196,7 +196,7 @@ def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[ReplicaAbsence]
 
 
 def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Hashable], gap: timedelta = DETECTION) -> list[Episode]:
-    """Absences with the same key, split where nothing happened for `gap`; if one key has more than MAX_SEPARATE_WINDOWS episodes, they become one."""
+    """Absences with the same key, split where nothing happened for `gap`. More than MAX_SEPARATE_WINDOWS episodes of one key become one."""
     groups: dict[Hashable, list[ReplicaAbsence]] = defaultdict(list)
     for o in found:
         groups[key(o)].append(o)
@@ -254,7 +254,7 @@ class Degradation:
 
 def degradations(partitions: Rows) -> list[Degradation]:
     """Times of bad performance. Brokers that were down, restarts and reassignments do not count."""
-    found = outs(partitions, STUCK, SLOW, NOT_TOLD, UNKNOWN)
+    found = outs(partitions, STUCK, SLOW, NOT_STATED, UNKNOWN)
     left: Counter[tuple[str, int]] = Counter()
     for o in found:
         left[o.name, o.broker] += o.times

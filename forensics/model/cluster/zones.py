@@ -214,7 +214,7 @@ def _by_modification(known: Sequence[Witness]) -> Anchor | None:
     best = max(offset for offset, _ in offsets)
     zone = plain(best, AGREE_MS)
     if zone is not None:
-        _, latest = max((w.modified, w.zone_ms) for w in known if w.modified is not None and w.zone_ms is not None)
+        latest = _latest_zone(known)
         return Anchor(latest if zone - latest == HOUR_MS else zone, AGREE_MS, "mtime")
     if copied(known):
         return None
@@ -223,6 +223,11 @@ def _by_modification(known: Sequence[Witness]) -> Anchor | None:
         return Anchor(best, AGREE_MS, "mtime")
     near = plain(best, NEAR_ZONE_MS)
     return None if near is None else Anchor(near, NEAR_ZONE_MS, "mtime")
+
+
+def _latest_zone(known: Iterable[Witness]) -> int:
+    """The zone that the file modified last shows."""
+    return max((w.modified, zone) for w in known if w.modified is not None and (zone := w.zone_ms) is not None)[1]
 
 
 def copied(witnesses: Sequence[Witness]) -> bool:

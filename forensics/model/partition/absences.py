@@ -35,7 +35,7 @@ from parsers.kinds import ON_DISK
 
 NEW, REASSIGNED = "new", "reassigned"
 RESTARTED, STOPPED, CRASHED, GONE = "restarted", "stopped", "crashed", "gone"
-LOG_DIR, SUSPENDED, NOT_TOLD, UNKNOWN = "log-dir", "suspended", "not-told", "unknown"
+LOG_DIR, SUSPENDED, NOT_STATED, UNKNOWN = "log-dir", "suspended", "not-told", "unknown"
 """Causes of an absence. 'restarted': shut down cleanly and back; 'stopped': shut down cleanly and not back; 'gone': lost its session and
 was not seen again; 'reassigned': being removed from the assignment; 'not-told': running, and the evidence does not show whether it was
 stuck or slow; 'suspended': stopped together with all other brokers, like a machine that sleeps; 'unknown': nothing was collected from its
@@ -54,7 +54,7 @@ MAX_WORDS = 400
 LOST_SESSION = "lost its session although its process kept running"
 """Words for a replica that was removed because its broker was fenced, or its ZooKeeper session expired, while its process was running."""
 
-_CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_TOLD})
+_CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_STATED})
 """Causes with which the process was running, so that it fetches again. With other causes it does so only after a restart."""
 
 
@@ -70,7 +70,7 @@ class Interval:
     confidence: str
     words: str
     back: datetime | None
-    told: bool
+    stated: bool
     """False: the leader's log was not collected, so the replica may have been in sync in between."""
     evidence: tuple[Event, ...]
     first: int
@@ -506,7 +506,7 @@ class _Judge:
                 ", or was more than replica.lag.max.messages behind after a burst (before 0.9, Kafka removes a replica from the ISR for "
                 "that, even if it fetches fast)"
             )
-        return Cause(NOT_TOLD, "certain", words, evidence=[shrink] if shrink is not None else [])
+        return Cause(NOT_STATED, "certain", words, evidence=[shrink] if shrink is not None else [])
 
 
 def _join(cause: Cause, measured: Cause | None) -> Cause:
@@ -588,7 +588,7 @@ def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
     for interval in found:
         groups[interval.broker, interval.cause].append(interval)
     folded = [
-        _row(replace(own[0], end=own[-1].end, told=all(i.told for i in own)), len(own), index < QUOTED)
+        _row(replace(own[0], end=own[-1].end, stated=all(i.stated for i in own)), len(own), index < QUOTED)
         for index, own in enumerate(groups.values())
     ]
     return folded[:MAX_INTERVALS]
@@ -596,7 +596,7 @@ def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
 
 def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
     evidence = quote(i.evidence)[:QUOTED_EACH] if quoted else ()
-    columns = {name: getattr(i, name) for name in ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "elected")}
+    columns = {name: getattr(i, name) for name in ("broker", "leader", "start", "end", "cause", "confidence", "back", "stated", "elected")}
     return {**columns, "times": times, "words": i.words[:MAX_WORDS], "evidence": [e.row() for e in evidence]}
 
 
@@ -618,7 +618,7 @@ ABSENCES = Fact(
                 ("cause", pa.string()),
                 ("confidence", pa.string()),
                 ("back", pa.timestamp("us")),
-                ("told", pa.bool_()),
+                ("stated", pa.bool_()),
                 ("times", pa.int32()),
                 ("words", pa.string()),
                 ("elected", pa.bool_()),

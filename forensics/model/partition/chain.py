@@ -79,13 +79,19 @@ def _settled(states: Sequence[State]) -> list[State]:
     for one, other, room, exact in _rooms(result):
         if any(s.epoch_guessed for s in result[one : other + 1]):
             continue
-        in_doubt = {i for i in range(one + 1, other) if _in_doubt(result[i])}
-        certain = sum(_writes(result[i], result[i - 1]) for i in range(one + 1, other + 1) if i not in in_doubt) - 1
+        between = range(one + 1, other)
+        in_doubt = {i for i in between if _in_doubt(result[i])}
+        certain = sum(_writes(result[i], result[i - 1]) for i in (*between, other) if i not in in_doubt) - 1
         if room == certain:
             refuted |= in_doubt
-        elif exact and room == certain + len(in_doubt) and all(_continues(result[i], result[i - 1]) for i in range(one + 1, other)):
+        elif exact and room == certain + len(in_doubt) and _continuous(result[one:other]):
             result[one + 1 : other] = map(_without_doubt, result[one + 1 : other])
     return [s for i, s in enumerate(result) if i not in refuted]
+
+
+def _continuous(states: Sequence[State]) -> bool:
+    """Whether no change is missing between any two of the states."""
+    return all(_continues(s, before) for before, s in pairwise(states))
 
 
 def _without_doubt(s: State) -> State:

@@ -143,7 +143,7 @@ def _of_directory(files: Sequence[_File], recovery_point: int | None) -> Extent:
         return Extent(recovery_end=end, reach=end, unbroken=end)
     stretches = list(_stretches(files))
     overlaps = [o for f in files for o in _overlaps(f)]
-    rises = not overlaps and all(end <= start for (_, end), (start, _) in pairwise(_spans(files)))
+    rises = not overlaps and _rises(files)
     furthest = _furthest(f.last_row.log_end_offset for f in files)
     cuts = _recovery_cuts(files, recovery_point)
     reach = furthest if furthest is not None and rises and not stretches else _reach(files)
@@ -158,6 +158,11 @@ def _of_directory(files: Sequence[_File], recovery_point: int | None) -> Extent:
         holes=tuple((start, end) for start, end, _ in holes),
         overlaps=tuple(overlaps),
     )
+
+
+def _rises(files: Sequence[_File]) -> bool:
+    """Whether no batch begins before the end of the previous one."""
+    return all(end <= start for (_, end), (start, _) in pairwise(_spans(files)))
 
 
 def _recovery_cuts(files: Sequence[_File], recovery_point: int | None) -> list[int]:

@@ -23,7 +23,7 @@ from forensics.model.cluster.settings import BROKER, CLUSTER, EFFECTIVE, STATIC,
 from forensics.model.events import Event
 from forensics.model.findings import Fact, timestamp
 from forensics.model.partition.log_coverage import isr_changes_observable
-from forensics.model.partition.placement import FACTOR, TOLD
+from forensics.model.partition.placement import FACTOR, STATEMENT
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
@@ -220,7 +220,7 @@ def topics(partitions: Iterable[Mapping[str, Any]]) -> dict[str, Topic]:
         if factor:
             topic.largest = max(topic.largest, factor)
             if topic.factor is None or factor < topic.factor:
-                topic.factor, topic.place = factor, p["told"]
+                topic.factor, topic.place = factor, p["statement"]
         for name in SPENT:
             topic.exposure[name] += (p["exposure"] or {}).get(name) or 0
     return found
@@ -251,7 +251,7 @@ def _changed(changes: Iterable[Change]) -> list[Change]:
 # for the report
 
 
-FACTS: tuple[Fact, ...] = (FACTOR, TOLD, EXPOSURE)
+FACTS: tuple[Fact, ...] = (FACTOR, STATEMENT, EXPOSURE)
 """The facts that `topics` reads."""
 
 

@@ -137,13 +137,19 @@ def _runs(broker: int, logs: Sequence[Source], cluster: Cluster) -> Iterable[Run
     node = cluster.nodes.get(broker)
     starts = [(life.begin_at, life.outcome) for life in node.lives if life.begin_at is not None] if node is not None else []
     failed = {at for at, outcome in starts if outcome == "failed"}
-    anywhere = {facet for facet in _FACETS if any(s.printed.get(facet) for s in logs)}
-    if REPLICA in anywhere or any(v < PARTITION_ALWAYS_PRINTS for v in versions(cluster, broker, None)):
-        anywhere.add(PARTITION)
+    anywhere = _printed_anywhere(broker, logs, cluster)
     for begin, end in pairwise((datetime.min, *sorted(at for at, _ in starts), datetime.max)):
         printed = {facet for facet in _FACETS if _prints(facet, begin, end, logs)}
         if begin not in failed and printed:
             yield Run(begin, end, frozenset(_silent(printed, anywhere)))
+
+
+def _printed_anywhere(broker: int, logs: Sequence[Source], cluster: Cluster) -> set[str]:
+    """Facets with lines in any run, or that need none."""
+    anywhere = {facet for facet in _FACETS if any(s.printed.get(facet) for s in logs)}
+    if REPLICA in anywhere or any(v < PARTITION_ALWAYS_PRINTS for v in versions(cluster, broker, None)):
+        anywhere.add(PARTITION)
+    return anywhere
 
 
 def _prints(facet: str, begin: datetime, end: datetime, logs: Sequence[Source]) -> bool:

@@ -121,8 +121,11 @@ STEPS = Fact(
     lambda timeline, _: steps(timeline),
 )
 FACTOR = Fact("factor", pa.int32(), "the replication factor the assignment aims at", lambda timeline, _: factor(timeline))
-TOLD = Fact(
-    "told", EVIDENCE, "where leader and assignment stand, of those a rule may want to quote", lambda timeline, _: last_statement(timeline)
+STATEMENT = Fact(
+    "statement",
+    EVIDENCE,
+    "the line that states leader and assignment; null if no rule quotes it",
+    lambda timeline, _: last_statement(timeline),
 )
 SIZES = Fact(
     "sizes",

@@ -84,7 +84,7 @@ def _offsets_of(found: Iterable[_Found]) -> int:
 
 def _producer(number: int, own: Sequence[_Found], transaction: Event | None) -> Producer:
     """The producer with this id (below 0: none) that wrote these batches."""
-    times = [t for f in own for key in ("base_timestamp", "max_timestamp") if (t := of_record(f.batch[key])) is not None]
+    times = _times(own)
     numbered = [f.batch for f in own if number >= 0 and f.batch["base_sequence"] >= 0]
     last = numbered[-1] if numbered else None
     return Producer(
@@ -100,6 +100,12 @@ def _producer(number: int, own: Sequence[_Found], transaction: Event | None) -> 
         last_sequence=after(last["base_sequence"], last["last_offset"] - last["base_offset"]) if last is not None else None,
         codecs=tuple(sorted({f.batch["codec"] for f in own})),
     )
+
+
+def _times(found: Iterable[_Found]) -> list[datetime]:
+    """The timestamps of the batches' records that are known."""
+    times = (of_record(f.batch[key]) for f in found for key in ("base_timestamp", "max_timestamp"))
+    return [t for t in times if t is not None]
 
 
 def _overlaps(found: _Found, wanted: Range) -> bool:

@@ -21,7 +21,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from forensics.incidents.folding import places
-from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNTOLD, Span
+from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, Span
 from forensics.model.cluster.facts import Source
 from forensics.model.findings import LEVELS, Finding
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
@@ -65,7 +65,7 @@ LANES = 24
 FILES = 400
 """Files with their digests."""
 
-OVER = {CONTROLLER, FENCED, PAUSED, UNTOLD, CLOCK}
+OVER = {CONTROLLER, FENCED, PAUSED, UNSTATED, CLOCK}
 """States that are drawn over the state of the process."""
 WORTH = {FENCED, PAUSED, CLOCK, ENDED, "down", "recovering", "stopping"}
 
@@ -278,7 +278,7 @@ class _Page:
                 self.window.span(f"b-{s.state}", s.start, s.end, self._span_text(s), quotes=self._quoted(s))
                 for s in sorted(own, key=lambda s: s.state in OVER)
             ]
-            text = "; ".join(self._span_text(s) for s in own if s.state != UNTOLD)
+            text = "; ".join(self._span_text(s) for s in own if s.state != UNSTATED)
             found.append((node, Lane(f"{'broker' if node.broker else 'controller'} {node.id}", spans, text), self._eventful(own)))
         if len(nodes) <= LANES:
             return [(node, lane, True) for node, lane, _ in found]

@@ -21,7 +21,7 @@ from forensics.model.partition.absences import (
     GONE,
     LOG_DIR,
     NEW,
-    NOT_TOLD,
+    NOT_STATED,
     REASSIGNED,
     RESTARTED,
     SLOW,
@@ -179,10 +179,10 @@ _ABSENT = {
     SUSPENDED: "paused, like all others",
     STUCK: "paused",
     SLOW: "running, too slow",
-    NOT_TOLD: "running, not in sync",
+    NOT_STATED: "running, not in sync",
     UNKNOWN: "reason unknown",
 }
-_ALIVE = frozenset({GONE, SUSPENDED, STUCK, SLOW, NOT_TOLD, UNKNOWN})
+_ALIVE = frozenset({GONE, SUSPENDED, STUCK, SLOW, NOT_STATED, UNKNOWN})
 """Causes for which the controller's own words are more specific."""
 
 

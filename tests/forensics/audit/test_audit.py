@@ -35,16 +35,16 @@ from parsers.patterns import PATTERNS
 from parsers.patterns.pattern_toml import write
 from parsers.schemas import EVENTS
 from spark.session import DIRECTORY
-from tests import local
 from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
 from tests.forensics import staged
 from tests.forensics.output.test_files import full
+from tests.support import local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tests.objects import Objects
+    from tests.support.objects import Objects
 
 DAY = 86400.0
 BUNDLE = BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz"
@@ -339,7 +339,7 @@ def test_other_engines_read_the_tables_by_cluster_and_date(run: Run, tmp_path: P
         tmp_path / "out" / "steps",
         partitioning=ds.partitioning(pa.schema([("cluster", pa.string()), ("date", pa.string())]), flavor="hive"),
     )
-    rows = steps.to_table(columns=["cluster", "date", "time", "incarnation"]).to_pylist()
+    rows = steps.to_table(columns=["cluster", "date", "time", "cluster_number"]).to_pylist()
     assert {r["cluster"] for r in rows} == {"eu", "us/1"}
     assert all(r["time"] is None or r["date"] == r["time"].date().isoformat() for r in rows)
     assert {r["date"] for r in rows if r["time"] is not None} == {"2026-11-21", "2026-11-22", "2026-11-23"}

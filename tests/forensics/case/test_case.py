@@ -35,10 +35,10 @@ from forensics.views.document import Report
 from forensics.views.story.assembly import PROVEN, proven, story_rows
 from forensics.views.story.step import STORY, Wanted
 from spark import sorting
-from tests import local
 from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
-from tests.paths import ROOT
+from tests.support import local
+from tests.support.paths import ROOT
 
 BUNDLE = BUNDLES / "acks1-failover-zones-2.5.1-zk.tar.gz"
 KEPT = (("zombie-leader-3.9.1-kraft", 40), ("wiped-everything-3.9.1-kraft", 40), ("shared-log-2.8.2-zk", writing.ROWS))

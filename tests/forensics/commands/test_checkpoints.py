@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.conftest import Done
 from tests.forensics.commands.test_cli import BUNDLES
-from tests.shapes import bundle, put, renamed
+from tests.support.shapes import bundle, put, renamed
 
 STANDING = "last-replica-standing-2.8.2-zk"
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Done
-from tests.paths import BUNDLES
-from tests.shapes import bundle, put
+from tests.support.paths import BUNDLES
+from tests.support.shapes import bundle, put
 
 BUNDLE = BUNDLES / "unclean-election-2.8.2-zk.tar.gz"
 

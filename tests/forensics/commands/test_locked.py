@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 
 def asked() -> list[tuple[str, str]]:

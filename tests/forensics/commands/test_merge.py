@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from forensics.views.merged import Lines, json_line, lines_of
-from tests import local
 from tests.conftest import Done
 from tests.forensics.commands.test_cli import BUNDLE, COMMAND, ENVIRONMENT
-from tests.shapes import bundle, put
+from tests.support import local
+from tests.support.shapes import bundle, put
 
 LINE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (broker-\d) (\S+\.log:\d+) +\| (.*)")
 ROW: dict[str, Any] = {

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from forensics.cli import Commands, cli
 from forensics.commands.help import Command
-from tests import local
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics.case.test_case import make
+from tests.support import local
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from forensics.views.document import Report
-from tests import local
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import report, table
+from tests.support import local
 
 Story = Callable[[Fleet], list[tuple[str, set[int]]]]
 

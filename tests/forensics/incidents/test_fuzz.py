@@ -15,8 +15,8 @@ from forensics.model.findings import LEVELS
 from forensics.views.document import Report
 from parsers.kinds import KINDS
 from parsers.schemas import EVENTS, INT32, INT64
-from tests import local
 from tests.forensics.views.test_report import text
+from tests.support import local
 
 BROKERS = st.sampled_from([-1, 0, 1, 2, 3])
 SMALL = st.one_of(st.integers(-1, 6), st.integers(0, 400))

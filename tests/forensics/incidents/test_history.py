@@ -8,8 +8,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from tests import local
 from tests.forensics.staged import Files, Story, shifted, table
+from tests.support import local
 
 BROKERS, CONTROLLER = (1, 2, 3), 9
 Shape = tuple[int, int | None, int, tuple[int, ...]]

@@ -17,9 +17,9 @@ from forensics.commands.inputs import measures_of
 from forensics.model.cluster.balance import measures, ratios
 from forensics.model.findings import LEVELS, Finding
 from forensics.views.document import Report
-from tests import local
 from tests.forensics.staged import of
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -23,10 +23,10 @@ from forensics.commands.evidence import Opened
 from forensics.commands.inputs import EvidenceInput, Input
 from forensics.output.files import whole_directory, whole_file
 from parsers.containers.units import units
-from tests import local
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics.case.test_case import make
-from tests.paths import ROOT
+from tests.support import local
+from tests.support.paths import ROOT
 
 LINE = "[2026-11-21 02:15:38,147] INFO [Partition topic{}-0 broker=1] Shrinking ISR from 1,2 to 1. (kafka.cluster.Partition)\n"
 FILES = ("json", "html", "sarif")

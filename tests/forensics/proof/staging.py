@@ -16,9 +16,9 @@ from forensics.model.findings import Finding
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.judgement import Judgement, judgement
 from forensics.proof.verdict import CHANGE, Handover
-from tests import local, shapes, taken
 from tests.forensics import staged
 from tests.forensics.staged import START, Story
+from tests.support import local, shapes, taken
 
 DATA = "/var/lib/kafka/broker-{}/data"
 

@@ -248,12 +248,22 @@ def test_changes_that_were_seen_and_not_kept_are_not_missing() -> None:
     assert unseen(since=-3, until=-2) == 1, "before it"
 
 
+def test_a_leader_that_begins_at_offset_0_has_evidence_for_it() -> None:
+    assert [e.event for e in row(handed_over(), BEGIN).new_log_end.low] == ["leader-start"]
+
+
 # the end of the evidence
 
 
 def followed(epoch: int) -> Staged:
     s = handed_over()
     s.follows(1, 20, epoch, 200, 200, previous=1)
+    return s
+
+
+def followed_both(one: int, other: int) -> Staged:
+    s = followed(one)
+    s.follows(2, 21, other, 200, 200, previous=1)
     return s
 
 
@@ -274,6 +284,7 @@ def shrunk_in_the_end(*versions: int) -> Staged:
 LATER = {DESCRIBED: when(60)}
 ENDS = {
     "a leader epoch of which nobody tells": Case(followed(3), [(END, "unseen")], "leader epoch 3 is mentioned", followed(1)),
+    "two leader epochs of which nobody tells": Case(followed_both(3, 5), [(END, "unseen")], "leader epoch 5 is mentioned", followed(1)),
     "another leader later": Case(described(1), [(END, "unseen")], "kafka-topics showed broker 1 as leader", described(2), modified=LATER),
     "no leader later": Case(described("none"), [(END, "unseen")], "kafka-topics showed no leader", described(2), modified=LATER),
 }

@@ -18,9 +18,9 @@ from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.lineage import committed, cuts, lineages, part, partings
 from forensics.rules import log_divergence
-from tests import local
 from tests.forensics import staged
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 META = "broker.id={}\nversion=0\ncluster.id=S__m9uKITl2lDhWYpvDFyw\n"
 

@@ -14,7 +14,7 @@ import pytest
 from forensics.exemplars import exemplars_of
 from forensics.model.findings import Exemplar, Finding, Range
 from tests.forensics.staged import of, report
-from tests.paths import BUNDLES
+from tests.support.paths import BUNDLES
 
 BUNDLE = BUNDLES / "hw-truncation-0.10.2.2-zk.tar.gz"
 OLD_LEADER = "/broker-2/logs/server.log"

@@ -14,8 +14,8 @@ from forensics.model.partition.log_coverage import CLOCK, COMPLETE, FETCHER, LOG
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import handovers
 from forensics.proof.verdict import CELLS, UNKNOWN, Handover, Removed, verdict
-from tests import local, shapes, taken
 from tests.forensics.proof.tables import PARTS, contradicts, surer
+from tests.support import local, shapes, taken
 
 BUNDLES = (
     "shared-log-clean-2.8.2-zk",

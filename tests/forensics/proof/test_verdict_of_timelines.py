@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests import local
 from tests.forensics.rules.test_data_loss import unclean
 from tests.forensics.staged import Files, Story
+from tests.support import local
 
 
 def said(story: Story | Files) -> tuple[str, str]:

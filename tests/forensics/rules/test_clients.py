@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import cache
 from io import StringIO
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -23,10 +21,10 @@ from forensics.views.html.page import pieces
 from forensics.views.plan import resets
 from forensics.views.story.assembly import story_rows
 from forensics.views.story.step import Wanted
-from tests import local
 from tests.forensics.staged import START, Story
 from tests.forensics.staged import report as staged
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES, truth_of
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("clients-*.tar.gz"))
 
@@ -45,12 +43,6 @@ def report(name: str) -> Report:
     return local.report(events(name))
 
 
-@cache
-def truth(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
-    return found
-
-
 def loss(name: str) -> Finding:
     (found,) = [f for f in report(name).findings if f.kind == "data-loss" and f.topic == "orders"]
     return found
@@ -62,18 +54,18 @@ def offsets(ranges: list[list[int]]) -> set[int]:
 
 def there(name: str) -> set[int]:
     """What can be read of the partition, as far as `untouched` groups tell, which are given all they had not read."""
-    whole = truth(name)["groups"]["audit"]
+    whole = truth_of(name)["groups"]["audit"]
     return set(range(min(offsets(whole["given"])))) | offsets(whole["given"])
 
 
-GROUPS = [(name, group) for name in NAMES for group, told in truth(name)["groups"].items() if told["topic"] == "orders"]
+GROUPS = [(name, group) for name in NAMES for group, told in truth_of(name)["groups"].items() if told["topic"] == "orders"]
 
 
 @pytest.mark.parametrize(("name", "group"), GROUPS)
 def test_each_group_did_what_was_foretold(name: str, group: str) -> None:
-    was = truth(name)["groups"][group]
+    was = truth_of(name)["groups"][group]
     (client,) = [c for c in loss(name).clients if c.group == group]
-    lost = offsets(truth(name)["lost"]["orders-0"]["offsets"])
+    lost = offsets(truth_of(name)["lost"]["orders-0"]["offsets"])
     start = loss(name).offsets[0].start
     read = set(range(client.had_read.start, client.had_read.end or 0)) if client.had_read is not None else set()
     assert read & lost == offsets(was["had_read_of_lost"])
@@ -160,7 +152,7 @@ def test_who_sent_what_is_lost(name: str) -> None:
     assert held is not None
     told = {p.transactional_id: (p.records, p.state) for p in held.producers if p.transactional_id is not None}
     assert told == {"tx-commits": (20, "CompleteCommit"), "tx-aborts": (10, "CompleteAbort"), "tx-hangs": (10, "CompleteAbort")}
-    assert sum(p.records for p in held.producers) == truth(name)["lost"]["orders-0"]["acked_records"]
+    assert sum(p.records for p in held.producers) == truth_of(name)["lost"]["orders-0"]["acked_records"]
     sent = [(p.first, p.last) for p in held.producers]
     assert all(first is not None and last is not None and first <= last for first, last in sent)
 

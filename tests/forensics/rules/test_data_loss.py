@@ -17,9 +17,9 @@ from forensics.model.partition.replicas import disk
 from forensics.model.partition.timeline import build
 from forensics.proof.losses import losses as lost
 from forensics.rules import RULES
-from tests import local
 from tests.forensics.staged import START, Files, Story, at, of, report, shifted, table, timeline
 from tests.forensics.staged import timeline as staged_timeline
+from tests.support import local
 
 Told = tuple[object, ...]
 

@@ -11,9 +11,9 @@ from forensics.exemplars import exemplars_of, parse
 from forensics.incidents.judging import VERDICTS, conclude
 from forensics.model.findings import LEVELS, Exemplar, Range, Rule
 from forensics.rules import RULES
-from tests import local
 from tests.forensics.staged import report
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 CONTRACT = {
     "unclean-election",

@@ -18,9 +18,9 @@ from forensics.model.partition.replicas import Disk
 from forensics.model.timelines import judged
 from forensics.tools.checkpoint_diff import SCHEMA, Copy, comparison, parting
 from forensics.views.checkpoints import Comparison, show
-from tests import local
 from tests.forensics import staged
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 Row = Mapping[str, Any]
 

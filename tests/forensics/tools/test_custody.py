@@ -34,11 +34,11 @@ from parsers import limits
 from parsers.containers import units as dividing
 from parsers.containers.units import Unit, units
 from parsers.containers.walk import hands, read_unit
-from tests import local
-from tests.archives import FILES, put, spread, tar, zipped
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics.case.test_case import make
-from tests.paths import ROOT
+from tests.support import local
+from tests.support.archives import FILES, put, spread, tar, zipped
+from tests.support.paths import ROOT
 
 BUNDLE = BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz"
 

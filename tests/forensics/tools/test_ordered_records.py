@@ -23,8 +23,8 @@ from parsers.containers.units import units
 from parsers.schemas import Row
 from spark import sorting
 from spark.sorting import ORDER
-from tests import local
-from tests.shapes import HEAD, File, bundle, cut, only, put, records, renamed
+from tests.support import local
+from tests.support.shapes import HEAD, File, bundle, cut, only, put, records, renamed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

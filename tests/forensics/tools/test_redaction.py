@@ -28,12 +28,12 @@ from parsers.formats import group_offsets, metadata_log, transaction_states
 from parsers.formats.segments import read_segment
 from parsers.patterns import PATTERNS
 from parsers.schemas import Member, Row
-from tests import local
-from tests.archives import read, spread
 from tests.bundles.test_bundles import BUNDLES
 from tests.parsers.decoding import test_batches, test_bodies
 from tests.parsers.formats import test_group_offsets, test_metadata_log, test_transaction_states
-from tests.wrapped import JSON_RECORDS
+from tests.support import local
+from tests.support.archives import read, spread
+from tests.support.wrapped import JSON_RECORDS
 
 SECRET = b"a secret"
 TOPICS = st.text("abcXYZ019._-", min_size=1, max_size=12) | st.sampled_from(

@@ -24,17 +24,11 @@ from forensics.tools.salvage.written import NULL, JsonLines, Parquet, Sending, w
 from parsers.containers.units import units
 from parsers.decoding.batches import Batch, headers
 from parsers.decoding.bodies import Record
-from tests import local
 from tests.parsers.decoding.test_bodies import batch, v2
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES, truth_of
 
 SAVED = sorted(p.name.removesuffix(".tar.gz") for p in (*BUNDLES.glob("clients-*.tar.gz"), *BUNDLES.glob("producers-*.tar.gz")))
-
-
-@cache
-def truth(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
-    return found
 
 
 @cache
@@ -60,13 +54,13 @@ def told(own: list[Lot]) -> list[Row]:
 def test_what_is_brought_back_is_what_clients_cannot_read_any_more(name: str, tmp_path: Path) -> None:
     own, problems = salvaged(name, tmp_path)
     assert not problems
-    for partition, loss in truth(name)["lost"].items():
+    for partition, loss in truth_of(name)["lost"].items():
         mine = [r for r in told([lot for lot in own if lot.name == partition]) if r.control is None]
         assert [r.record.offset for r in mine] == sorted(r.record.offset for r in mine)
         lines = b"".join(b"%d %b\n" % (r.record.offset, r.record.value or b"") for r in mine)
         assert len(mine) == loss["acked_records"]
         assert hashlib.sha256(lines).hexdigest() == loss["records_sha256"]
-    assert {lot.name for lot in own if lot.copied} == set(truth(name)["lost"])
+    assert {lot.name for lot in own if lot.copied} == set(truth_of(name)["lost"])
 
 
 @pytest.mark.parametrize("name", SAVED)

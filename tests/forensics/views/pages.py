@@ -19,8 +19,8 @@ from forensics.output.files import whole_directory
 from forensics.tools.ordered_records import KEPT
 from forensics.views.document import Report
 from forensics.views.html.page import page
-from tests import local
 from tests.forensics.staged import table
+from tests.support import local
 
 Files = Mapping[str, str | bytes]
 

@@ -34,10 +34,10 @@ from forensics.output.sanitise import clean
 from forensics.views import document as json_view
 from forensics.views import timesketch
 from forensics.views.document import Report
-from tests import local
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics import fleets, staged
 from tests.forensics.case.test_case import make
+from tests.support import local
 
 TEXTS = {f.name: f for f in FORMATS if isinstance(f, FileFormat) and not f.needs_case}
 DIRECTORIES = [f for f in FORMATS if isinstance(f, DirectoryFormat)]

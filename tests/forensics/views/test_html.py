@@ -23,10 +23,10 @@ from forensics.views.headline import sentences
 from forensics.views.html.drawing import window
 from forensics.views.html.page import page
 from forensics.views.html.safe import block, visible
-from tests import local
 from tests.forensics.staged import START, Story
 from tests.forensics.views.pages import Parsed, found, of_files
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 BUNDLE = "mixed-fleet-3.5.2-zk"
 """51 partitions: two of them lost records, of two nobody knows."""

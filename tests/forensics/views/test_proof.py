@@ -41,8 +41,8 @@ from forensics.proof.verdict import (
 from forensics.views import proof as words
 from forensics.views.proof import Proof, Shown, Skipped, interval, of_report, section
 from forensics.views.proof_lines import lines
-from tests import local
 from tests.forensics.views.test_story import recorded
+from tests.support import local
 
 BEGUN = datetime(2026, 11, 21, 1, 53)
 CLOSED = {"untraced_cuts": Possible.of(NO), "sole_restart": Possible.of(NONE), "sole_end_lost": Possible.of(NO), "resent": Possible.of(NO)}

@@ -24,9 +24,9 @@ from forensics.output.sanitise import clean
 from forensics.rules import RULES, under_replicated
 from forensics.views.document import SCHEMA, Report, rules_digest
 from forensics.views.text import MOST, show
-from tests import local
 from tests.forensics.staged import START, Story
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 NAMES = ("unclean-election-2.8.2-zk", "unclean-election-3.9.1-kraft", "rolling-restart-3.9.1-kraft", "clean-failover-0.10.2.2-zk")
 

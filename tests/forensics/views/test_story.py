@@ -22,9 +22,9 @@ from forensics.rules import RULES
 from forensics.views.lanes import document, json_text, show
 from forensics.views.story.assembly import story_rows
 from forensics.views.story.step import MOST, STATUSES, STORY, TONES, Step, Wanted, folded, said
-from tests import local
 from tests.forensics.staged import START, Story, table
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 RECORDED = (
     "acks1-failover-zones-2.5.1-zk",

@@ -16,7 +16,7 @@ from parsers.catalogue.line_lengths import LineLengths
 from parsers.catalogue.log_file import read_log
 from parsers.layouts import LOG4J
 from parsers.schemas import Member
-from tests.shapes import bundle
+from tests.support.shapes import bundle
 
 BUNDLES = ("acks1-failover-1.1.1-zk", "acks1-failover-3.9.1-kraft")
 LINES = bundle(BUNDLES[0])["broker-1/logs/server.log"].content.decode().splitlines()

@@ -12,7 +12,7 @@ import pytest
 import zstandard
 
 from parsers.limits import DEFAULTS
-from tests.archives import LINE, put, read, tar, walk
+from tests.support.archives import LINE, put, read, tar, walk
 
 
 @pytest.mark.parametrize(

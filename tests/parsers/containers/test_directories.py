@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.archives import FILES, LINE, put, read, spread, walk
+from tests.support.archives import FILES, LINE, put, read, spread, walk
 
 
 def test_a_directory_gives_relative_paths_sorted(tmp_path: Path) -> None:

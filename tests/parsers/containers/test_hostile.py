@@ -15,8 +15,8 @@ import pytest
 from parsers.containers.units import units
 from parsers.containers.walk import read_unit
 from parsers.limits import DEFAULTS, Limits, given, in_force
-from tests.archives import FILES, LINE, put, tar, walk, zipped
-from tests.paths import ROOT
+from tests.support.archives import FILES, LINE, put, tar, walk, zipped
+from tests.support.paths import ROOT
 
 OUTSIDE = ("/etc/passwd", "../../outside.log", "a/../../outside.log", "C:\\Windows\\x.log", "..\\..\\outside.log", "//host/share/x.log")
 

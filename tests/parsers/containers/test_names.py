@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from parsers.containers.walk import members
-from tests.archives import FILES, LINE, put, read, spread, tar, zipped
+from tests.support.archives import FILES, LINE, put, read, spread, tar, zipped
 
 
 def test_modification_times_are_naive_utc(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from parsers import evidence
 from parsers.containers.storage import READ_AHEAD, storage, without_secrets
 from parsers.containers.units import units
 from parsers.containers.walk import read_unit
-from tests import local
-from tests.archives import FILES, LINE, put, spread, tar, zipped
-from tests.objects import SECRET, Objects
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.archives import FILES, LINE, put, spread, tar, zipped
+from tests.support.objects import SECRET, Objects
+from tests.support.paths import BUNDLES
 
 BUNDLE = BUNDLES / "unclean-election-3.9.1-kraft.tar.gz"
 

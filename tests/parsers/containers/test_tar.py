@@ -14,7 +14,7 @@ import pytest
 
 from parsers.containers.units import units
 from parsers.containers.walk import members, read_unit
-from tests.archives import LINE, put, read, tar, walk, zipped
+from tests.support.archives import LINE, put, read, tar, walk, zipped
 
 
 @pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz", "w"])

@@ -9,7 +9,7 @@ import pytest
 
 from parsers.containers.units import Unit, units
 from parsers.containers.walk import hands, members, read_unit
-from tests.archives import FILES, LINE, put, spread, tar, zipped
+from tests.support.archives import FILES, LINE, put, spread, tar, zipped
 
 
 def gathered(paths: list[Path]) -> tuple[list[str], list[Unit]]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from parsers.containers.units import units
 from parsers.containers.walk import members, read_unit
 from parsers.limits import DEFAULTS
-from tests.archives import FILES, LINE, put, read, spread, tar, walk, zipped
+from tests.support.archives import FILES, LINE, put, read, spread, tar, walk, zipped
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from parsers.containers.walk import members
-from tests.archives import FILES, LINE, MTIME, put, read, tar, walk, zipped
+from tests.support.archives import FILES, LINE, MTIME, put, read, tar, walk, zipped
 
 
 def test_the_extended_timestamp_of_a_zip_goes_before_its_local_time(tmp_path: Path) -> None:

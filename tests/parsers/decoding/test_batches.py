@@ -19,7 +19,7 @@ from parsers.formats import segments
 from parsers.formats.segments import Stretch, read_segment, stretches_of
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 BINARY = ROOT / "fixtures" / "files" / "binary"
 V1 = (BINARY / "v1-0.10.2.2.log").read_bytes()

@@ -10,8 +10,8 @@ from parsers.formats import FORMATS, READERS, kind_by_name, reader_of
 from parsers.formats.file_kind import FileKind
 from parsers.kinds import KINDS as EVENT_KINDS
 from parsers.schemas import Member
-from tests.local import events_of
-from tests.paths import ROOT
+from tests.support.local import events_of
+from tests.support.paths import ROOT
 
 ABOUT_THE_FILE = {"source", "problem"}
 

@@ -21,7 +21,7 @@ from parsers.kinds import KINDS
 from parsers.masking import HIDDEN
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 BINARY = ROOT / "fixtures" / "files" / "binary"
 UNCLEAN = (BINARY / "metadata-unclean-election-3.9.1.log").read_bytes()

@@ -21,7 +21,7 @@ from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS
 from parsers.records import records
 from parsers.schemas import Member, Row
-from tests.told import one_by_one
+from tests.support.told import one_by_one
 
 BEGIN = datetime(2026, 11, 20, 22, 15, 38, 147000)
 TRACE = "\njava.io.IOException: Connection to 2 was disconnected\n\tat org.apache.kafka.clients.X.y(X.java:1)"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from parsers.wrappers.unwrapper import time_of
-from tests.wrapped import FIELDS, JSON_RECORDS, RECORD, RENDERED, docker, unwrapped
+from tests.support.wrapped import FIELDS, JSON_RECORDS, RECORD, RENDERED, docker, unwrapped
 
 
 @pytest.mark.parametrize("name", JSON_RECORDS)

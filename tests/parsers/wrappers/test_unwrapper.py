@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from parsers.lines import Outer
 from parsers.wrappers.unwrapper import Unwrapper, holds_log, time_of
-from tests.wrapped import JSON_RECORDS, MESSAGE, MICROS, RECORD, STAMP, UTC, docker, unwrapped
+from tests.support.wrapped import JSON_RECORDS, MESSAGE, MICROS, RECORD, STAMP, UTC, docker, unwrapped
 
 WRAPPED = {
     "docker": (docker(RECORD + "\n"), "", "", UTC),

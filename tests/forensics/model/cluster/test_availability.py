@@ -15,7 +15,7 @@ from forensics.model.findings import Finding
 from forensics.model.partition.absences import GONE, RESTARTED, absences
 from forensics.model.partition.windows import Window
 from tests.forensics.staged import START, Story, of, report, table, timeline
-from tests.local import gathered
+from tests.support.local import gathered
 
 STARTED = "INFO [KafkaServer id={0}] started (kafka.server.KafkaServer)"
 STARTING = "INFO starting (kafka.server.KafkaServer)"

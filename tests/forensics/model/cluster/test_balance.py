@@ -65,7 +65,7 @@ def timeline(*states: State) -> PartitionTimeline:
 def row(number: int, *told: tuple[float, int, int | None], **fields: Any) -> dict[str, Any]:
     """A row of judge.PARTITION with what balance reads of it."""
     made = [{"at": at(s), "leader": leader, "preferred": preferred} for s, leader, preferred in told]
-    empty: dict[str, Any] = {"replicas": [], "isr": [], "leader": None, "sizes": [], "traffic": [], "told": None}
+    empty: dict[str, Any] = {"replicas": [], "isr": [], "leader": None, "sizes": [], "traffic": [], "statement": None}
     return {"topic": "t", "partition": number, "steps": made, **empty, **fields}
 
 

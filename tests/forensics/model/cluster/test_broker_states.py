@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pytest
 
-from forensics.model.cluster.broker_states import CONTROLLER, DOWN, ENDED, FENCED, RECOVERING, STARTING, STOPPING, UNTOLD, UP, Span
+from forensics.model.cluster.broker_states import CONTROLLER, DOWN, ENDED, FENCED, RECOVERING, STARTING, STOPPING, UNSTATED, UP, Span
 from forensics.views.document import Report
-from tests import local
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import START, table
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 PROCESS = (UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN)
 """A process is in one of them at a time."""
@@ -79,7 +79,7 @@ def test_without_its_logs_a_node_is_not_told_of() -> None:
     files = {path: text for path, text in fleet().files.items() if not path.startswith("broker-4/")}
     report = local.report(table(files))
     assert not states(report, 4, *PROCESS)
-    assert {s.state for s in report.states[5]} >= {UP, UNTOLD}
+    assert {s.state for s in report.states[5]} >= {UP, UNSTATED}
 
 
 def test_partitions_without_a_leader_are_counted_as_the_findings_tell() -> None:

@@ -12,9 +12,9 @@ from forensics.model.cluster.build import EventResolver, Options, _copies, build
 from forensics.model.cluster.facts import Source
 from forensics.model.events import IDENTIFIED
 from parsers.schemas import EVENTS
-from tests import local
 from tests.forensics.staged import START, Story, table
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 
 def batch(*rows: dict[str, object]) -> pa.RecordBatch:

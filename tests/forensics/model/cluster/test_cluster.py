@@ -11,8 +11,8 @@ import pytest
 from forensics.model.cluster.availability import CONTROLLED, KILLED, Availability, BrokerRun, lives
 from forensics.model.cluster.facts import Cluster, recreated_topics
 from forensics.model.events import Event
-from tests import local
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 NOON = datetime(2026, 11, 21, 12)
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from forensics.model.findings import LEVELS, Finding
-from forensics.model.partition.absences import CRASHED, LOG_DIR, NEW, NOT_TOLD, REASSIGNED, RESTARTED, SLOW, STUCK
+from forensics.model.partition.absences import CRASHED, LOG_DIR, NEW, NOT_STATED, REASSIGNED, RESTARTED, SLOW, STUCK
 from forensics.views.document import Report
-from tests import local
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 MARGIN = timedelta(seconds=1)
 
@@ -84,7 +84,7 @@ def test_a_follower_behind_a_slow_network_is_slow() -> None:
 
 def test_where_no_line_tells_when_it_was_caught_up_slow_is_not_taken_for_frozen() -> None:
     report = bundle("slow-replica-2.8.2-zk")
-    assert {(a["broker"], a["cause"]) for a in absences(report)} == {(3, NOT_TOLD)}
+    assert {(a["broker"], a["cause"]) for a in absences(report)} == {(3, NOT_STATED)}
     assert of(report, "stuck-replica") == []
     (culprit,) = of(report, "culprit-broker")
     assert (culprit.brokers, culprit.cause) == ((3,), "replica")
@@ -119,7 +119,7 @@ def test_lines_without_offsets_do_not_tell_frozen_from_slow() -> None:
     """Kafka 1.0 says only that it shrinks the ISR; that the broker was frozen at these times is known from elsewhere."""
     name = "isr-flapping-1.0.2-zk"
     report = bundle(name)
-    assert {a["cause"] for a in absences(report)} == {NOT_TOLD}
+    assert {a["cause"] for a in absences(report)} == {NOT_STATED}
     frozen = done(name, "freeze")
     assert all(any(timedelta(0) <= a["start"] - at <= timedelta(seconds=7) for at, _ in frozen) for a in absences(report))
     assert of(report, "stuck-replica") == []

@@ -16,10 +16,10 @@ from forensics.model.cluster.final_state import SCHEMA, brokers, partitions, sta
 from forensics.model.timelines import judged
 from forensics.tools.repair import REASSIGNMENTS, UNCLEAN, Broker, Partition
 from forensics.views.plan import Overview
-from tests import local
 from tests.forensics.staged import START, Story, table
-from tests.paths import BUNDLES
-from tests.shapes import Files, bundle, put, without
+from tests.support import local
+from tests.support.paths import BUNDLES
+from tests.support.shapes import Files, bundle, put, without
 
 BEFORE_EPOCHS = "-0.10."
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))

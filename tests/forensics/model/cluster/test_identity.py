@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from forensics.model.cluster import identity
 from forensics.model.cluster.identity import Clues, Conflict, Owner, identify
-from tests import local
-from tests.paths import BUNDLES
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 
 def owner(path: str, *clues: Clues) -> Owner:

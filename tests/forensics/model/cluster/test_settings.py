@@ -10,7 +10,7 @@ import pytest
 from forensics.model.cluster.effective import MIN_ISR, effective
 from forensics.model.cluster.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings, same_directory
 from forensics.model.events import Event
-from tests import local
+from tests.support import local
 
 NOON = datetime(2026, 11, 21, 12)
 

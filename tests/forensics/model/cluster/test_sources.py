@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from forensics.model.cluster.build import Options
 from forensics.model.cluster.facts import Source
-from tests import local
+from tests.support import local
 
 START = datetime(2026, 11, 21, 2, 0)
 PATH = "broker-1/logs/server.log"

@@ -23,7 +23,7 @@ from forensics.model.partition.absences import (
     GONE,
     MAX_INTERVALS,
     NEW,
-    NOT_TOLD,
+    NOT_STATED,
     RESTARTED,
     SLOW,
     STUCK,
@@ -110,7 +110,7 @@ def test_what_has_moved_beyond_where_its_leader_was_is_slow() -> None:
 def test_an_offset_between_two_observations_tells_nothing() -> None:
     s = led()
     shrinks(s, 60, 350, 9_000, caught_up=48)
-    assert out(s).cause == NOT_TOLD
+    assert out(s).cause == NOT_STATED
 
 
 def test_what_has_moved_since_its_leader_told_its_end_before_is_slow() -> None:
@@ -122,7 +122,7 @@ def test_what_has_moved_since_its_leader_told_its_end_before_is_slow() -> None:
     first, second = intervals(found, cluster)
     assert (second.cause, second.confidence) == (SLOW, "certain")
     assert "its log ended at 260, the leader's at 2000" in second.words
-    assert first.cause == NOT_TOLD
+    assert first.cause == NOT_STATED
 
 
 def test_what_its_leader_told_longer_ago_than_the_lag_time_does_not_tell_slow() -> None:
@@ -201,7 +201,7 @@ def test_before_2_2_the_line_tells_no_offsets() -> None:
     s = led()
     s.line(2, "server", 30, "INFO [Partition t-0 broker=2] Shrinking ISR from 2,3,1 to 2,3 (kafka.cluster.Partition)")
     one = out(s)
-    assert one.cause == NOT_TOLD
+    assert one.cause == NOT_STATED
     assert "the evidence does not show whether it was stuck or too slow" in one.words
     assert "replica.lag.max.messages" not in one.words
     (finding,) = of(report(s.files), "under-replicated")
@@ -223,7 +223,7 @@ def gc(seconds: float, pause_ms: int) -> list[str]:
     return [f"[{at}+0000][info][gc] GC(7) Pause Full (Allocation Failure) 900M->880M(1024M) {pause_ms}.000ms"]
 
 
-@pytest.mark.parametrize(("begin", "cause"), [(26, STUCK), (-100, NOT_TOLD)])
+@pytest.mark.parametrize(("begin", "cause"), [(26, STUCK), (-100, NOT_STATED)])
 def test_a_pause_of_its_jvm_before_it_left(begin: float, cause: str) -> None:
     s = led()
     s.line(2, "server", 30, "INFO [Partition t-0 broker=2] Shrinking ISR from 2,3,1 to 2,3 (kafka.cluster.Partition)")
@@ -234,7 +234,7 @@ def test_a_pause_of_its_jvm_before_it_left(begin: float, cause: str) -> None:
     assert any(e.event == "jvm-pause" for e in one.evidence) == (cause == STUCK)
 
 
-@pytest.mark.parametrize(("seconds", "cause"), [((16, 22, 28), STUCK), ((16,), NOT_TOLD)])
+@pytest.mark.parametrize(("seconds", "cause"), [((16, 22, 28), STUCK), ((16,), NOT_STATED)])
 def test_fetches_that_fail_until_it_leaves(seconds: tuple[float, ...], cause: str) -> None:
     """One error at the beginning, as when a topic is created, is no reason."""
     s = led()
@@ -298,7 +298,7 @@ def test_what_was_in_sync_again_before_the_crash_had_not_crashed_yet() -> None:
     s.isr(2, 30, [2, 3], 1)
     s.isr(2, 35, [2, 3, 1], 2)
     s.line(1, "server", 4000, STARTING)
-    assert out(s).cause == NOT_TOLD
+    assert out(s).cause == NOT_STATED
 
 
 def test_a_broker_of_which_only_others_tell() -> None:
@@ -388,7 +388,7 @@ def absence(broker: int = 1, leader: int = 2, at: float = 0, lasts: float | None
         "cause": cause,
         "confidence": "certain",
         "back": None,
-        "told": True,
+        "stated": True,
         "times": 1,
         "words": f"broker {broker} stood still",
         "evidence": [{"source": "broker-2/server.log", "line": 1, "byte": 0, "text": "x"}],
@@ -452,8 +452,8 @@ def test_stalls_of_many_days_are_told_as_one() -> None:
 
 @pytest.mark.parametrize("cause", [STUCK, SLOW])
 def test_a_fetcher_of_one_leader_tells_nothing_of_that_of_another(cause: str) -> None:
-    partitions = rows_of([row(0, absence(at=0, cause=cause)), row(1, absence(at=3, cause=NOT_TOLD))])
-    assert [(o.partition, o.cause) for o in outs(partitions, STUCK, SLOW, NOT_TOLD)] == [(0, cause), (1, NOT_TOLD)]
+    partitions = rows_of([row(0, absence(at=0, cause=cause)), row(1, absence(at=3, cause=NOT_STATED))])
+    assert [(o.partition, o.cause) for o in outs(partitions, STUCK, SLOW, NOT_STATED)] == [(0, cause), (1, NOT_STATED)]
     assert [f.partition for rule in (stuck_replica, slow_replica) for f in rule.detect(Cluster(), partitions)] == [0]
 
 
@@ -540,7 +540,7 @@ def test_partitions_that_came_later_are_not_counted() -> None:
 
 def test_open_absences_hold_an_episode_open() -> None:
     partitions = rows_of([row(0, absence(lasts=None), absence(broker=3, at=90_000))])
-    (one,) = episodes(outs(partitions, STUCK, SLOW, NOT_TOLD), lambda o: "all")
+    (one,) = episodes(outs(partitions, STUCK, SLOW, NOT_STATED), lambda o: "all")
     assert one.open and one.end is None and one.times == 2
 
 

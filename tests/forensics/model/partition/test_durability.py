@@ -218,7 +218,7 @@ def test_below_and_at() -> None:
 
 def row(topic: str, partition: int = 0, factor: int | None = 3, **spent: Any) -> dict[str, Any]:
     told = {"source": "describe.txt", "line": partition + 1, "byte": 0, "text": f"Topic: {topic}"}
-    return {"topic": topic, "partition": partition, "factor": factor, "told": told, "exposure": {"alone_from": None, **spent}}
+    return {"topic": topic, "partition": partition, "factor": factor, "statement": told, "exposure": {"alone_from": None, **spent}}
 
 
 def lost(topic: str, cause: str, partition: int = 0, **fields: Any) -> Finding:

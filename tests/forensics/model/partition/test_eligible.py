@@ -13,8 +13,8 @@ from forensics.model.events import Event
 from forensics.model.partition.eligible import eligible_leaders, named_eligible
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from tests import local
-from tests.shapes import bundle
+from tests.support import local
+from tests.support.shapes import bundle
 
 NOON = datetime(2026, 11, 21, 12)
 

@@ -38,7 +38,6 @@ from forensics.model.partition.log_coverage import (
 )
 from forensics.thresholds import MAX_CLOCK_STEPS
 from parsers.patterns.facets import FACETS
-from tests import shapes
 from tests.forensics.proof.staging import (
     Records,
     altered,
@@ -54,6 +53,7 @@ from tests.forensics.proof.staging import (
     when,
     without_lines,
 )
+from tests.support import shapes
 
 NAMED: dict[str, Any] = dict.fromkeys(("bytes", "sha256", "modified", "unrecognised", "problem"))
 

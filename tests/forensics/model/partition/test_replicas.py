@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from forensics.model.events import Event
 from forensics.model.partition.replicas import Removal, Replica, disk, history
-from tests import local
-from tests.shapes import File, Files, bundle
+from tests.support import local
+from tests.support.shapes import File, Files, bundle
 
 NOON = datetime(2026, 11, 21, 12)
 Told = tuple[str, dict[str, Any]]

@@ -19,10 +19,10 @@ from forensics.model.partition.generations import generations
 from forensics.model.partition.order import FileOrders, file_order
 from forensics.model.partition.states import State, replay
 from forensics.model.partition.timeline import PartitionTimeline, build
-from tests import local
 from tests.forensics.staged import Story, timeline
-from tests.paths import BUNDLES
-from tests.shapes import bundle
+from tests.support import local
+from tests.support.paths import BUNDLES
+from tests.support.shapes import bundle
 
 NOON = datetime(2026, 11, 21, 12)
 

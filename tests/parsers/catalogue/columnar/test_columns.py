@@ -20,8 +20,8 @@ from parsers.expressions import quick
 from parsers.layouts import LOG4J
 from parsers.patterns import PATTERNS
 from parsers.schemas import EVENTS, LEAST_SHARED, Member, Row, Rows, batches
-from tests.shapes import bundle, records
-from tests.wrapped import STAMP, docker
+from tests.support.shapes import bundle, records
+from tests.support.wrapped import STAMP, docker
 
 MEMBER = Member("broker-1/logs/server.log", None, datetime(2026, 11, 21))
 SAMPLES = [sample.line for pattern in PATTERNS for sample in pattern.samples]

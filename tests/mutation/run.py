@@ -7,12 +7,12 @@ It is started by hand from the root of the project and is not part of the test s
     python -m tests.mutation forensics/model/partition/log_coverage.py --tests tests/forensics/proof
     python -m tests.mutation forensics/model/partition/log_coverage.py --tests tests/forensics/proof --only 112
 
-A mutant is the module with one change (tests/mutation_rules.py lists them). Tests that fail kill it. A mutant that survives is printed as
+A mutant is the module with one change (tests/mutation/rules.py lists them). Tests that fail kill it. A mutant that survives is printed as
 `file:line: before -> after`: add a test that fails for it, or simplify the code. A mutant that takes several times as much processor time as
 the tests without a mutation has timed out, and counts as killed in the percentage. The exit code is 1 if a module is below `--at-least`
 percent, and 2 if the tests fail without a mutation, or do not import the module.
 
-No file of the project is changed: tests/mutant.py imports the module from a temporary file. Each mutant runs in a forked process,
+No file of the project is changed: tests/mutation/mutant.py imports the module from a temporary file. Each mutant runs in a forked process,
 in which all modules are already imported that do not depend on the mutated one. Programs that a test starts run the original module.
 Hypothesis generates the same examples each time. Tests that have killed a mutant run first for the next ones. Do not edit the project during
 a run: each mutant imports the tests and all modules that depend on the mutated one from the disk.
@@ -42,9 +42,9 @@ from typing import NoReturn
 
 import pytest
 
-from tests.mutation_rules import Mutation, mutations, plain
+from tests.mutation.rules import Mutation, mutations, plain
 
-PLUGIN, MODULE, SOURCE = "tests.mutant", "MUTANT_MODULE", "MUTANT_SOURCE"
+PLUGIN, MODULE, SOURCE = "tests.mutation.mutant", "MUTANT_MODULE", "MUTANT_SOURCE"
 OPTIONS = ("-n0", "-x", "-q", "-p", PLUGIN, "-p", "no:cacheprovider", "--assert=plain", "--hypothesis-seed=0")
 MEMORY = 4 << 30
 """Bytes that the tests of one mutant may allocate: a mutant may fill a list without an end."""
@@ -367,10 +367,3 @@ def main(given: Sequence[str] | None = None) -> int:
     if len(results) < len(arguments.modules):
         return 2
     return int(any(result.percentage < arguments.at_least for result in results))
-
-
-if __name__ == "__main__":
-    if os.environ.setdefault("PYTHONHASHSEED", "0") != "random" and sys.flags.hash_randomization:
-        # Sets are then iterated in the same order each time.
-        os.execv(sys.executable, [sys.executable, "-m", "tests.mutation", *sys.argv[1:]])  # noqa: S606
-    sys.exit(main())

@@ -1,7 +1,7 @@
 """Evidence taken away: the ways in which what an incident left behind is incomplete, and how a report on a part is held against the
 report on the whole and against the truth.
 
-Here: the ways and the relations. Not here: which ways a test run tries (test_evidence_taken_away). `python -m tests.taken [NAME…]` tries
+Here: the ways and the relations. Not here: which ways a test run tries (test_evidence_taken_away). `python -m tests.support.taken [NAME…]` tries
 all of them on the fixtures named, or on all, and prints the table; `--part K/N` every N-th of them from the K-th on, which is an even
 sample, and all N parts together are the whole.
 """
@@ -9,7 +9,6 @@ sample, and all N parts together are the whole.
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 import time
@@ -30,15 +29,11 @@ from forensics.views.headline import EXCLUDED, loss_of, summary
 from parsers import evidence, schemas
 from parsers.containers.names import moment as instant
 from parsers.schemas import EVENTS, Member
-from tests import local
-from tests.shapes import BUNDLES, HEAD, File, Files, bundle, moment, nodes, only, records, without
+from tests.support import local
+from tests.support.paths import truth_of
+from tests.support.shapes import BUNDLES, HEAD, File, Files, bundle, moment, nodes, only, records, without
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
-
-
-def truth_of(name: str) -> dict[str, Any]:
-    truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
-    return truth
 
 
 # parsing: a file is read once, whatever else is taken away
@@ -410,7 +405,7 @@ def chosen(name: str, part: int, parts: int) -> list[Way]:
 
 def main(arguments: list[str]) -> int:
     """Tries all, tells what is broken as it is found, and the table at the end."""
-    parser = argparse.ArgumentParser(prog="python -m tests.taken")
+    parser = argparse.ArgumentParser(prog="python -m tests.support.taken")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--part", default="1/1", metavar="K/N")
     asked = parser.parse_args(arguments)

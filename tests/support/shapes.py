@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.paths import BUNDLES
+from tests.support.paths import BUNDLES
 
 
 class File(NamedTuple):

@@ -10,9 +10,9 @@ from textwrap import dedent
 
 import pytest
 
-from tests.mutation import Result, dependents, table
-from tests.mutation_rules import Mutation, mutations, plain
-from tests.paths import ROOT
+from tests.mutation.rules import Mutation, mutations, plain
+from tests.mutation.run import Result, dependents, table
+from tests.support.paths import ROOT
 
 SAMPLE = """\
 def larger(a, b):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import google_crc32c
 
-from tests.shapes import File, Files
+from tests.support.shapes import File, Files
 
 _HEADER = 61
 _CRC = 17

@@ -1,4 +1,4 @@
-"""pytest plugin that imports one module from a mutated source: `pytest -p tests.mutant`.
+"""pytest plugin that imports one module from a mutated source: `pytest -p tests.mutation.mutant`.
 
 MUTANT_MODULE is the dotted name of the module, MUTANT_SOURCE the file with its mutated source. No file of the project is changed.
 Hypothesis generates the same examples in each run, without a deadline, and does not shrink them.
@@ -38,7 +38,7 @@ class MutantFinder:
 def install() -> None:
     """Every later import of the module runs the mutated source."""
     if os.environ[MODULE] in sys.modules:
-        raise RuntimeError(f"{os.environ[MODULE]} was imported before tests.mutant; its mutated source cannot be used")
+        raise RuntimeError(f"{os.environ[MODULE]} was imported before tests.mutation.mutant; its mutated source cannot be used")
     sys.meta_path.insert(0, MutantFinder())
 
 
