@@ -1,5 +1,5 @@
 """The engine: a Spark session, a data source over evidence, timelines of partitions.
 
-Knows how evidence is split, ordered and joined. Knows no line format of Kafka's (parsers) and nothing of what counts as a
-loss (forensics): verdict functions come in as arguments.
+Here: how evidence is split, ordered and joined. Not here: the formats of files and log lines (parsers), and what counts as a loss
+(forensics): functions that judge are passed in as arguments.
 """

@@ -1,7 +1,9 @@
-"""An archive of Spark's classes, parsed and linked, that halves the JVM's start; one per Java and Spark, in the user's cache.
+"""The archive of Spark classes: parsed and linked classes that halve the start time of the JVM. One per Java and Spark, in the user's cache.
 
-The JVM maps it if it fits and ignores it if not, so nothing here ever makes a run fail. It is made once, by a detached
-process after the first run (training), because making it takes longer than any small analysis.
+Here: where the archive is, the JVM options for it, and starting the process that makes it. Not here: making it (training).
+
+The JVM ignores an archive that does not fit, so an archive never makes a run fail. The archive is made by a detached process after the first
+run, because that takes longer than a small analysis.
 """
 
 from __future__ import annotations
@@ -21,30 +23,30 @@ from pathlib import Path
 from spark.java import Java, python_path, spark_home
 
 SWITCH = "KAFKA_FORENSICS_CLASS_ARCHIVE"
-"""`off` in this environment variable: no archive is used or made."""
+"""Environment variable. With the value `off`, no archive is used or made."""
 
 KEEP = 2
-"""Archives kept, the last used ones; each is about 200 MB."""
+"""Number of archives kept, the most recently used ones. An archive has about 200 MB."""
 
 ROOM = 2**30
-"""Bytes that must be free before one is made."""
+"""Bytes that must be free on the disk before an archive is made."""
 
 RETRY_S = 7 * 24 * 3600
-"""Seconds until it is tried again after a failure."""
+"""Seconds after a failure before an archive is tried again."""
 
 QUIET = "-Xlog:disable"
-"""The JVM would print on stdout why it ignores an archive."""
+"""JVM option. Without it, the JVM prints on stdout why it ignores an archive."""
 
 
 @dataclass(frozen=True)
 class Archive:
-    """Where the archive for one Java and Spark is or would be. `ahead_of_time`: Java 25's AOT cache, before it AppCDS."""
+    """The archive for one Java and Spark, which may not exist yet. `ahead_of_time`: an AOT cache (Java 25 and newer), otherwise AppCDS."""
 
     path: Path
     ahead_of_time: bool
 
     def options(self) -> list[str]:
-        """For a JVM that is to use it; none unless it is there, and ours alone to write."""
+        """JVM options to use the archive. Empty if the archive does not exist, or if another user could have written it."""
         try:
             state = self.path.stat()
             if state.st_uid != os.geteuid() or state.st_mode & 0o022:
@@ -55,21 +57,22 @@ class Archive:
         return [f"-XX:{'AOTCache' if self.ahead_of_time else 'SharedArchiveFile'}={self.path}"]
 
     def recording(self, path: Path) -> list[str]:
-        """For a JVM that writes one to `path` at its orderly end."""
+        """JVM options to write an archive to `path` when the JVM shuts down."""
         return [f"-XX:{'AOTCacheOutput' if self.ahead_of_time else 'ArchiveClassesAtExit'}={path}"]
 
     @property
     def failed(self) -> Path:
-        """Left where making one failed, so that it is not tried at every run."""
+        """A file that marks a failure, so that the archive is not tried again at every run."""
         return self.path.with_suffix(".failed")
 
     @property
     def lock(self) -> Path:
+        """The file that a process locks while it makes an archive."""
         return self.path.parent / "lock"
 
 
 def archive_for(java: Java) -> Archive | None:
-    """None where archives are switched off or the user has no place for them."""
+    """The archive for `java` and the installed pyspark. None if archives are switched off or the user has no cache directory."""
     if os.environ.get(SWITCH) == "off":
         return None
     try:
@@ -82,7 +85,8 @@ def archive_for(java: Java) -> Archive | None:
 
 
 def _cache_directory() -> Path:
-    """Private, since what is in it is code. Raises OSError where it cannot be, RuntimeError where there is no home."""
+    """The directory of the archives, created with access for the user alone because archives are code. Raises OSError if it cannot be created,
+    RuntimeError if the user has no home directory."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     directory = (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "kafka-forensics" / "java"
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,16 +94,16 @@ def _cache_directory() -> Path:
 
 
 def _fingerprint(java: Java) -> str:
-    """Of all the JVM compares before it uses an archive: its own build, and each jar's place, size and time."""
-    found = hashlib.sha256()
+    """Digest of what a JVM checks before it uses an archive: the build of the JVM, and the path, size and time of each jar."""
+    digest = hashlib.sha256()
     for path in [java.home / "lib" / "modules", *sorted((spark_home() / "jars").glob("*.jar"))]:
         state = path.stat()
-        found.update(f"{path}\0{state.st_size}\0{state.st_mtime_ns}\n".encode(errors="surrogateescape"))
-    return found.hexdigest()[:12]
+        digest.update(f"{path}\0{state.st_size}\0{state.st_mtime_ns}\n".encode(errors="surrogateescape"))
+    return digest.hexdigest()[:12]
 
 
 def make_at_exit(java: Java, archive: Archive) -> None:
-    """Has the archive made once this process has ended, if it is missing and there is room for it."""
+    """Has the archive made when this process ends, if the archive is missing and the disk has room for it. Raises OSError."""
     if archive.path.exists() or _failed_lately(archive) or not os.access(archive.path.parent, os.W_OK):
         return
     if shutil.disk_usage(archive.path.parent).free >= ROOM:
@@ -122,7 +126,7 @@ def _train(java: Java) -> None:
 
 
 def prune(directory: Path) -> None:
-    """Removes all but the KEEP archives used last, and what is left of broken-off attempts."""
+    """Removes all archives except the KEEP most recently used ones, and unfinished archives. Raises OSError if a file cannot be removed."""
     archives = [*directory.glob("spark-*.jsa"), *directory.glob("spark-*.aot")]
     archives.sort(key=lambda path: path.stat().st_mtime)
     for path in [*archives[:-KEEP], *directory.glob("part-*")]:

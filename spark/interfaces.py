@@ -1,7 +1,7 @@
-"""What is used of pyspark and Spark that they do not promise to keep, each with what tells whether this version has it.
+"""Internal interfaces of pyspark and Spark that this tool uses, each with a check whether the installed version has it.
 
-Here: the one list, of which docs/spark-interfaces.md and the tests are made, and the line a user reads where something is missing.
-`python -m spark.interfaces` prints the document.
+Spark may change these interfaces in any version. Here: the list, from which docs/spark-interfaces.md and the tests are made, and the error
+message for an interface that is missing. `python -m spark.interfaces` prints the document.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from spark.java import strings_of_class
 
 
 class Interface(NamedTuple):
-    """One that a later version may take away."""
+    """An internal interface of pyspark or Spark, which a later version may remove."""
 
     name: str
     users: str
+    """The files that use the interface."""
     use: str
+    """The purpose, as a sentence."""
     there: Callable[[Path], bool]
-    """Whether Spark at this home has it; raises what it likes where not."""
+    """Whether the Spark in this home directory has the interface. May also raise if not."""
 
 
 def _parameter(of: Callable[..., object], name: str) -> bool:
@@ -31,9 +33,9 @@ def _parameter(of: Callable[..., object], name: str) -> bool:
 
 
 def _in_class(home: Path, jar: str, path: str, *wanted: str) -> bool:
-    """Whether a class of one of Spark's jars holds these constants."""
-    (found,) = (home / "jars").glob(f"{jar}_*.jar")
-    with zipfile.ZipFile(found) as classes:
+    """Whether a class in the jar has these string constants."""
+    (file,) = (home / "jars").glob(f"{jar}_*.jar")
+    with zipfile.ZipFile(file) as classes:
         return set(wanted) <= set(strings_of_class(classes.read(f"org/apache/spark/{path}.class")))
 
 
@@ -72,88 +74,89 @@ INTERFACES = (
     Interface(
         "`org.apache.spark.launcher.JavaModuleOptions`: its string constants",
         "spark/java.py",
-        "The options a JVM needs for Spark, without starting Spark's launcher.",
+        "Gives the JVM options that Spark requires, without starting Spark's launcher.",
         lambda home: _in_class(home, "spark-launcher", "launcher/JavaModuleOptions", "--add-opens=java.base/java.nio=ALL-UNNAMED"),
     ),
     Interface(
         "`org.apache.spark.api.python.PythonGatewayServer`, and `_PYSPARK_DRIVER_CONN_INFO_PATH` in its environment",
         "spark/java.py",
-        "The JVM that serves as Spark's driver is started without a shell and a second JVM, and says where it listens.",
+        "Starts Spark's driver without a shell and a second JVM, and gives the port on which the driver listens.",
         lambda home: _in_class(home, "spark-core", "api/python/PythonGatewayServer$", "_PYSPARK_DRIVER_CONN_INFO_PATH"),
     ),
     Interface(
         "`pyspark.java_gateway.launch_gateway` with `PYSPARK_GATEWAY_PORT` and `PYSPARK_GATEWAY_SECRET`",
         "spark/session.py",
-        "pyspark connects to that JVM in place of starting its own.",
+        "Connects pyspark to that JVM. Otherwise pyspark would start a JVM itself.",
         _gateway_by_environment,
     ),
     Interface(
         "`SparkConf(_jvm=…)`, `SparkContext(gateway=…)`, `SparkSession(sparkContext)`",
         "spark/session.py",
-        "The session is made in that JVM, with no settings but ours.",
+        "Creates the session in that JVM, with only the settings of this tool.",
         _contexts,
     ),
     Interface(
         "`pyspark.sql.pandas.functions.require_minimum_pandas_version`",
         "spark/session.py",
-        "Taken out: mapInArrow and applyInArrow ask for pandas and do not use it.",
+        "Replaced: mapInArrow and applyInArrow require pandas but do not use it.",
         _pandas_check,
     ),
     Interface(
         "`pyspark.sql.pandas.types.from_arrow_schema(…, prefer_timestamp_ntz=…)`",
         "spark/sorting.py",
-        "Spark's schema of Arrow columns, with times that have no zone.",
+        "Gives Spark's schema for Arrow columns with times without a time zone.",
         _arrow_types,
     ),
     Interface(
         "`spark.sql.execution.arrow.maxBytesPerBatch`",
         "spark/session.py",
-        "Set so high that Spark does not weigh the whole batch at each row.",
+        "Set to its maximum. With a lower limit, Spark computes the size of the batch again at each row.",
         lambda home: _in_class(home, "spark-catalyst", "sql/internal/SQLConf$", "spark.sql.execution.arrow.maxBytesPerBatch"),
     ),
     Interface(
         "`spark.sql.artifact.isolation.enabled`",
         "spark/session.py",
-        "Off: no directory for artifacts, and workers that are used again.",
+        "Switched off, so that Spark makes no directory for artifacts and reuses its Python workers.",
         lambda home: _in_class(home, "spark-catalyst", "sql/internal/SQLConf$", "spark.sql.artifact.isolation.enabled"),
     ),
     Interface(
         "The loggers `py4j.java_gateway` and `py4j.clientserver`",
         "spark/session.py",
-        "Kept quiet: they log, with a traceback, what they then raise.",
+        "Suppressed: these loggers print a traceback of each error before py4j raises it.",
         _py4j_modules,
     ),
 )
 
 
 def lacking(home: Path) -> list[str]:
-    """Names of those that Spark at this home does not have."""
+    """Names of the interfaces that the Spark in this home directory does not have."""
     return [interface.name for interface in INTERFACES if not _there(interface, home)]
 
 
 def _there(interface: Interface, home: Path) -> bool:
     try:
         return interface.there(home)
-    except Exception:  # whatever another version does in its place
+    except Exception:  # another version may fail in any way
         return False
 
 
 def document() -> str:
-    """docs/spark-interfaces.md."""
+    """The text of docs/spark-interfaces.md."""
     rows = "".join(f"| {i.name} | {i.users} | {i.use} |\n" for i in INTERFACES)
     return (
-        "# What is used of Spark that it does not promise to keep\n\n"
-        "Made by `python -m spark.interfaces`. tests/spark/test_interfaces.py says of each whether the pyspark that is installed\n"
-        "has it, and a session that cannot start says which are missing. `make test-oldest` runs what needs Spark with the oldest pyspark that\n"
-        "pyproject.toml claims, in an environment of its own.\n\n"
+        "# Internal interfaces of Spark\n\n"
+        "The tool uses these interfaces, which Spark may change in any version. `python -m spark.interfaces` writes this page.\n"
+        "tests/spark/test_interfaces.py checks that the installed pyspark has each interface. A session that cannot start reports the missing\n"
+        "interfaces. `make test-oldest` runs the tests that need Spark with the oldest pyspark that pyproject.toml allows, in a separate\n"
+        "environment.\n\n"
         "| interface | used in | for |\n|---|---|---|\n" + rows
     )
 
 
 def missing(home: Path) -> str | None:
-    """One line for a user whose pyspark lacks something."""
+    """The error message if the installed pyspark lacks interfaces, otherwise None."""
     names = lacking(home)
-    return f"pyspark {version('pyspark')} lacks what is used of it: {'; '.join(names).replace('`', '')}" if names else None
+    return f"pyspark {version('pyspark')} lacks interfaces that this tool uses: {'; '.join(names).replace('`', '')}" if names else None
 
 
 if __name__ == "__main__":

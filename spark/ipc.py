@@ -1,9 +1,9 @@
-"""Rows on their way through Spark, packed: between its tasks, and from them to the driver a piece at a time.
+"""Arrow tables packed as bytes, for the way between Spark's tasks and from the tasks to the driver.
 
-Here: the packing and the iterators. Not here: which rows they are, or in what order (pipeline, merge).
+Here: packing and unpacking, and iterators for the driver. Not here: which rows are sent, and their order (pipeline, sorting).
 
-Spark sees bytes. Of an event's fifty columns most are null; rows of its own, and columns of these again at each step, cost it more than
-reading the logs, and a plan over columns takes a JVM that just started longer than the work on small evidence.
+Spark handles only bytes. An event has fifty columns, most of them null. Converting events to Spark's rows and back to columns at each step
+took longer than reading the logs. On small evidence, planning a query over columns took a JVM that had just started longer than the query.
 """
 
 from __future__ import annotations
@@ -19,68 +19,71 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Pack = Callable[[Iterator[pa.RecordBatch]], Iterable[bytes]]
+"""Turns the rows of one Spark partition into pieces of bytes."""
 
 
 def packed(rows: pa.Table) -> bytes:
-    """Rows without the columns that say nothing."""
-    told = rows.select([name for name in rows.schema.names if rows[name].null_count < rows.num_rows])
-    return zstandard.ZstdCompressor(level=1).compress(_stream(told.replace_schema_metadata(None)))
+    """The rows as compressed bytes, without the columns that are null in all rows."""
+    filled = rows.select([name for name in rows.schema.names if rows[name].null_count < rows.num_rows])
+    return zstandard.ZstdCompressor(level=1).compress(_stream(filled.replace_schema_metadata(None)))
 
 
 def opened(piece: bytes) -> pa.Table:
-    """The rows again, with the columns that say something."""
+    """The rows that were packed, without the columns that were null in all rows."""
     return pa.ipc.open_stream(zstandard.ZstdDecompressor().decompress(piece)).read_all()
 
 
 def whole(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The rows with all columns of the schema."""
-    there = set(rows.schema.names)
-    columns = [rows[f.name] if f.name in there else pa.nulls(rows.num_rows, f.type) for f in schema]
+    """The rows with all columns of the schema; missing columns are null."""
+    present = set(rows.schema.names)
+    columns = [rows[f.name] if f.name in present else pa.nulls(rows.num_rows, f.type) for f in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
 class Packed:
-    """Rows of a schema in Spark."""
+    """Packed rows of one schema, in Spark."""
 
     def __init__(self, packed_rows: RDD[bytes], schema: pa.Schema) -> None:
         self._packed, self._schema = packed_rows, schema
 
     def table(self) -> pa.Table:
-        found = [whole(opened(piece), self._schema) for piece in self._packed.collect()]
-        return pa.concat_tables(found) if found else self._schema.empty_table()
+        """All rows, as one table on the driver."""
+        tables = [whole(opened(piece), self._schema) for piece in self._packed.collect()]
+        return pa.concat_tables(tables) if tables else self._schema.empty_table()
 
     def keep(self) -> None:
-        """Makes all of them, on all tasks at once, which an iterator over them is not, for `batches` to read from disk."""
+        """Computes all rows in parallel and keeps them on disk. Without it, `batches` computes one Spark partition at a time."""
         from pyspark import StorageLevel
 
         self._packed.persist(StorageLevel.DISK_ONLY).count()
 
     def forget(self) -> None:
+        """Lets Spark delete the rows that `keep` put on disk."""
         self._packed.unpersist()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """One of Spark's partitions after the other."""
+        """The rows, one Spark partition after another; the driver holds at most two partitions at a time."""
         for piece in self._packed.toLocalIterator(prefetchPartitions=True):
             yield from whole(opened(piece), self._schema).to_batches()
 
 
 def carried(frame: DataFrame, pack: Pack, *, prefetch: bool) -> Iterator[bytes]:
-    """What `pack` makes of the rows of each of Spark's partitions, in their order. One partition at a time is worked on, with `prefetch` the
-    next one beside it."""
+    """The pieces that `pack` returns for each Spark partition, in the order of the partitions. Spark computes one partition at a time; with
+    `prefetch` it also computes the next one meanwhile."""
 
     def apply(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        shrink = zstandard.ZstdCompressor(level=1).compress
+        compress = zstandard.ZstdCompressor(level=1).compress
         for piece in pack(given):
-            yield pa.RecordBatch.from_pydict({"piece": [shrink(piece)]})
+            yield pa.RecordBatch.from_pydict({"piece": [compress(piece)]})
 
-    unpack = zstandard.ZstdDecompressor().decompress
-    # Not the DataFrame's own iterator: Spark 4.3 counts its jobs, with their results, as the query's until the JVM ends.
+    decompress = zstandard.ZstdDecompressor().decompress
+    # The iterator of the RDD, not of the DataFrame: Spark 4.3 keeps the jobs of the latter, with their results, until the JVM ends.
     for row in frame.mapInArrow(apply, "piece binary").rdd.toLocalIterator(prefetchPartitions=prefetch):
-        yield unpack(row[0])
+        yield decompress(row[0])
 
 
 def batches(frame: DataFrame, schema: pa.Schema, *, prefetch: bool) -> Iterator[pa.RecordBatch]:
-    """The rows as batches of `schema`."""
+    """The rows of the frame as batches of `schema`, in the order of Spark's partitions."""
     for piece in carried(frame, lambda given: map(_stream, given), prefetch=prefetch):
         for batch in pa.ipc.open_stream(piece):
             yield from pa.Table.from_batches([batch]).cast(schema).to_batches()

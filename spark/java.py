@@ -1,8 +1,9 @@
-"""A Java that fits Spark, and a JVM that serves this process as Spark's driver.
+"""Finds a Java that can run Spark, and starts a JVM that serves this process as Spark's driver.
 
-Spark's launcher always asks for the module jdk.incubator.vector, which a runtime from PyPI lacks, and starts a shell and a
-second JVM on the way. So for an embedded session the gateway is started here, with Spark's own options less that module.
-The start-up archive is in class_archive, the settings of a session in session.
+Here: the JVM, its options and its end. Not here: the archive of classes (class_archive), the settings of a session (session).
+
+Spark's launcher requires the module jdk.incubator.vector, which the Java runtime from PyPI lacks, and first starts a shell and a second JVM.
+So an embedded session starts Spark's gateway here, with the options of Spark's launcher except that module.
 """
 
 from __future__ import annotations
@@ -24,31 +25,33 @@ from pathlib import Path
 from parsers.cached import cached_property
 
 MINIMUM_JAVA = 17
-"""Spark 4 runs on Java 17 and newer."""
+"""The oldest Java that Spark 4 supports."""
 
 GATEWAY = "org.apache.spark.api.python.PythonGatewayServer"
+"""The main class of the JVM: it starts Spark's driver and listens on a local port for Python."""
 VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
 GONE_IN_24 = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
-"""Spark asks for this package on every Java; one that has lost it complains on stderr."""
+"""Spark requests this package on every Java. Java 24 and newer no longer have it and print a warning on stderr."""
 JAVA_OPTION_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
+"""Environment variables from which a JVM takes options."""
 STDERR = 2
 START_TIMEOUT_S = 180.0
 
 
 class NoJava(RuntimeError):
-    """No Java that Spark runs on; the message is one line that says what to do."""
+    """No Java was found that can run Spark. The message is one line that says what to install."""
 
     def __init__(self) -> None:
         super().__init__(f"No Java {MINIMUM_JAVA} or newer found. Install one, or: pipx install 'kafka-forensics[jre]'")
 
 
 class JavaFailed(RuntimeError):
-    """A Java was found and started, but did not come up as Spark's driver."""
+    """Spark's driver could not be started: pyspark or its jars are missing, or the JVM did not start or ended early."""
 
 
 @dataclass(frozen=True)
 class Java:
-    """One Java runtime. `version` is as it says itself ("17.0.15", "25.0.2")."""
+    """An installed Java. `version` is the version that it reports, for example "17.0.15"."""
 
     home: Path
     version: str
@@ -63,10 +66,7 @@ class Java:
 
 
 def find_java() -> Java:
-    """JAVA_HOME, then `java` on the PATH, then the `[jre]` extra: the first that is new enough for Spark.
-
-    Raises NoJava.
-    """
+    """The first Java that is new enough for Spark, from JAVA_HOME, `java` on the PATH, and the `[jre]` extra. Raises NoJava."""
     for home in _homes():
         java = java_at(home)
         if java and java.feature >= MINIMUM_JAVA:
@@ -75,13 +75,13 @@ def find_java() -> Java:
 
 
 def java_at(home: Path) -> Java | None:
-    """The Java whose home is `home`, of any version; None if there is none that runs."""
+    """The Java whose home is `home`, of any version; None if `home` has no `java` that runs."""
     version = _version_of(home)
     return Java(home.resolve(), version) if version else None
 
 
 def feature_of(version: str) -> int:
-    """17 of "17.0.15", 8 of "1.8.0_402", 0 of what is no version."""
+    """The feature version: 17 for "17.0.15", 8 for "1.8.0_402", 0 if the text is not a version."""
     numbers = re.match(r"(?:1\.)?(\d+)", version)
     return int(numbers[1]) if numbers else 0
 
@@ -100,7 +100,7 @@ def _homes() -> Iterator[Path]:
 
 
 def _version_of(home: Path) -> str | None:
-    """From the `release` file every JDK since 7 carries; asking the runtime costs a JVM start."""
+    """Version of the Java in `home`, or None. Read from the `release` file, which every JDK since 7 has: `java -version` starts a JVM."""
     command = home / "bin" / "java"
     if not os.access(command, os.X_OK):
         return None
@@ -108,8 +108,8 @@ def _version_of(home: Path) -> str | None:
         release = (home / "release").read_text(encoding="utf-8", errors="replace")
     except OSError:
         release = _ask_version(command)
-    said = re.search(r'(?:JAVA_VERSION="|version ")([^"]+)"', release)
-    return said[1] if said else None
+    version = re.search(r'(?:JAVA_VERSION="|version ")([^"]+)"', release)
+    return version[1] if version else None
 
 
 def _ask_version(command: Path) -> str:
@@ -121,7 +121,7 @@ def _ask_version(command: Path) -> str:
 
 
 def spark_home() -> Path:
-    """Where the pyspark of this interpreter keeps its jars; does not import it (that takes long)."""
+    """The directory of pyspark, which has its jars in `jars`. Does not import pyspark, because that is slow. Raises JavaFailed."""
     spec = importlib.util.find_spec("pyspark")
     if spec is None or not spec.submodule_search_locations:
         raise JavaFailed("pyspark is not installed")
@@ -129,18 +129,19 @@ def spark_home() -> Path:
 
 
 def source_root() -> Path:
-    """The directory the packages are in: a checkout, or where Python keeps installed packages."""
+    """The directory that contains the packages: a checkout, or site-packages."""
     return Path(__file__).resolve().parents[1]
 
 
 def python_path() -> str:
-    """PYTHONPATH for our other Pythons (Spark's workers): a checkout comes first, installed packages they find alone."""
+    """PYTHONPATH for other Python processes, such as Spark's workers. A checkout is put first; installed packages need no entry."""
     root = [] if source_root().name in ("site-packages", "dist-packages") else [str(source_root())]
     return os.pathsep.join([*root, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 def classpath(home: Path) -> str:
-    """Every jar by name: an archive of classes is tied to the order, and a wildcard's is the file system's."""
+    """The class path of Spark, with every jar named: an archive of classes is valid for one order only, and a wildcard's order depends on the
+    file system. Raises JavaFailed."""
     jars = sorted((home / "jars").glob("*.jar"), key=lambda jar: (not jar.name.startswith("slf4j-api"), jar.name))
     if not jars:
         raise JavaFailed(f"no jars in {home / 'jars'}")
@@ -148,10 +149,10 @@ def classpath(home: Path) -> str:
 
 
 def module_options(home: Path, feature: int) -> list[str]:
-    """What Spark asks of the JVM (org.apache.spark.launcher.JavaModuleOptions), less what this Java cannot give.
+    """The JVM options that Spark requires (org.apache.spark.launcher.JavaModuleOptions), except those that this Java does not support.
 
-    Read from Spark's own class, since the list changes with its versions and a missing option shows only as a hang in the
-    middle of a job. The vector module merely speeds up linear algebra, and announces itself on stderr.
+    The options are read from Spark's class file because they differ between versions of Spark, and without one of them a job may hang. The
+    vector module is left out: it only speeds up linear algebra, and the JVM prints a warning about it on stderr. Raises JavaFailed.
     """
     for jar in (home / "jars").glob("spark-launcher_*.jar"):
         with zipfile.ZipFile(jar) as launcher:
@@ -162,11 +163,11 @@ def module_options(home: Path, feature: int) -> list[str]:
 
 
 _CONSTANT_SIZES = {7: 2, 8: 2, 16: 2, 19: 2, 20: 2, 15: 3, 3: 4, 4: 4, 9: 4, 10: 4, 11: 4, 12: 4, 17: 4, 18: 4, 5: 8, 6: 8}
-"""Bytes after the tag of each entry of a class file's constant pool but Utf8 (JVM specification, table 4.4-A)."""
+"""By tag, the bytes that follow the tag of an entry in the constant pool of a class file, except Utf8 (JVM specification, table 4.4-A)."""
 
 
 def strings_of_class(data: bytes) -> list[str]:
-    """The texts in a class file's constant pool."""
+    """The Utf8 entries in the constant pool of a class file."""
     strings = []
     (count,) = struct.unpack_from(">H", data, 8)
     at, entry = 10, 1
@@ -183,7 +184,7 @@ def strings_of_class(data: bytes) -> list[str]:
 
 
 _running: list[Jvm] = []
-"""Keeps each JVM's pipe open, whoever forgets about it: closed by the garbage collector it would end the JVM."""
+"""The running JVMs. A reference here keeps the pipe to a JVM open: if the garbage collector closed the pipe, the JVM would end."""
 
 REAPER = """
 exec 3<&0 4>&2 2>/dev/null
@@ -200,19 +201,19 @@ kill $watch
 PATH="$PATH:/usr/bin:/bin" rm -rf -- "$directory"
 exit $code
 """
-"""Runs the JVM, kills it the moment the pipe from Python closes, and removes its directory.
+"""A shell script that runs the JVM, kills it as soon as the pipe from Python closes, and removes its directory.
 
-Only something that outlives Python can do so after every way Python may end, SIGKILL included. Left to itself the JVM would
-run its shutdown hooks for a second, and complain about what they interrupt; ended by Python, Python would complain.
+A separate process is needed because Python may be ended by SIGKILL. Without SIGKILL, the JVM would run its shutdown hooks for a second and
+print errors about interrupted jobs. If Python killed the JVM, Python would print errors about the lost connection.
 """
 
 
 @dataclass(eq=False)
 class Jvm:
-    """A running JVM that serves Spark's Python gateway on a local port.
+    """A running JVM that serves Spark's Python gateway on a local port. Raises JavaFailed if it cannot be started.
 
-    It ends when this process does, whatever the cause. Its temporary files and the session's are in `directory`, removed
-    then. With `orderly` it runs its shutdown hooks first, as one that has an archive of classes to write must.
+    The JVM ends when this process ends, whatever the cause. `directory` has the temporary files of the JVM and the session and is removed
+    then. With `orderly`, the JVM runs its shutdown hooks before it ends: needed to write an archive of classes.
     """
 
     java: Java
@@ -224,7 +225,7 @@ class Jvm:
     def __post_init__(self) -> None:
         command = self._command() if self.orderly else ["/bin/sh", "-c", REAPER, "sh", str(self.directory), *self._command()]
         try:
-            # In a session of its own, since Ctrl-C at the terminal is for Python to answer.
+            # In a new process session, so that Ctrl-C at the terminal reaches only Python.
             self.process = subprocess.Popen(command, env=self._environment(), stdin=subprocess.PIPE, stdout=STDERR, start_new_session=True)
         except OSError as error:
             shutil.rmtree(self.directory, ignore_errors=True)
@@ -233,9 +234,9 @@ class Jvm:
 
     def _command(self) -> list[str]:
         home = spark_home()
-        own = [f"-Djava.io.tmpdir={self.directory}", f"-XX:ErrorFile={self.directory / 'hs_err.log'}", "-XX:-UsePerfData"]
+        files = [f"-Djava.io.tmpdir={self.directory}", f"-XX:ErrorFile={self.directory / 'hs_err.log'}", "-XX:-UsePerfData"]
         log = [f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"]
-        options = [*_options_of_environment(), *module_options(home, self.java.feature), *own, *log, *self.options]
+        options = [*_options_of_environment(), *module_options(home, self.java.feature), *files, *log, *self.options]
         return [self.java.command, *options, "-cp", classpath(home), GATEWAY]
 
     @property
@@ -243,13 +244,13 @@ class Jvm:
         return self.directory / "gateway"
 
     def _environment(self) -> dict[str, str]:
-        # With SPARK_HOME, Spark has its Python workers import pyspark from a zip, which compiles it anew in each of them.
+        # With SPARK_HOME, Spark's Python workers import pyspark from a zip, and each worker compiles it again.
         unwanted = (*JAVA_OPTION_VARIABLES, "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_LOCAL_DIRS", "SPARK_TESTING", "CLASSPATH")
         inherited = {name: value for name, value in os.environ.items() if name not in unwanted}
         return inherited | {"PYTHONPATH": python_path(), "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._handshake)}
 
     def gateway(self) -> tuple[int, str]:
-        """Port and secret of the gateway, once it listens. Raises JavaFailed."""
+        """Waits until the gateway listens and returns its port and secret. Raises JavaFailed."""
         deadline = time.monotonic() + START_TIMEOUT_S
         java = f"{self.java.command} (Java {self.java.version})"
         while not self._handshake.exists():
@@ -264,7 +265,7 @@ class Jvm:
         return port, data[8 : 8 + length].decode()
 
     def stop(self) -> None:
-        """Ends the JVM now and waits until it is gone, its files with it."""
+        """Ends the JVM, waits until it has ended, and removes its files."""
         if self in _running:
             _running.remove(self)
         if self.process.stdin:
@@ -274,13 +275,13 @@ class Jvm:
 
 
 def stop_all() -> None:
-    """Ends every JVM now: for a process that goes on without Spark, or complains of children it leaves behind."""
+    """Ends every JVM that this process started. For processes that continue without Spark or must not leave child processes."""
     for jvm in [*_running]:
         jvm.stop()
 
 
 def has_fallen(patience_s: float = 2.0) -> bool:
-    """Whether a JVM ended although nobody stopped it. It is gone a moment before its files are."""
+    """Whether a JVM ended without `stop`. Waits up to `patience_s` for each, because its process ends only after it has removed its files."""
     for jvm in _running:
         try:
             jvm.process.wait(patience_s)
@@ -291,5 +292,6 @@ def has_fallen(patience_s: float = 2.0) -> bool:
 
 
 def _options_of_environment() -> list[str]:
-    """The user's standing options, given as arguments: from the environment the JVM would announce them on stderr."""
+    """The user's JVM options from the environment. They are passed as arguments because a JVM reports options from the environment on
+    stderr."""
     return [option for name in JAVA_OPTION_VARIABLES for option in shlex.split(os.environ.get(name, ""))]

@@ -1,10 +1,10 @@
-"""How far Spark is: the bytes its tasks have read, or else how many of its tasks are done.
+"""Progress of a Spark job: the bytes that its tasks have read, or else the number of finished tasks.
 
-Here: what a reading task leaves behind as it reads, and what the driver makes of that. Not here: what is shown (forensics.commands).
+Here: how tasks record what they have read, and how the driver adds it up. Not here: how progress is shown (forensics.commands).
 
-An accumulator is brought up to date when a task ends, and one task may read a large archive for minutes. So there is a file for each job
-that reads evidence, to which the tasks of this machine append what they have read, a number at a time; on other machines there is none,
-and the tasks that are done stand for their share of the bytes.
+Spark updates an accumulator only when a task ends, and one task may read a large archive for minutes. So each job that reads evidence has a
+progress file, and the tasks on the driver's machine append to it how many bytes they have read. Tasks on other machines cannot write to
+this file; then bytes are estimated from the share of tasks that have finished.
 """
 
 from __future__ import annotations
@@ -26,47 +26,49 @@ if TYPE_CHECKING:
     from parsers.containers.units import Unit
 
 PERIOD_S = 0.2
-"""A task tells no more often."""
+"""Least time between two writes of a task to the progress file."""
 _NUMBER = struct.Struct("<q")
+"""An entry of a progress file. The first entry is the number of bytes to read, each further entry a number of bytes read since."""
 _NAME = "read-"
+"""How the names of progress files begin."""
 
 
 class Seen(NamedTuple):
-    """How much is done, of how much; both grow."""
+    """How much is done, and the total. The total grows too, with each job that begins."""
 
     done: int
     total: int
     bytes: bool
-    """As units of evidence estimate them (Unit.size); else these are tasks."""
+    """True if `done` and `total` are bytes as estimated by Unit.size, false if they are tasks."""
 
 
 def announced(directory: Path, size: int) -> Path:
-    """A new file for tasks that will read so many bytes."""
+    """Creates the progress file of a job that will read `size` bytes, and returns its path."""
     handle, name = tempfile.mkstemp(prefix=_NAME, dir=directory)
     with open(handle, "wb") as file:
         file.write(_NUMBER.pack(size))
     return Path(name)
 
 
-def metered(units: Iterable[Unit], told: Path) -> Iterator[Unit]:
-    """In a task: the units one after another, each until it is read; what is read of them is appended to the file."""
-    with Meter(told) as meter:
+def metered(units: Iterable[Unit], progress: Path) -> Iterator[Unit]:
+    """The units, one after another, for a task to read. Bytes read from the current unit are recorded in the progress file."""
+    with Meter(progress) as meter:
         for unit in units:
             with meter.of(unit):
                 yield unit
 
 
 class Meter:
-    """What a task has read of its units, told now and then."""
+    """Counts the bytes that a task reads and writes the count to the progress file, at most once per PERIOD_S."""
 
-    def __init__(self, told: Path) -> None:
+    def __init__(self, progress: Path) -> None:
         try:
-            self._file: int | None = os.open(told, os.O_WRONLY | os.O_APPEND)
-        except OSError:  # it is on another machine
+            self._file: int | None = os.open(progress, os.O_WRONLY | os.O_APPEND)
+        except OSError:  # the file is on another machine
             self._file = None
-        self._told_at = time.monotonic()
+        self._written_at = time.monotonic()
         self._unit: Unit | None = None
-        self._left = self._untold = 0
+        self._left = self._unwritten = 0
 
     def __enter__(self) -> Meter:
         File.meter = self._read
@@ -75,12 +77,12 @@ class Meter:
     def __exit__(self, *_: object) -> None:
         File.meter = None
         if self._file is not None:
-            self._tell(self._file)
+            self._write(self._file)
             os.close(self._file)
 
     @contextmanager
     def of(self, unit: Unit) -> Iterator[None]:
-        """While this unit is read: no more than its size is told of it, and all of that in the end."""
+        """A context in which bytes count for `unit`: never more than its size, and at the end exactly its size."""
         self._unit, self._left = unit, unit.size
         yield
         self._add(self._left)
@@ -88,25 +90,25 @@ class Meter:
     def _read(self, file: File, size: int) -> None:
         unit = self._unit
         if unit is not None and file.size and (unit.select is None or len(unit.select) == 1) and (unit.dealt or unit.size > file.size):
-            size = size * unit.size // file.size  # compressed bytes count for more, those that several tasks read for less
+            size = size * unit.size // file.size  # compressed bytes count for more; bytes that several tasks read count for less
         self._add(size)
 
     def _add(self, size: int) -> None:
         size = min(size, self._left)
         self._left -= size
-        self._untold += size
-        if self._file is not None and (now := time.monotonic()) - self._told_at >= PERIOD_S:
-            self._told_at = now
-            self._tell(self._file)
+        self._unwritten += size
+        if self._file is not None and (now := time.monotonic()) - self._written_at >= PERIOD_S:
+            self._written_at = now
+            self._write(self._file)
 
-    def _tell(self, file: int) -> None:
-        if self._untold:
-            os.write(file, _NUMBER.pack(self._untold))  # one append of few bytes: tasks do not mix theirs
-            self._untold = 0
+    def _write(self, file: int) -> None:
+        if self._unwritten:
+            os.write(file, _NUMBER.pack(self._unwritten))  # so short an append is atomic: entries of several tasks do not mix
+            self._unwritten = 0
 
 
 class Watch:
-    """What has been done since it was made; for a thread of its own."""
+    """Progress of the jobs that began after this object was created. Used from a separate thread while the jobs run."""
 
     def __init__(self, session: SparkSession, directory: Path) -> None:
         self._tracker = session.sparkContext.statusTracker()
@@ -118,12 +120,12 @@ class Watch:
         yield from self._directory.glob(f"{_NAME}*")
 
     def seen(self) -> Seen:
-        """Bytes while evidence is read, else tasks."""
+        """The progress so far: bytes while evidence is read, otherwise tasks."""
         done = total = 0
         for file in self._files():
             if file not in self._before:
-                size, *told = (number for (number,) in _NUMBER.iter_unpack(_whole(file)))
-                done, total = done + sum(told), total + size
+                size, *reads = (number for (number,) in _NUMBER.iter_unpack(_complete_entries(file)))
+                done, total = done + sum(reads), total + size
         if 0 < done < total:
             return Seen(done, total, True)
         tasks = self._tasks()
@@ -134,11 +136,11 @@ class Watch:
     def _tasks(self) -> Seen:
         active = set(self._tracker.getActiveStageIds())
         for stage in active | {known for known, (done, total) in self._stages.items() if done < total}:
-            if told := self._tracker.getStageInfo(stage):
-                self._stages[stage] = (told.numCompletedTasks, told.numTasks)
+            if info := self._tracker.getStageInfo(stage):
+                self._stages[stage] = (info.numCompletedTasks, info.numTasks)
         return Seen(sum(done for done, _ in self._stages.values()), sum(total for _, total in self._stages.values()), False)
 
 
-def _whole(file: Path) -> bytes:
+def _complete_entries(file: Path) -> bytes:
     data = file.read_bytes()
     return data[: len(data) - len(data) % _NUMBER.size]

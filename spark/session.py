@@ -1,7 +1,7 @@
-"""The Spark session: embedded in this process by default, or on any master.
+"""Starts the Spark session: with a local JVM that belongs to this process (embedded), or on another master.
 
-Settings, how the three packages reach the executors, and a start in the background while sources are being listed. The JVM
-of an embedded session is in java.
+Here: the settings, the zip of the packages for executors, and starting in the background while sources are listed. Not here: the JVM of
+an embedded session (java).
 """
 
 from __future__ import annotations
@@ -31,22 +31,26 @@ if TYPE_CHECKING:
 
 APPLICATION = "kafka-forensics"
 DIRECTORY = "spark.kafkaForensics.directory"
-"""Setting that names the session's own temporary directory on the driver's machine, which is gone when the process ends."""
+"""Setting with the path of the session's temporary directory on the driver's machine. It is removed when the process ends."""
 PACKAGES = ("parsers", "spark", "forensics")
+"""The packages that executors need."""
 LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?")
+"""A master in this process: local, local[4], local[*] or local[4, 2]."""
 GIB = 2**30
 
 
 class Refused(RuntimeError):
-    """A master or a pyspark that cannot be used; the message is one line that says why."""
+    """The master or the installed pyspark cannot be used. The message is one line that says why."""
 
 
 def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, small: bool = True) -> SparkSession:
-    """A session on `master` (default `local[*]`), with `conf` over the settings of this module.
+    """Starts a session on `master` (default `local[*]`) and returns it. `conf` overrides the settings of this module.
 
-    A local master gets a JVM of its own, which ends with this process; `small` tunes it for evidence up to a few hundred MB,
-    where coming up quickly is nearly all that matters. Raises NoJava or JavaFailed, or Refused for a pyspark that lacks what is used
-    of it; for other masters Refused, or what pyspark raises.
+    A local master gets a new JVM, which ends with this process. `small` makes this JVM start fast, at the price of slower sorting: right for
+    evidence up to a few hundred MB.
+
+    Raises NoJava, JavaFailed, or Refused if the master is Spark Connect or pyspark lacks an interface that this package uses. On masters
+    that are not local, also what pyspark raises.
     """
     master = master or "local[*]"
     if master.startswith("sc://"):
@@ -61,8 +65,8 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, s
         jvm = Jvm(java, jvm_options(conf or {}, [*(LIGHT if small else []), *(archive.options() if archive else [])]))
         session = embedded(jvm, master, conf or {})
     except Exception as error:
-        if told := missing(spark_home()):
-            raise Refused(told) from error
+        if message := missing(spark_home()):
+            raise Refused(message) from error
         raise
     if archive:
         make_at_exit(java, archive)
@@ -70,13 +74,13 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, s
 
 
 class Starting:
-    """A session that comes up in the background. Arguments are those of `start`."""
+    """A session that starts in the background. The arguments are those of `start`."""
 
     def __init__(self, master: str | None = None, *, conf: Mapping[str, str] | None = None, small: bool = True) -> None:
         self._start = partial(start, master, conf=conf, small=small)
         self._session: SparkSession | None = None
         self._error: BaseException | None = None
-        # A daemon, so that a command that ends early does not wait for a session nobody wants.
+        # A daemon thread: a command that ends early must not wait for a session that it does not use.
         self._thread = threading.Thread(target=self._run, name="spark-start", daemon=True)
         self._thread.start()
 
@@ -87,7 +91,7 @@ class Starting:
             self._error = error
 
     def session(self) -> SparkSession:
-        """The session, as soon as it is up. Raises what `start` raises."""
+        """Waits for the session and returns it. Raises what `start` raises."""
         self._thread.join()
         if self._session is None:
             assert self._error is not None
@@ -96,8 +100,8 @@ class Starting:
 
 
 def embedded(jvm: Jvm, master: str, conf: Mapping[str, str] | None = None) -> SparkSession:
-    """A session in `jvm`, on a local master."""
-    # Here, while the JVM boots.
+    """Connects to `jvm` and returns a session in it, on a local master. Raises JavaFailed."""
+    # Imported here, while the JVM boots.
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -119,71 +123,72 @@ def embedded(jvm: Jvm, master: str, conf: Mapping[str, str] | None = None) -> Sp
 
 
 def _allow_arrow_alone() -> None:
-    """Lets mapInArrow and applyInArrow be without pandas: pyspark asks for it, and loads it, even where no row becomes pandas."""
+    """Makes mapInArrow and applyInArrow work without pandas. pyspark requires and imports pandas there, but does not use it."""
     from pyspark.sql.pandas import functions
 
     vars(functions)["require_minimum_pandas_version"] = lambda: None
 
 
 def _quieten_py4j() -> None:
-    """py4j logs to the root logger, with a traceback, what it then raises, and the server pyspark runs in this process, the only one,
-    prints another when the JVM is gone."""
+    """Suppresses tracebacks on stderr. py4j logs errors to the root logger before it raises them. The callback server of pyspark, the only
+    socket server in this process, prints another traceback when the JVM is gone."""
     logging.getLogger().addFilter(lambda record: record.module not in ("java_gateway", "clientserver"))
     socketserver.BaseServer.handle_error = lambda *_: None  # type: ignore[method-assign]
 
 
 LIGHT = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-"""Compiling well takes a core that a short run needs itself: worth a third of its time, and costs long sorts as much."""
+"""JVM options for short runs: the optimising compiler would take a core that the tasks need. With these options, short runs take a third
+less time, and long sorts a third more."""
 
 
 NO_HANG = "-XX:+ExitOnOutOfMemoryError"
-"""A thread of Spark's own that runs out of memory just ends, and the job waits for it forever."""
+"""Without this option, a Spark thread that runs out of memory ends silently, and the job waits for it forever."""
 
 
 def jvm_options(conf: Mapping[str, str], more: list[str]) -> list[str]:
-    """Of an embedded session's JVM: those it always has, `more`, and the user's."""
+    """Options for the JVM of an embedded session: the fixed options, then `more`, then the user's options from `conf`."""
     memory = conf.get("spark.driver.memory") or f"{_driver_memory() // 2**20}m"
     return [f"-Xmx{memory}", NO_HANG, QUIET, *more, *shlex.split(conf.get("spark.driver.extraJavaOptions", ""))]
 
 
 def _cores(master: str) -> int:
-    """How many tasks a local master runs at once."""
+    """Number of tasks that a local master runs in parallel."""
     local = LOCAL.fullmatch(master)
     asked = local[1] if local else None
     return (os.cpu_count() or 1) if asked == "*" else int(asked or 1)
 
 
 def _driver_memory() -> int:
-    """Bytes for the driver's heap: half of what this machine or container has, at most 4 GiB.
+    """Bytes for the driver's heap: half the memory of this machine or container, but at least 512 MiB and at most 4 GiB.
 
-    The rest is for the Python workers, which do the parsing.
+    The rest is for the Python workers, which parse.
     """
-    have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for limit in (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")):
         try:
-            have = min(have, int(limit.read_text()))
+            available = min(available, int(limit.read_text()))
         except (OSError, ValueError):
             continue
-    return max(min(4 * GIB, have // 2), GIB // 2)
+    return max(min(4 * GIB, available // 2), GIB // 2)
 
 
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # Under any limit Spark weighs the whole batch anew at each row: quadratic, and minutes for a hundred thousand wide rows.
+    # With a limit, Spark computes the size of the batch again at each row: quadratic, and minutes for a hundred thousand wide rows.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
     "spark.python.worker.reuse": "true",
     "spark.ui.showConsoleProgress": "false",
 }
-"""For any master."""
+"""Settings for every master."""
 
 
 def _embedded_settings(cores: int, directory: Path) -> dict[str, str]:
-    """For a JVM of our own: no server, no network but the loopback, no file outside `directory`."""
+    """Settings for an embedded session: no web server, no network except loopback, no files outside `directory`."""
     return {
         "spark.pyspark.python": sys.executable,
-        # Of more that wait Spark takes each in its turn, and each makes the cluster's facts of its own.
+        # Spark would use more idle workers in turn, and each worker has to load the facts about the cluster again.
         "spark.python.factory.idleWorkerMaxPoolSize": str(cores),
         "spark.ui.enabled": "false",
         "spark.sql.catalogImplementation": "in-memory",
@@ -198,28 +203,28 @@ def _embedded_settings(cores: int, directory: Path) -> dict[str, str]:
 
 
 def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
-    """Spark's own launcher, and the packages shipped as one zip since the executors have only Spark and a Python."""
+    """A session that Spark's launcher starts. The packages are sent to the executors as one zip: these have only Spark and Python."""
     from pyspark.sql import SparkSession
 
     _allow_arrow_alone()
-    own = tempfile.mkdtemp(prefix="kafka-forensics-")
-    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    temporary = tempfile.mkdtemp(prefix="kafka-forensics-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     builder = SparkSession.builder.appName(APPLICATION).master(master)
-    for name, value in (SETTINGS | dict(conf) | {DIRECTORY: own}).items():
+    for name, value in (SETTINGS | dict(conf) | {DIRECTORY: temporary}).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-    # Executors fetch it from here whenever they come up.
-    session.sparkContext.addPyFile(str(zip_packages(Path(own))))
+    # Executors fetch the zip from the driver whenever they start.
+    session.sparkContext.addPyFile(str(zip_packages(Path(temporary))))
     return session
 
 
 def directory(session: SparkSession) -> Path:
-    """The session's own temporary directory on the driver's machine."""
+    """The temporary directory of the session on the driver's machine."""
     return Path(str(session.conf.get(DIRECTORY)))
 
 
 def zip_packages(directory: Path) -> Path:
-    """Writes the three packages, as importable sources, to a zip in `directory`."""
+    """Writes the sources of PACKAGES to a zip in `directory` and returns its path. Raises OSError if the zip cannot be written."""
     path = directory / f"{APPLICATION}.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packages:
         for package in PACKAGES:

@@ -1,7 +1,7 @@
-"""Makes the archive of Spark's classes: runs, on rows of its own, the kinds of job an analysis runs, and has the JVM write down
-which classes that took.
+"""Makes the archive of Spark classes: runs the kinds of jobs that an analysis runs, and has the JVM record which classes they load.
 
-Started by class_archive as `python -m spark.training JAVA_HOME`, detached and at the lowest priority. Touches no evidence.
+The jobs run on generated rows and read no evidence. class_archive starts `python -m spark.training JAVA_HOME` as a detached process with the
+lowest priority.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SCHEMA = "broker int, topic string, partition int, offset bigint, time timestamp
 
 
 class Rows(DataSource):
-    """A few rows shaped like events, in two splits."""
+    """A data source with a few rows like events, in two splits."""
 
     @classmethod
     def name(cls) -> str:
@@ -42,6 +42,8 @@ class Rows(DataSource):
 
 
 class RowsReader(DataSourceReader):
+    """Generates the rows."""
+
     def partitions(self) -> list[InputPartition]:
         return [InputPartition(split) for split in range(2)]
 
@@ -59,7 +61,7 @@ class RowsReader(DataSourceReader):
 
 
 def jobs(session: SparkSession) -> int:
-    """The shapes of work of the pipeline: parcels, source, map, group, window, join, sort, union. The number of rows there were."""
+    """Runs the operations that the pipeline uses: RDDs of bytes, data source, map, group, window, join, sort, union. Returns the number of rows."""
     context = session.sparkContext
     known: Broadcast[list[Any]] = context.broadcast([])
     packed_rows = context.parallelize(range(64), 2).map(lambda number: (number, b"")).persist(StorageLevel.MEMORY_AND_DISK)
@@ -97,7 +99,7 @@ def _count(key: tuple[pa.Scalar, ...], rows: pa.Table) -> pa.Table:
 
 
 def make(java: Java) -> bool:
-    """Makes the archive for `java`, unless another process is at it. Whether it is there now."""
+    """Makes the archive for `java`, unless another process is making it. Returns whether the archive exists now. Raises what Spark raises."""
     archive = archive_for(java)
     if archive is None:
         return False
@@ -131,5 +133,5 @@ def _record(java: Java, recording: list[str]) -> None:
 
 if __name__ == "__main__":
     os.nice(19)
-    found = java_at(Path(sys.argv[1]))
-    sys.exit(0 if found and make(found) else 1)
+    java = java_at(Path(sys.argv[1]))
+    sys.exit(0 if java and make(java) else 1)
