@@ -68,7 +68,7 @@ def absent() -> list[str]:
 
 
 def make_archive() -> None:
-    """The archive of Spark's classes, which exists in every run except a user's first; its creation must not be part of a measurement."""
+    """Makes the archive of Spark classes. It exists in every run except a user's first, so a measurement must not include making it."""
     java = find_java()
     archive = archive_for(java)
     if archive is not None and not archive.path.exists():
@@ -106,7 +106,7 @@ def reading(asked: Asked) -> Iterator[Result]:
 
 
 def _searched() -> list[str]:
-    """The literals that are searched for in lines of Kafka's own layout."""
+    """The literals that are searched for in lines in Kafka's default layout."""
     from parsers.patterns import PATTERNS
     from parsers.patterns.loggers import RELEVANT_LOGGERS
 

@@ -45,13 +45,13 @@ def formats() -> Iterator[str]:
 
 def linked(reference: str) -> str:
     for form, address in TRACKERS.items():
-        reference = form.sub(lambda found, address=address: f"[{found[0]}]({address.format(found[0])})", reference)
+        reference = form.sub(lambda match, address=address: f"[{match[0]}]({address.format(match[0])})", reference)
     return reference
 
 
 def rules() -> Iterator[str]:
-    yield f"# Every rule\n\nThe {len(RULES)} kinds of findings, as `kafka-forensics rules` prints them, the gravest first. The small incidents under"
-    yield "each are its tests: those it must find, and near misses it must leave alone."
+    yield f"# Every rule\n\nThe {len(RULES)} kinds of findings, as `kafka-forensics rules` prints them, the most severe first. The small incidents"
+    yield "under a rule are its tests: incidents that the rule must find, and near misses that it must not find."
     for rule in RULES:
         yield f"\n## {rule.kind}\n\nLevel: **{rule.level}**. {prose(rule.meaning)}\n"
         yield from (f"- Not this: {prose(cause)}" for cause in rule.benign)
@@ -63,18 +63,18 @@ def rules() -> Iterator[str]:
 
 
 def patterns() -> Iterator[str]:
-    telling = [p for p in PATTERNS if p.event != "irrelevant"]
+    relevant = [p for p in PATTERNS if p.event != "irrelevant"]
     by_event = defaultdict(list)
-    for p in telling:
+    for p in relevant:
         by_event[p.event].append(p)
-    silent = len(PATTERNS) - len(telling)
-    yield f"# Every line pattern\n\n{len(telling)} patterns make events of log lines, by the kind of event; another {silent} know lines that tell"
-    yield "nothing, so that they are not counted as unknown (`kafka-forensics patterns --event irrelevant`). Each has lines that prove it, of"
-    yield "which the first is shown. Which statements of which version of Kafka they cover: [Coverage](coverage.md). To add patterns without a"
-    yield "change to kafka-forensics: [Your own line patterns](own-patterns.md)."
-    for event, own in sorted(by_event.items()):
+    silent = len(PATTERNS) - len(relevant)
+    yield f"# Every line pattern\n\n{len(relevant)} patterns read events from log lines. This page lists them by kind of event. Another {silent} patterns match"
+    yield "lines that state nothing relevant, so that these lines are not counted as unknown (`kafka-forensics patterns --event irrelevant`). Each"
+    yield "pattern is proven by sample lines; the first sample is shown. [Coverage](coverage.md) lists the log statements of each Kafka version"
+    yield "that the patterns cover. [Your own line patterns](own-patterns.md) explains how to add patterns without a change to kafka-forensics."
+    for event, of_event in sorted(by_event.items()):
         yield f"\n## {event}\n"
-        for p in own:
+        for p in of_event:
             yield f"\n**{prose(p.name)}**, Kafka {p.versions[0]} to {p.versions[1]}\n"
             yield from block(p.samples[0].line.splitlines())
 
@@ -90,5 +90,5 @@ def commands() -> Iterator[str]:
 
 
 def contributing() -> Iterator[str]:
-    """CONTRIBUTING.md stands in the root, where GitHub looks for it; its links to pages are those of pages beside it here."""
+    """CONTRIBUTING.md, with links that are relative to docs/. The file itself is in the root of the repository, where GitHub expects it."""
     yield (ROOT / "CONTRIBUTING.md").read_text("utf-8").replace("](docs/", "](")

@@ -189,7 +189,7 @@ def _cut(found: re.Match[str], printed: _Printed) -> Part:
 def _converted(name: str, options: Sequence[str], printed: _Printed, depth: int) -> Iterator[Part]:
     kind = _KINDS[name]
     if kind == "never":
-        raise ValueError(f"%{name}: what it prints cannot be told from the pattern")
+        raise ValueError(f"%{name}: the pattern does not determine what this converter prints")
     if kind == "time":
         date = _date(options)
         printed.dates.append(date)
@@ -396,4 +396,4 @@ def _zone(name: str) -> tzinfo:
     try:
         return timezone.utc if name in ("UTC", "GMT", "Z") else ZoneInfo(name)
     except (ValueError, ZoneInfoNotFoundError, OSError):
-        raise ValueError(f"%d: {name!r} is no time zone") from None
+        raise ValueError(f"%d: unknown time zone {name!r}") from None

@@ -64,7 +64,7 @@ RECORDS = pa.schema(
         documented("level", pa.string(), "level; null if this is not a record"),
         documented("logger", pa.string(), "logger as printed"),
         documented("text", pa.string(), f"what the wrappers hold, lines joined with line feeds, at most {MAX_RECORD} characters"),
-        documented("events", pa.list_(STATED), "what the catalogue reads in it; null when nobody asked"),
+        documented("events", pa.list_(STATED), "the events that the catalogue reads in the record; null if not requested"),
     ]
 )
 

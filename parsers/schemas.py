@@ -134,7 +134,7 @@ EVENTS = pa.schema(
         documented("isr", _ids, "in-sync replicas after the change"),
         documented("previous_isr", _ids, "in-sync replicas before the change"),
         documented("replicas", _ids, "assigned replicas (AR), preferred leader first"),
-        documented("unordered", pa.bool_(), "`replicas` were sent as a set, up to 0.10.2: their order tells nothing"),
+        documented("unordered", pa.bool_(), "`replicas` were sent as a set (up to 0.10.2), so their order has no meaning"),
         documented("adding_replicas", _ids, "replicas a reassignment adds (KIP-455)"),
         documented("removing_replicas", _ids, "replicas a reassignment removes (KIP-455)"),
         documented("eligible", _ids, "eligible leader replicas after the change (KIP-966)"),

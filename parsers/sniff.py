@@ -30,7 +30,7 @@ KINDS: Mapping[str, str] = {
     **LOGS,
     **formats.KINDS,
     "empty": "no bytes, under a name that gives that no meaning",
-    "binary": "bytes that are no text, under no name that explains them; a log that is all NUL, for one",
+    "binary": "not text, and the name does not explain the content; for example a log of NUL bytes",
     "text": "other text",
 }
 _LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"

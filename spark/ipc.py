@@ -83,7 +83,7 @@ def carried(frame: DataFrame, pack: Pack, *, prefetch: bool) -> Iterator[bytes]:
 
 
 def batches(frame: DataFrame, schema: pa.Schema, *, prefetch: bool) -> Iterator[pa.RecordBatch]:
-    """The rows of the frame as batches of `schema`, in the order of Spark's partitions."""
+    """The rows of the frame as batches of `schema`, in the order of the Spark partitions."""
     for piece in carried(frame, lambda given: map(_stream, given), prefetch=prefetch):
         for batch in pa.ipc.open_stream(piece):
             yield from pa.Table.from_batches([batch]).cast(schema).to_batches()

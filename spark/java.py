@@ -3,7 +3,7 @@
 Here: the JVM, its options and its end. Not here: the archive of classes (class_archive), the settings of a session (session).
 
 Spark's launcher requires the module jdk.incubator.vector, which the Java runtime from PyPI lacks, and first starts a shell and a second JVM.
-So an embedded session starts Spark's gateway here, with the options of Spark's launcher except that module.
+So an embedded session starts Spark's gateway here, with the options that Spark's launcher would give, except that module.
 """
 
 from __future__ import annotations

@@ -158,31 +158,33 @@ class Archive:
             self._sweep()
 
     def _forget_digests(self) -> None:
-        """All files are read again. What is kept of a file that is no longer in the archive stays."""
+        """Makes the next run read all files again. Kept events and records of files that are no longer in the archive remain."""
         for row in self.known.values():
             row["sha256"] = None
 
     def _check(self, shown: Path, force: bool) -> None:
         for path in self.settings.archive:
             if os.path.isdir(path) and self.directory.is_relative_to(Path(path).resolve()):
-                raise Refused(f"{shown}: it lies in the archive ({path}), which is never written to")
+                raise Refused(f"{shown}: this directory is in the archive ({path}), to which nothing may be written; give another --out")
         if is_audit(self.directory):
             if not force:
                 self._check_origin(shown)
         elif self.directory.exists() and not self.directory.is_dir():
-            raise Refused(f"{shown}: it is no directory")
+            raise Refused(f"{shown}: not a directory; give another --out")
         elif self.directory.is_dir() and not (self.directory / OWN).is_dir() and any(self.directory.iterdir()):
-            raise Refused(f"{shown}: it is there, and no audit's")
+            raise Refused(f"{shown}: the directory is not empty and not an audit; give another --out")
 
     def _check_origin(self, shown: Path) -> None:
         """Raises Refused if the audit was made with other options or by another version. Other patterns only mean that all files are read."""
         made, asked = Audit(self.directory).manifest, self.settings.told()
         if others := ", ".join(name for name in asked if name != PATTERNS and made["settings"].get(name) != asked[name]):
-            raise Refused(f"{shown}: it was made with another {others}; give the same, another --out, or --force to read everything again")
+            raise Refused(
+                f"{shown}: the audit was made with a different {others}; give the same, another --out, or --force to read everything again"
+            )
         if made["tool"] != _tool():
             raise Refused(
-                f"{shown}: it was made by version {made['tool']['version']} of the tool or with other rules: give another --out, or --force to "
-                "read everything again"
+                f"{shown}: the audit was made by version {made['tool']['version']} of the tool or with other rules; give another --out, or --force "
+                "to read everything again"
             )
 
     def _locked(self) -> IO[str]:
@@ -191,7 +193,7 @@ class Archive:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             file.close()
-            raise Refused(f"{self.directory}: another audit is at work in it") from None
+            raise Refused(f"{self.directory}: another audit is running in this directory") from None
         return file
 
     # existing state
@@ -228,19 +230,19 @@ class Archive:
             as_before = known is not None and known["sha256"] == sha256 and (known["stamp"] == group.stamp or _remote(group))
             tries = known["tries"] if known is not None and as_before else 0
             same = known is not None and as_before and not _to_retry(known, group)
-            told = {"path": path, "stamp": group.stamp, "sure": group.sure(now), "sha256": sha256, "tries": tries + (not same)}
-            self.known[path] = {**told, "sources": known["sources"] if same and known is not None else []}
+            current = {"path": path, "stamp": group.stamp, "sure": group.sure(now), "sha256": sha256, "tries": tries + (not same)}
+            self.known[path] = {**current, "sources": known["sources"] if same and known is not None else []}
             for of, leaf in () if same else group.at:
                 chosen[of.path].append(leaf)
                 of_path[of.path] = of
         return [of_path[path]._replace(leaves=leaves) for path, leaves in chosen.items()]
 
-    def take(self, column: str, told: Iterable[Row]) -> None:
-        """Records where rows of sources are kept: `column` is events or records; `told` has the schema spark.audit.TOLD."""
-        found: dict[str, Row] = {}
-        for row in told:
-            source = found.get(row["source"]) or self._source(row["source"])
-            found[row["source"]] = source
+    def take(self, column: str, parts: Iterable[Row]) -> None:
+        """Records which kept file has which rows of a source. `column`: events or records. `parts`: one row per source and kept file."""
+        sources: dict[str, Row] = {}
+        for row in parts:
+            source = sources.get(row["source"]) or self._source(row["source"])
+            sources[row["source"]] = source
             source[column].append({"file": row["file"], "rows": row["rows"]})
             source["ids"] += row["ids"]
             source["kind"], source["problem"] = source["kind"] or row["kind"], source["problem"] or row["problem"]

@@ -41,13 +41,15 @@ def escaped(cluster: str) -> str:
 
 
 class Audit:
-    """Raises Unreadable if the audit is damaged, or of another version."""
+    """The results of an audit. Raises Unreadable if they are damaged or made by another version."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.manifest = self._json(MANIFEST)
         if (schema := self.manifest.get("schema")) != SCHEMA:
-            raise Unreadable(f"{directory}: its schema is {schema}, and this version reads {SCHEMA}: make it anew, or take another version")
+            raise Unreadable(
+                f"{directory}: the audit has schema {schema}, but this version reads schema {SCHEMA}; run the audit again with --force, or use another version"
+            )
         self.clusters: Mapping[str, str] = self.manifest["clusters"]
         """By name, the file with the results."""
 
@@ -55,18 +57,18 @@ class Audit:
         try:
             return json.loads((self.directory / file).read_bytes())  # type: ignore[no-any-return]
         except (OSError, ValueError) as error:
-            raise Unreadable(f"{self.directory / file}: it is damaged ({error})") from None
+            raise Unreadable(f"{self.directory / file}: damaged ({error})") from None
 
     def entry(self, cluster: str) -> dict[str, Any]:
-        """The results for a cluster in short, and the files of its tables."""
+        """Summary of the results for a cluster, and the files of its tables. Raises Unreadable."""
         return self._json(f"{OWN}/{self.clusters[cluster]}")
 
     def case(self, cluster: str) -> DatedCase:
-        """Raises Unreadable if the cluster is unknown."""
+        """The case of a cluster. Raises Unreadable if the audit has no such cluster."""
         if cluster not in self.clusters:
             names = ", ".join(sorted(self.clusters)[:20]) or "none"
             raise Unreadable(
-                f"{self.directory}: there is no cluster {cluster!r} in it; there are {names}{' …' * (len(self.clusters) > 20)}"
+                f"{self.directory}: the audit has no cluster {cluster!r} (clusters: {names}{' …' * (len(self.clusters) > 20)})"
             )
         entry = self.entry(cluster)
         files: dict[str, list[DayFile]] = {

@@ -96,7 +96,7 @@ class Report:
             if node.clock.basis in UNSURE:
                 found.setdefault(node.clock.zone, []).append(node.id)
         return [
-            f"the zone of the clock of {brokers_named(nodes).replace('broker', 'node')} is not in evidence and was taken to be {zone}"
+            f"the zone of the clock of {brokers_named(nodes).replace('broker', 'node')} is unknown and was assumed to be {zone}"
             for zone, nodes in found.items()
         ]
 

@@ -214,19 +214,19 @@ def _causes(report: Report) -> Iterator[str]:
 
 
 def _evidence(report: Report) -> Iterator[str]:
-    told = [f for f in report.findings if f.severity in SERIOUS or f.kind == "data-loss"]
-    if not told:
+    serious = [f for f in report.findings if f.severity in SERIOUS or f.kind == "data-loss"]
+    if not serious:
         return
     yield "## Evidence"
-    for f in told[:PROVEN]:
+    for f in serious[:PROVEN]:
         yield ""
         yield f"### {prose(f.summary)} ({code(f.id)}, {f.severity}, {f.confidence})"
         yield ""
         yield prose(f.explanation)
         yield ""
         yield from block(line for e in f.evidence for line in _quoted(e))
-    if len(told) > PROVEN:
-        yield f"\nand {len(told) - PROVEN} more; the JSON report has all."
+    if len(serious) > PROVEN:
+        yield f"\nand {len(serious) - PROVEN} more; the JSON report has all."
 
 
 def _quoted(e: Evidence) -> tuple[str, ...]:

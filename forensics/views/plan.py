@@ -93,9 +93,9 @@ def resets(findings: Iterable[Finding]) -> list[Reset]:
 
 
 _TO_BE_SET_BACK = {
-    "skips": "it will not be given what is written anew below its commit",
-    "reset": "its commit lies beyond the log's end",
-    "returns": "its commit lies above where the log was cut, and not all clients notice",
+    "skips": "it would skip records that are written again below its committed offset",
+    "reset": "its committed offset is beyond the end of the log",
+    "returns": "its committed offset is above the offset where the log was cut, and not all clients detect this",
 }
 
 

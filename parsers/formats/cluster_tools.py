@@ -1,4 +1,4 @@
-"""Saved output of Kafka's command line tools: reassignments, elections, sizes, quorum, settings, offsets, features.
+"""Saved output of the Kafka command line tools: reassignments, elections, sizes, quorum, settings, offsets, features.
 
 Here: output of kafka-reassign-partitions, kafka-leader-election, kafka-preferred-replica-election, kafka-log-dirs, kafka-metadata-quorum,
 kafka-configs, kafka-get-offsets, kafka-consumer-groups, kafka-features and kafka-cluster in the spellings of all versions, alone or one

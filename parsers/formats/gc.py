@@ -122,7 +122,7 @@ class _Reading:
         for pause in self.waiting:
             yield self._row(pause, self._reckoned(pause), "mtime")
         if self.passed_over:
-            yield problem("gc-log-without-dates", f"{self.member.path}: {self.passed_over} more pauses whose time nothing tells")
+            yield problem("gc-log-without-dates", f"{self.member.path}: {self.passed_over} more pauses of unknown time")
         collected = {"lines": self.lines, "first": self.first, "last": self.last, "clock": "utc" if self.utc else "line"}
         yield {"event": "source", "source": self.member.path, "pattern": "gc-log", "collected": collected}
 

@@ -54,7 +54,7 @@ _LAST_BOX = regex.compile(r"[\[({<|] ?([^\[\](){}<>|\s]+(?:\([\w.:-]*\)[\w.:-]*)
 
 
 THREAD = regex.compile(r"main(?:-.*)?|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Ee]xecutor|[Aa]cceptor|[Pp]ool|[Ss]cheduler).*")
-"""Names of Kafka's threads."""
+"""Names of Kafka threads."""
 
 
 def leaves_over(record: Record, layout: Layout) -> bool:

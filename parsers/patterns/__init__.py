@@ -1,4 +1,4 @@
-"""The built-in patterns of Kafka's log lines, one module per family, each pattern with samples that prove it.
+"""The built-in patterns of log lines, one module per family, each pattern with samples that prove it.
 
 Here: the tuple of all patterns, in the order in which they are tried. Not here: the user's patterns (in_force), or the search for lines
 (parsers.catalogue).

@@ -139,7 +139,7 @@ def test_times_that_are_none_tell_nothing(number: str) -> None:
 def test_every_report_says_which_zones_were_only_assumed() -> None:
     line = "[2026-11-21 12:00:00,000] INFO [KafkaServer id={0}] started (kafka.server.KafkaServer)\n"
     told = report({f"broker-{n}/logs/server.log": line.format(n) for n in (1, 2)})
-    words = "the zone of the clock of nodes 1 and 2 is not in evidence and was taken to be UTC"
+    words = "the zone of the clock of nodes 1 and 2 is unknown and was assumed to be UTC"
     assert words in told.document()["evidence"]["gaps"]
     out = StringIO()
     show(told, Console(file=out, width=400))
@@ -150,7 +150,7 @@ def test_reports_name_a_zone_that_is_only_that_of_the_fleet() -> None:
     ahead = "[2026-11-21 17:30:00,000] INFO [KafkaServer id={0}] started (kafka.server.KafkaServer)\n"
     files = {f"broker-{n}/logs/server.log": ahead.format(n) for n in (1, 2, 3)}
     told = report(files, {f"broker-{n}/logs/server.log": datetime(2026, 11, 21, 12) for n in (1, 2)})
-    words = "the zone of the clock of node 3 is not in evidence and was taken to be UTC+05:30"
+    words = "the zone of the clock of node 3 is unknown and was assumed to be UTC+05:30"
     assert words in told.document()["evidence"]["gaps"]
     out = StringIO()
     show(told, Console(file=out, width=400))

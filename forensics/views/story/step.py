@@ -41,34 +41,36 @@ MAX_TEXT = 500
 _BROKERS = pa.list_(pa.int32())
 STEPS = pa.schema(
     [
-        documented("generation", pa.int32(), "which topic of this name: 0 the last one, -1 the one deleted before it, and so on"),
-        documented("topic_id", pa.string(), "its id, where it is known"),
-        documented("number", pa.int64(), "place in the story of this generation, from 0: the order of cause"),
-        documented("time", pa.timestamp("us"), "UTC after correction; null where nothing tells it"),
-        documented("last", pa.timestamp("us"), "of what repeats the last time, else `time`"),
-        documented("repeats", pa.int64(), "how often"),
-        documented("epoch", pa.int32(), "leader epoch it belongs to"),
-        documented("partition_epoch", pa.int32(), "version of the partition's state, of steps that are one"),
-        documented("kind", pa.string(), "what it is: leader-change, isr-change, an event's kind, a finding's, gap"),
+        documented(
+            "generation", pa.int32(), "incarnation of the topic name: 0 for the last topic, -1 for the topic deleted before it, and so on"
+        ),
+        documented("topic_id", pa.string(), "id of the topic, if known"),
+        documented("number", pa.int64(), "position in the story of this incarnation, from 0, in causal order"),
+        documented("time", pa.timestamp("us"), "UTC after correction; null if unknown"),
+        documented("last", pa.timestamp("us"), "last time of a repeated step, otherwise `time`"),
+        documented("repeats", pa.int64(), "number of times the step happened"),
+        documented("epoch", pa.int32(), "leader epoch of the step"),
+        documented("partition_epoch", pa.int32(), "partition epoch, if the step is a new state of the partition"),
+        documented("kind", pa.string(), "leader-change, isr-change, gap, the kind of an event, or the kind of a finding"),
         documented("tone", pa.string(), "loss, bad, warn, plain or gap"),
-        documented("broker", pa.int32(), "whom it is about"),
-        documented("text", pa.string(), f"what happened, in words; at most {MAX_TEXT} characters"),
-        documented("in_brief", pa.bool_(), "false: told with --all alone"),
-        documented("kept", pa.bool_(), "told however often it happened"),
-        documented("news_only", pa.bool_(), "told only if it changes whether a broker is down"),
+        documented("broker", pa.int32(), "the broker that the step is about"),
+        documented("text", pa.string(), f"the step in words; at most {MAX_TEXT} characters"),
+        documented("in_brief", pa.bool_(), "false: shown only with --all"),
+        documented("kept", pa.bool_(), "shown even if it is repeated often"),
+        documented("news_only", pa.bool_(), "shown only if it changes whether a broker is down"),
         documented("news_only_in_brief", pa.bool_(), "the same, but not with --all"),
-        documented("like", pa.int64(), "`number` of the first step of this generation that says the same"),
+        documented("like", pa.int64(), "`number` of the first step of this incarnation with the same words"),
         documented(
             "roles",
             pa.list_(pa.struct([("broker", pa.int32()), ("status", pa.string())])),
-            "what every replica is from here on (leader, in-sync, out-of-sync, none, unknown); null where that does not change",
+            "role of every replica after the step (leader, in-sync, out-of-sync, none, unknown); null if unchanged",
         ),
         documented("down", _BROKERS, "brokers that go down"),
-        documented("up", _BROKERS, "brokers that come up"),
-        documented("evidence", FINDING.field("evidence").type, "where that stands: source, line, byte and text"),
+        documented("up", _BROKERS, "brokers that start or return"),
+        documented("evidence", FINDING.field("evidence").type, "quoted evidence: source, line, byte and text"),
     ]
 )
-"""All steps of a partition, none folded: the source of every story of it."""
+"""All steps of a partition, without folding. Every story of the partition is made from these."""
 
 LANE = pa.struct([("broker", pa.int32()), ("status", pa.string()), ("marked", pa.bool_())])
 STORY = pa.schema(

@@ -161,7 +161,7 @@ class _Computed:
         return by_event, common
 
     def _passed_on(self, captured: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
-        """The columns that placeholders stand for, by line."""
+        """By line, the columns that the placeholders refer to."""
         return {"time": self.times, **filled(captured, of_contexts(self.contexts))}
 
     def _keys(self) -> Iterator[tuple[Any, ...]]:

@@ -431,11 +431,11 @@ def test_all_files_are_read_again_if_a_file_of_patterns_changed(run: Run, tmp_pa
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("audit", "{archive}", "--out", "{out}", "--layout", "{{cluster}}/…"), "made with another layout"),
+        (("audit", "{archive}", "--out", "{out}", "--layout", "{{cluster}}/…"), "made with a different layout"),
         (("audit", "{archive}", "--out", "{archive}/out"), "lies in the archive"),
         (("audit", "{archive}", "--out", "{archive}/.."), "no audit's"),
         (("audit", "{archive}", "--out", "{out}", "--layout", "{{nobody}}"), "none of {cluster}"),
-        (("report", "{out}", "--cluster", "asia"), "there is no cluster 'asia'"),
+        (("report", "{out}", "--cluster", "asia"), "has no cluster 'asia'"),
         (("analyze", "{out}"), "choose one with --cluster"),
         (("analyze", "{archive}", "--cluster", "eu"), "--cluster needs the tables of an audit"),
     ],
