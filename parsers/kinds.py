@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from enum import Enum, Flag, auto
 
 Scope = Enum("Scope", "PARTITION TOPIC BROKER CLUSTER EVIDENCE")
-"""Subject of the fact. The driver gathers all kinds except those of a partition and those that say why not."""
+"""Subject of the fact. The driver gathers all kinds except those about a partition and those with a reason in `ungathered`."""
 
 
 class By(Flag):
-    """Who states the fact; several, if one kind is read from messages of several."""
+    """The component that states the fact; several, if messages of several components give this kind."""
 
     LEADER = auto()
     FOLLOWER = auto()
     REPLICA = auto()
     """A broker about a replica that it hosts, in any role (ReplicaManager, Partition)."""
     LOG = auto()
-    """kafka.log, which names the directory: the copy that is filled by a move between directories logs the same messages."""
+    """kafka.log. Only the directory in its messages distinguishes a replica from the copy that a move between directories fills."""
     COORDINATOR = auto()
     BROKER = auto()
     CONTROLLER = auto()
@@ -69,103 +69,103 @@ class Kind:
 # fmt: off
 _KINDS = (
     # leadership
-    Kind("leader-start", Scope.PARTITION, By.LEADER, Role.START, "`node` begins to lead at leader_epoch; log_end_offset is its LEO then"),
+    Kind("leader-start", Scope.PARTITION, By.LEADER, Role.START, "`node` begins to lead at leader_epoch; log_end_offset is its log end offset (LEO) then"),
     Kind("follower-start", Scope.PARTITION, By.FOLLOWER, Role.START, "`node` begins to follow at leader_epoch; log_end_offset is its LEO then"),
-    Kind("partition-state", Scope.PARTITION, By.REPLICA | By.CONTROLLER | By.ZOOKEEPER, Role.STATE, "a partition's state as a controller decided or sent it, or a broker received it; reason is 'decided', 'sent', 'written' (a leader's ISR change), 'received', 'cached', or 'stored': read from its znode"),
-    Kind("partition-transition", Scope.PARTITION, By.CONTROLLER, PLAIN, "the ZooKeeper controller's state machine moved the partition; reason is 'Old->New', value 'made' where there was none before"),
-    Kind("unclean-election-said", Scope.PARTITION, By.CONTROLLER, PLAIN, "Kafka itself says that a leader was elected outside the ISR"),
-    Kind("election-failed", Scope.PARTITION, By.CONTROLLER, PLAIN, "the controller found no replica it may elect"),
-    Kind("election-requested", Scope.PARTITION, By.CONTROLLER, PLAIN, "an election was asked for; reason is PREFERRED or UNCLEAN, value who asked"),
+    Kind("partition-state", Scope.PARTITION, By.REPLICA | By.CONTROLLER | By.ZOOKEEPER, Role.STATE, "the state of a partition as the controller decided or sent it, or as a broker received it; reason is 'decided', 'sent', 'written' (an ISR change by the leader), 'received', 'cached', or 'stored' (read from the znode)"),
+    Kind("partition-transition", Scope.PARTITION, By.CONTROLLER, PLAIN, "the ZooKeeper controller changed the state of the partition; reason is 'Old->New', value is 'made' if the partition had no state before"),
+    Kind("unclean-election-said", Scope.PARTITION, By.CONTROLLER, PLAIN, "Kafka reports that a leader outside the ISR was elected"),
+    Kind("election-failed", Scope.PARTITION, By.CONTROLLER, PLAIN, "the controller found no replica that it may elect"),
+    Kind("election-requested", Scope.PARTITION, By.CONTROLLER, PLAIN, "an election was requested; reason is PREFERRED or UNCLEAN, value is the requester"),
     Kind("preferred-election", Scope.PARTITION, By.CONTROLLER, PLAIN, "a preferred leader election completed"),
     Kind("reassignment", Scope.PARTITION, By.CONTROLLER, PLAIN, "a reassignment step; reason is 'started', 'completed', 'failed' or 'waiting'"),
-    Kind("recovering-mark", Scope.PARTITION, By.LEADER, PLAIN, "the new leader was told that its election was unclean (leaderRecoveryState)", without_step="about its role or its requests, not the contents of its log"),
-    Kind("follower-kept", Scope.PARTITION, By.FOLLOWER, PLAIN, "`node`, told to follow `leader`, did so already and changes nothing: it neither truncates nor fetches anew", without_step="about its role or its requests, not the contents of its log"),
-    Kind("become-refused", Scope.PARTITION, By.REPLICA, Role.REFUSED, "a broker could not become leader or follower; reason says why"),
+    Kind("recovering-mark", Scope.PARTITION, By.LEADER, PLAIN, "the controller informed the new leader that its election was unclean (leaderRecoveryState)", without_step="about the role or requests of the replica, not the contents of its log"),
+    Kind("follower-kept", Scope.PARTITION, By.FOLLOWER, PLAIN, "`node` received an order to follow `leader`, but follows it already: it does not truncate, and its fetcher continues", without_step="about the role or requests of the replica, not the contents of its log"),
+    Kind("become-refused", Scope.PARTITION, By.REPLICA, Role.REFUSED, "a broker could not become leader or follower; reason is the cause"),
     # ISR
     Kind("isr-shrink", Scope.PARTITION, By.LEADER, Role.ISR_INTENT, "a leader intends to shrink the ISR"),
     Kind("isr-expand", Scope.PARTITION, By.LEADER, Role.ISR_INTENT, "a leader intends to expand the ISR"),
-    Kind("isr-update", Scope.PARTITION, By.LEADER, Role.ISR, "an ISR change took effect, as the leader that made it says"),
-    Kind("isr-written", Scope.PARTITION, By.CONTROLLER, Role.ISR, "an ISR change took effect, as the controller that wrote it for a leader says; broker is the leader, where it is named"),
-    Kind("isr-rejected", Scope.PARTITION, By.LEADER | By.CONTROLLER, Role.ISR_REFUSED, "an ISR change was refused: the leader is not the leader any more, or its view is old; reason 'old-leader-epoch' where that is why"),
-    Kind("append-refused", Scope.PARTITION, By.LEADER, Role.APPEND, "a produce was refused for too small an ISR; count is the required minimum", without_step="about its role or its requests, not the contents of its log"),
-    Kind("append-error", Scope.PARTITION, By.LEADER, Role.APPEND, "an append failed for another reason", without_step="about its role or its requests, not the contents of its log"),
+    Kind("isr-update", Scope.PARTITION, By.LEADER, Role.ISR, "an ISR change took effect, stated by the leader that requested it"),
+    Kind("isr-written", Scope.PARTITION, By.CONTROLLER, Role.ISR, "an ISR change took effect, stated by the controller that wrote it; broker is the leader that requested it, if named"),
+    Kind("isr-rejected", Scope.PARTITION, By.LEADER | By.CONTROLLER, Role.ISR_REFUSED, "an ISR change was refused because the leader had been replaced or had an old state; reason is 'old-leader-epoch' in the first case"),
+    Kind("append-refused", Scope.PARTITION, By.LEADER, Role.APPEND, "a produce request was refused because the ISR was too small; count is the required minimum", without_step="about the role or requests of the replica, not the contents of its log"),
+    Kind("append-error", Scope.PARTITION, By.LEADER, Role.APPEND, "an append failed for another reason", without_step="about the role or requests of the replica, not the contents of its log"),
     # the log
     Kind("log-load", Scope.PARTITION, By.LOG, Role.LOAD, "a log was loaded at start-up; log_end_offset is exact after recovery"),
-    Kind("log-recovery", Scope.PARTITION, By.LOG, Role.LOAD, "a segment is recovered because the last stop was unclean"),
-    Kind("log-corruption", Scope.PARTITION, By.LOG, Role.LOAD, "recovery or reading met bytes that are no valid records"),
-    Kind("log-created", Scope.PARTITION, By.LOG, Role.LOAD, "a log was created empty; reason 'future' for the copy a move between log directories fills (KIP-113); key 'cleanup.policy' where its own settings are told, value that one, null where it is the broker's"),
-    Kind("hw-loaded", Scope.PARTITION, By.REPLICA, Role.LOAD, "HW a replica starts with, from its checkpoint, clamped to its log"),
-    Kind("hw-missing", Scope.PARTITION, By.REPLICA, Role.LOAD, "no HW was checkpointed for the replica"),
-    Kind("replica-added", Scope.PARTITION, By.REPLICA, Role.LOAD, "a broker takes up a replica of the partition, anew or at its start; topic_id as named", without_step="about its role or its requests, not the contents of its log"),
-    Kind("log-moved", Scope.PARTITION, By.LOG, PLAIN, "the copy took the replica's place: its log lies in another log directory now, whole", without_step="moves neither the end of the log nor its high watermark"),
-    Kind("log-deleted", Scope.PARTITION, By.LOG, PLAIN, "a replica's directory was marked for deletion"),
-    Kind("hw-regression", Scope.PARTITION, By.LOG, PLAIN, "HW went from previous_offset back to high_watermark", without_step="the previous high watermark may be the one that its new leader sent with the answer that required the truncation (KIP-595, up to 3.4: KAFKA-14704)"),
-    Kind("segment-roll", Scope.PARTITION, By.LOG, PLAIN, "a new segment begins at offset, the LEO then"),
+    Kind("log-recovery", Scope.PARTITION, By.LOG, Role.LOAD, "a segment is recovered after an unclean shutdown"),
+    Kind("log-corruption", Scope.PARTITION, By.LOG, Role.LOAD, "recovery, or a read, found bytes that are not valid records"),
+    Kind("log-created", Scope.PARTITION, By.LOG, Role.LOAD, "an empty log was created; reason is 'future' for the copy that a move between log directories fills (KIP-113); key is 'cleanup.policy' if the line prints the settings of the topic, with its value (null: the default of the broker)"),
+    Kind("hw-loaded", Scope.PARTITION, By.REPLICA, Role.LOAD, "high watermark (HW) with which a replica starts: from its checkpoint, but within its log"),
+    Kind("hw-missing", Scope.PARTITION, By.REPLICA, Role.LOAD, "the checkpoint has no HW for the replica"),
+    Kind("replica-added", Scope.PARTITION, By.REPLICA, Role.LOAD, "a broker gets a replica of the partition, newly or when it starts; topic_id as the line names it", without_step="about the role or requests of the replica, not the contents of its log"),
+    Kind("log-moved", Scope.PARTITION, By.LOG, PLAIN, "the copy has replaced the replica: the complete log is now in another log directory", without_step="moves neither the end of the log nor its high watermark"),
+    Kind("log-deleted", Scope.PARTITION, By.LOG, PLAIN, "the directory of a replica was marked for deletion"),
+    Kind("hw-regression", Scope.PARTITION, By.LOG, PLAIN, "the HW decreased from previous_offset to high_watermark", without_step="the previous high watermark may come from the response of the new leader that required the truncation (KIP-595, up to 3.4: KAFKA-14704)"),
+    Kind("segment-roll", Scope.PARTITION, By.LOG, PLAIN, "a new segment begins at offset, which is the LEO then"),
     Kind("segment-delete", Scope.PARTITION, By.LOG, PLAIN, "segments are deleted; reason is retention-time, retention-size, log-start, truncation, deletion, recovery, roll", without_step="moves neither the end of the log nor its high watermark"),
-    Kind("log-start-move", Scope.PARTITION, By.LOG, PLAIN, "log start offset moved; reason is delete-records, retention, leader (a follower's, after its leader's), snapshot or first append, where it is told"),
-    Kind("producer-snapshot", Scope.PARTITION, By.LOG, PLAIN, "producer state was written at offset, the LEO then"),
-    Kind("truncation", Scope.PARTITION, By.LOG, Role.CUT, "the log was cut to offset; reason 'longer' where only a log that goes beyond it says so"),
+    Kind("log-start-move", Scope.PARTITION, By.LOG, PLAIN, "the log start offset increased; reason is delete-records, retention, leader (a follower does the same as its leader), snapshot or first append, if the line names it"),
+    Kind("producer-snapshot", Scope.PARTITION, By.LOG, PLAIN, "the producer state was written at offset, which is the LEO then"),
+    Kind("truncation", Scope.PARTITION, By.LOG, Role.CUT, "the log was truncated to offset; reason is 'longer' if only logs that end beyond offset print this line"),
     Kind("truncation-noop", Scope.PARTITION, By.LOG, Role.CUT, "a truncation to offset changed nothing; log_end_offset is exact"),
     Kind("truncation-below-hw", Scope.PARTITION, By.FOLLOWER | By.LOG, Role.CUT, "a follower truncates below its own HW"),
     Kind("truncation-plan", Scope.PARTITION, By.FOLLOWER, Role.PLAN, "a follower decides to truncate; reason is 'leader-epoch' or 'high-watermark'"),
-    Kind("fetch-offset-reset", Scope.PARTITION, By.FOLLOWER, Role.PLAN, "a follower moved its fetch offset from previous_offset to offset; reason is 'latest', 'start', 'local-end', or 'tier': its log begins there or beyond, the remote tier has what is below"),
-    Kind("truncation-refused", Scope.BROKER, By.FOLLOWER, PLAIN, "a follower ahead of its leader stops rather than truncate (before 2.0)"),
-    Kind("fetch-broken-off", Scope.BROKER, By.FOLLOWER, PLAIN, "the connection to `broker` was lost in the midst of a fetch"),
-    Kind("epoch-assigned", Scope.PARTITION, By.LOG, Role.EPOCH, "an entry was appended to the leader epoch cache", without_step="part of its lineage (forensics.proof.lineage)"),
-    Kind("epoch-conflict", Scope.PARTITION, By.LOG, Role.EPOCH, "a new epoch entry removed conflicting ones", without_step="part of its lineage (forensics.proof.lineage)"),
-    Kind("fetcher-added", Scope.PARTITION, By.FOLLOWER, Role.FETCHING, "a fetcher from `broker` was started at offset; reason 'own-end' up to 2.0: at the follower's log end, from 1.1 on at its high watermark, which is never more"),
+    Kind("fetch-offset-reset", Scope.PARTITION, By.FOLLOWER, Role.PLAN, "a follower changed its fetch offset from previous_offset to offset; reason is 'latest', 'start', 'local-end', or 'tier' (its log begins at offset or later; the remote tier has the records below)"),
+    Kind("truncation-refused", Scope.BROKER, By.FOLLOWER, PLAIN, "a follower that is ahead of its leader stops instead of truncating (before 2.0)"),
+    Kind("fetch-broken-off", Scope.BROKER, By.FOLLOWER, PLAIN, "the connection to `broker` was lost during a fetch"),
+    Kind("epoch-assigned", Scope.PARTITION, By.LOG, Role.EPOCH, "an entry was appended to the leader epoch cache", without_step="read by forensics.proof.lineage"),
+    Kind("epoch-conflict", Scope.PARTITION, By.LOG, Role.EPOCH, "a new epoch entry removed conflicting entries", without_step="read by forensics.proof.lineage"),
+    Kind("fetcher-added", Scope.PARTITION, By.FOLLOWER, Role.FETCHING, "a fetcher from `broker` was started at offset; reason is 'own-end' up to 2.0: offset is the log end of the follower, and from 1.1 on its high watermark, which is never greater"),
     Kind("fetcher-removed", Scope.PARTITION, By.FOLLOWER, Role.FETCHING_ENDS, "fetching stopped"),
     Kind("fetch-error", Scope.PARTITION, By.FOLLOWER, Role.FETCH_FAILS, "a fetch failed"),
-    Kind("partition-failed", Scope.PARTITION, By.FOLLOWER, Role.FETCH_FAILS, "a partition's fetching stopped for good", without_step="about its role or its requests, not the contents of its log"),
-    Kind("topic-id-mismatch", Scope.PARTITION, By.REPLICA, Role.REFUSED, "a replica's log is of another topic of that name: value is the id the cluster has for it, reason the log's", without_step="about the log of another topic"),
+    Kind("partition-failed", Scope.PARTITION, By.FOLLOWER, Role.FETCH_FAILS, "fetching of a partition stopped permanently", without_step="about the role or requests of the replica, not the contents of its log"),
+    Kind("topic-id-mismatch", Scope.PARTITION, By.REPLICA, Role.REFUSED, "the log of a replica belongs to another topic of the same name: value is the topic id in the cluster, reason the topic id of the log", without_step="about the log of another topic"),
     # brokers
-    Kind("broker-starting", Scope.BROKER, By.BROKER, Role.BEGINS, "a broker process begins"),
-    Kind("controller-starting", Scope.BROKER, By.CONTROLLER, Role.BEGINS, "a KRaft node begins its controller; where it is a broker as well, its process began just before"),
+    Kind("broker-starting", Scope.BROKER, By.BROKER, Role.BEGINS, "a broker process starts"),
+    Kind("controller-starting", Scope.BROKER, By.CONTROLLER, Role.BEGINS, "a KRaft node starts its controller; if the node is also a broker, its process started just before"),
     Kind("broker-started", Scope.BROKER, By.BROKER, Role.UP, "a broker is up"),
-    Kind("broker-stopping", Scope.BROKER, By.BROKER, Role.ENDS, "an orderly stop begins"),
-    Kind("broker-stopped", Scope.BROKER, By.BROKER, Role.ENDS, "an orderly stop is complete"),
+    Kind("broker-stopping", Scope.BROKER, By.BROKER, Role.ENDS, "a clean shutdown begins"),
+    Kind("broker-stopped", Scope.BROKER, By.BROKER, Role.ENDS, "a clean shutdown is complete"),
     Kind("controlled-shutdown", Scope.BROKER, By.BROKER, Role.ENDS, "a broker hands over its leaderships; reason is 'start', 'done', 'retry' or 'failed'"),
-    Kind("broker-signal", Scope.BROKER, By.BROKER | By.CONTROLLER, Role.ENDS, "a process was asked to end by a signal"),
+    Kind("broker-signal", Scope.BROKER, By.BROKER | By.CONTROLLER, Role.ENDS, "a process received a signal to end"),
     Kind("broker-state", Scope.BROKER, By.BROKER, Role.LIFE_CYCLE, "KRaft broker life cycle; reason is the new state"),
-    Kind("clean-start", Scope.BROKER, By.BROKER, Role.MARKER, "a log directory's last stop was clean"),
-    Kind("unclean-start", Scope.BROKER, By.BROKER, Role.MARKER, "a log directory's last stop was not clean, or it is new (count 0 or null)"),
-    Kind("controller-thread", Scope.BROKER, By.BROKER, PLAIN, "a ZooKeeper broker's controller thread began, once in the life of its process"),
-    Kind("log-directory-new", Scope.BROKER, By.BROKER, PLAIN, "a log directory held no meta.properties when a broker started: it was new, or had been emptied", ungathered="each replica in the directory reports that its log begins empty, and what it had before"),
-    Kind("zookeeper-silent", Scope.BROKER, By.BROKER, PLAIN, "the ZooKeeper client of a process heard nothing from `time` for duration_ms and gave its connection up: the server or the network was silent, or the process stood still", ungathered="a session that expires because of it has its own event"),
-    Kind("broker-id-mismatch", Scope.BROKER, By.BROKER, PLAIN, "a broker's data are of another broker: value is the configured id, reason the stored one; brokers where log directories disagree"),
+    Kind("clean-start", Scope.BROKER, By.BROKER, Role.MARKER, "the last shutdown of a log directory was clean"),
+    Kind("unclean-start", Scope.BROKER, By.BROKER, Role.MARKER, "the last shutdown of a log directory was not clean, or the directory is new (count is 0 or null)"),
+    Kind("controller-thread", Scope.BROKER, By.BROKER, PLAIN, "the controller thread of a ZooKeeper broker started: once per process"),
+    Kind("log-directory-new", Scope.BROKER, By.BROKER, PLAIN, "a log directory had no meta.properties when a broker started: the directory was new or had been emptied", ungathered="each replica in the directory reports an empty log, and earlier events show what it contained"),
+    Kind("zookeeper-silent", Scope.BROKER, By.BROKER, PLAIN, "the ZooKeeper client of a process received nothing for duration_ms from `time` on and closed its connection: the server or network did not respond, or the process was paused", ungathered="if the session expires because of this, there is an event for that"),
+    Kind("broker-id-mismatch", Scope.BROKER, By.BROKER, PLAIN, "the data of a broker belong to another broker: value is the configured id, reason the stored id; brokers: the stored ids, if log directories disagree"),
     Kind("log-dir-error", Scope.BROKER, By.BROKER, PLAIN, "an I/O error that takes its log directory offline", ungathered="the next event reports that the directory is offline"),
-    Kind("log-file-refused", Scope.BROKER, By.BROKER, PLAIN, "the exception below such an error: value is the file of the log directory, where it is named; reason is 'in-use' (Windows renames and deletes no file that is mapped or open), 'missing', 'full', 'read-only', 'io', 'handles' or 'denied'"),
+    Kind("log-file-refused", Scope.BROKER, By.BROKER, PLAIN, "the exception after such an error: value is the file in the log directory, if named; reason is 'in-use' (Windows cannot rename or delete a file that is mapped or open), 'missing', 'full', 'read-only', 'io', 'handles' or 'denied'"),
     Kind("controller-refused", Scope.BROKER, By.BROKER, PLAIN, "a request from an old controller was ignored"),
     Kind("kafka-version", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "value is the version the process printed"),
-    Kind("start-time", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a process, or a client within it, tells the time it took just before, from the same clock but in UTC: count, milliseconds since 1970"),
-    Kind("cluster-id-mismatch", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a broker's data are of another cluster than it was to join: value is that cluster's id, reason the id the data have, where they are told; key is 'registration' where a controller says so of another node"),
-    Kind("fatal-error", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "the process or a thread of it ended on an error"),
+    Kind("start-time", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a process, or a client in it, prints the time in UTC by the same clock, taken just before: count is milliseconds since 1970"),
+    Kind("cluster-id-mismatch", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "the data of a broker belong to another cluster than the one it tried to join: value is the id of the cluster, reason the id in the data, if printed; key is 'registration' if a controller states this about another node"),
+    Kind("fatal-error", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "the process or one of its threads ended because of an error"),
     Kind("broker-registered", Scope.BROKER, By.BROKER | By.CONTROLLER | By.ZOOKEEPER, Role.REGISTERED, "a broker registered with the controller or in ZooKeeper"),
-    Kind("broker-epoch-known", Scope.BROKER, By.CONTROLLER, PLAIN, "the ZooKeeper controller knows `broker` by this broker epoch: it has registered with it"),
+    Kind("broker-epoch-known", Scope.BROKER, By.CONTROLLER, PLAIN, "the ZooKeeper controller names the broker epoch with which `broker` registered"),
     Kind("broker-fenced", Scope.BROKER, By.CONTROLLER, Role.LOST, "the controller fenced `broker`"),
     Kind("session-expired", Scope.BROKER, By.BROKER, Role.LOST, "a ZooKeeper session expired"),
     Kind("broker-unfenced", Scope.BROKER, By.CONTROLLER, Role.BACK, "the controller unfenced `broker`"),
     Kind("shutdown-seen", Scope.BROKER, By.CONTROLLER, Role.STOP_SEEN, "the controller handles the controlled shutdown of `broker`"),
-    Kind("jvm-pause", Scope.BROKER, By.RUNTIME, Role.PAUSE, "all threads of a process stood still from `time` for duration_ms; reason is full, young, mixed, initial-mark, remark, cleanup, degenerated, safepoint, allocation-stall or other, value what the JVM called it"),
+    Kind("jvm-pause", Scope.BROKER, By.RUNTIME, Role.PAUSE, "all threads of a process were paused for duration_ms from `time` on; reason is full, young, mixed, initial-mark, remark, cleanup, degenerated, safepoint, allocation-stall or other; value is the name that the JVM printed"),
     Kind("log-dir-offline", Scope.BROKER, By.BROKER | By.CONTROLLER, Role.LOG_DIR, "a log directory failed"),
-    Kind("log-dir-partitions", Scope.PARTITION, By.REPLICA | By.CONTROLLER, Role.LOG_DIR, "a partition is offline because its log directory is", without_step="moves neither the end of the log nor its high watermark"),
+    Kind("log-dir-partitions", Scope.PARTITION, By.REPLICA | By.CONTROLLER, Role.LOG_DIR, "a partition is offline because its log directory failed", without_step="moves neither the end of the log nor its high watermark"),
     # the cluster
-    Kind("brokers-changed", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the controller saw brokers come or go; reason is added, deleted or bounced, or live: those it found when it was elected"),
+    Kind("brokers-changed", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the controller detected a change of the live brokers; reason is added, deleted, bounced, or live (the live brokers when it was elected)"),
     Kind("controller-resigned", Scope.CLUSTER, By.CONTROLLER, PLAIN, "a controller stopped being active"),
-    Kind("quorum-role", Scope.CLUSTER, By.CONTROLLER, PLAIN, "`node` changes its role in the metadata quorum (reason); `controller` leads it at controller_epoch, where known", ungathered="an election of the metadata quorum; the records of the metadata log name its leader"),
-    Kind("balance-checked", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the active controller looks for leaders to move back to preferred replicas (auto.leader.rebalance.enable); count the moves it made, where it tells"),
+    Kind("quorum-role", Scope.CLUSTER, By.CONTROLLER, PLAIN, "`node` changes its role in the metadata quorum (reason); `controller` leads the quorum at controller_epoch, if known", ungathered="an election of the metadata quorum; the records of the metadata log name its leader"),
+    Kind("balance-checked", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the active controller checks for leaders to move back to preferred replicas (auto.leader.rebalance.enable); count is the number of moves, if printed"),
     Kind("controller-elected", Scope.CLUSTER, By.CONTROLLER | By.ZOOKEEPER, Role.ELECTED, "`controller` became the active controller at controller_epoch"),
-    Kind("znode-missing", Scope.CLUSTER, By.BROKER | By.CONTROLLER, PLAIN, "a znode that Kafka keeps for good (value) was not there; reason is 'no-node', or 'created': it was made anew, as in a new cluster or after ZooKeeper lost its data", ungathered="missing in a new cluster as well as in one whose ZooKeeper lost its data; controller epochs distinguish the two"),
-    Kind("config", Scope.CLUSTER, By.BROKER | By.CONTROLLER | By.FILE | By.ZOOKEEPER | By.TOOL, Role.SETTING, "a setting: topic null is the broker's, broker null too the cluster's; value null or 'null' takes it away; reason is Kafka's ConfigSource where it is told; a row without key says that all dynamic settings there are are the `count` ones whose names value lists"),
+    Kind("znode-missing", Scope.CLUSTER, By.BROKER | By.CONTROLLER, PLAIN, "a permanent znode of Kafka (value) was missing; reason is 'no-node', or 'created' if Kafka created the znode, as in a new cluster or after ZooKeeper lost its data", ungathered="the znode is missing both in a new cluster and after ZooKeeper lost its data; controller epochs distinguish the two cases"),
+    Kind("config", Scope.CLUSTER, By.BROKER | By.CONTROLLER | By.FILE | By.ZOOKEEPER | By.TOOL, Role.SETTING, "a setting of a topic, of a broker (topic is null) or of the cluster (broker is null too); value null or 'null' removes the setting; reason is the ConfigSource, if printed; an event without key lists in value the names of all `count` dynamic settings"),
     # topics and their clients
     Kind("topic-created", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_MADE, "a topic was created"),
-    Kind("topic-deletion", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_GOING, "a topic's deletion started"),
-    Kind("topic-deleted", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_GONE, "a topic's deletion completed"),
-    Kind("client-reset", Scope.PARTITION, By.CLIENT, PLAIN, "a consumer at previous_offset learnt that the partition does not have it any more; reason is out-of-range or truncation, value its group"),
-    Kind("group-commit", Scope.PARTITION, By.COORDINATOR | By.TOOL, PLAIN, "a consumer group (value) has read the partition up to offset, by what it committed; leader_epoch is that of the last record it read, where its client tells; reason 'deleted' where the commit was deleted or expired, and offset is null, 'share' where kafka-share-groups tells it, which shows a start that may lag behind; of a share group offset is where its share-partition starts, leader_epoch that of the leader which kept its state, count the offsets above that it is through with as well"),
-    Kind("group-member", Scope.PARTITION, By.COORDINATOR | By.TOOL, PLAIN, "a consumer group (value) had given the partition to a member of this client id (key) at this host; reason is the group's protocol: classic, consumer (KIP-848) or share (KIP-932), where it is told"),
-    Kind("transaction-state", Scope.PARTITION, By.COORDINATOR, PLAIN, "a transactional id (value) has sent records to the partition in transactions of the producer id count; reason is the state of its transaction then: Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, Dead or PrepareEpochFence"),
-    Kind("group-coordinated", Scope.PARTITION, By.COORDINATOR, PLAIN, "a group coordinator names a consumer group (value) whose offsets the partition of __consumer_offsets keeps"),
+    Kind("topic-deletion", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_GOING, "the deletion of a topic started"),
+    Kind("topic-deleted", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_GONE, "the deletion of a topic completed"),
+    Kind("client-reset", Scope.PARTITION, By.CLIENT, PLAIN, "a consumer at previous_offset detected that the partition no longer has this offset; reason is out-of-range or truncation, value the consumer group"),
+    Kind("group-commit", Scope.PARTITION, By.COORDINATOR | By.TOOL, PLAIN, "the committed offset of a consumer group (value); leader_epoch is the epoch of the last record read, if the client sent it; reason is 'deleted' if the commit was deleted or has expired (offset is null), 'share' if kafka-share-groups printed it, whose start offset may be behind; for a share group, offset is the start offset of the share-partition, leader_epoch the epoch of the leader that stored the state, and count the number of offsets above offset that are done as well"),
+    Kind("group-member", Scope.PARTITION, By.COORDINATOR | By.TOOL, PLAIN, "a consumer group (value) had assigned the partition to a member with this client id (key) on this host; reason is the protocol of the group, if stated: classic, consumer (KIP-848) or share (KIP-932)"),
+    Kind("transaction-state", Scope.PARTITION, By.COORDINATOR, PLAIN, "a transactional id (value) with the producer id `count` sent records to the partition in transactions; reason is the state of its transaction then: Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, Dead or PrepareEpochFence"),
+    Kind("group-coordinated", Scope.PARTITION, By.COORDINATOR, PLAIN, "a group coordinator names a consumer group (value) whose offsets this partition of __consumer_offsets contains"),
     # records of KRaft's metadata log
     Kind("metadata-topic", Scope.TOPIC, By.RECORD, Role.TOPIC_MADE, "TopicRecord"),
     Kind("metadata-topic-removed", Scope.TOPIC, By.RECORD, Role.TOPIC_GONE, "RemoveTopicRecord"),
@@ -180,39 +180,39 @@ _KINDS = (
     Kind("hw-checkpoint", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of replication-offset-checkpoint"),
     Kind("recovery-point", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of recovery-point-offset-checkpoint: flushed below this offset"),
     Kind("log-start-checkpoint", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of log-start-offset-checkpoint"),
-    Kind("cleaner-checkpoint", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of cleaner-offset-checkpoint: first dirty offset", without_step="about its disk (forensics.model.partition.states_of_files)"),
-    Kind("epoch-entry", Scope.PARTITION, By.FILE, Role.EPOCH, "row of leader-epoch-checkpoint: leader_epoch starts at offset", without_step="part of its lineage (forensics.proof.lineage)"),
-    Kind("epoch-file", Scope.PARTITION, By.FILE, Role.EPOCH, "a leader-epoch-checkpoint was read; count entries (an empty one says so)", without_step="part of its lineage (forensics.proof.lineage)"),
-    Kind("segment", Scope.PARTITION, By.FILE, PLAIN, "a segment file: offset is its base, log_end_offset after its last valid batch"),
-    Kind("partition-metadata", Scope.PARTITION, By.FILE, PLAIN, "partition.metadata: the topic id of a replica", without_step="about its disk (forensics.model.partition.states_of_files)"),
+    Kind("cleaner-checkpoint", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of cleaner-offset-checkpoint: first dirty offset", without_step="read by forensics.model.partition.states_of_files"),
+    Kind("epoch-entry", Scope.PARTITION, By.FILE, Role.EPOCH, "row of leader-epoch-checkpoint: leader_epoch starts at offset", without_step="read by forensics.proof.lineage"),
+    Kind("epoch-file", Scope.PARTITION, By.FILE, Role.EPOCH, "a leader-epoch-checkpoint was read; count is the number of its entries, which may be 0", without_step="read by forensics.proof.lineage"),
+    Kind("segment", Scope.PARTITION, By.FILE, PLAIN, "a segment file: offset is its base offset, log_end_offset is the offset after its last valid batch"),
+    Kind("partition-metadata", Scope.PARTITION, By.FILE, PLAIN, "partition.metadata: the topic id of a replica", without_step="read by forensics.model.partition.states_of_files"),
     Kind("log-directory-identity", Scope.BROKER, By.FILE, PLAIN, "meta.properties: node, cluster id in value, directory id in directory"),
-    Kind("clean-shutdown-file", Scope.BROKER, By.FILE, PLAIN, ".kafka_cleanshutdown is there: the broker is stopped and stopped cleanly"),
-    Kind("quorum-state", Scope.CLUSTER, By.FILE | By.TOOL, PLAIN, "quorum-state: who leads the metadata quorum"),
-    # output and input of Kafka's tools, and data in ZooKeeper
-    Kind("assignment", Scope.PARTITION, By.ZOOKEEPER | By.TOOL, PLAIN, "a partition's replicas as a file has them; reason is plan, proposed, current or stored (in ZooKeeper); directory lists log_dirs"),
-    Kind("isr-change-notified", Scope.PARTITION, By.ZOOKEEPER, PLAIN, "a leader's notification in ZooKeeper that the ISR of a partition changed"),
-    Kind("election-plan", Scope.PARTITION, By.TOOL, PLAIN, "a partition a leader election is asked for by a file"),
-    Kind("reassignment-told", Scope.PARTITION, By.TOOL, PLAIN, "what kafka-reassign-partitions said; reason is started, completed, in-progress, not-active, failed, cancelled or throttled; broker and directory for a move between log directories"),
-    Kind("election-told", Scope.PARTITION, By.TOOL, PLAIN, "what an election tool said of a partition; reason is PREFERRED or UNCLEAN, value is completed, started, not-needed, failed or skipped"),
-    Kind("replica-size", Scope.PARTITION, By.TOOL, PLAIN, "kafka-log-dirs: bytes of a replica of `broker` in a directory, count its offset lag; reason 'future' for the copy of a move"),
+    Kind("clean-shutdown-file", Scope.BROKER, By.FILE, PLAIN, ".kafka_cleanshutdown exists: the broker is stopped and its last shutdown was clean"),
+    Kind("quorum-state", Scope.CLUSTER, By.FILE | By.TOOL, PLAIN, "quorum-state: the leader of the metadata quorum"),
+    # output and input of the Kafka tools, and data in ZooKeeper
+    Kind("assignment", Scope.PARTITION, By.ZOOKEEPER | By.TOOL, PLAIN, "the replicas of a partition as a file lists them; reason is plan, proposed, current or stored (in ZooKeeper); directory lists log_dirs"),
+    Kind("isr-change-notified", Scope.PARTITION, By.ZOOKEEPER, PLAIN, "a notification in ZooKeeper by a leader that the ISR of a partition changed"),
+    Kind("election-plan", Scope.PARTITION, By.TOOL, PLAIN, "a partition for which a file requests a leader election"),
+    Kind("reassignment-told", Scope.PARTITION, By.TOOL, PLAIN, "output of kafka-reassign-partitions; reason is started, completed, in-progress, not-active, failed, cancelled or throttled; broker and directory are set for a move between log directories"),
+    Kind("election-told", Scope.PARTITION, By.TOOL, PLAIN, "output of an election tool about a partition; reason is PREFERRED or UNCLEAN, value is completed, started, not-needed, failed or skipped"),
+    Kind("replica-size", Scope.PARTITION, By.TOOL, PLAIN, "kafka-log-dirs: bytes of a replica of `broker` in a directory, count is its offset lag; reason is 'future' for the copy of a move"),
     Kind("offset-told", Scope.PARTITION, By.TOOL, PLAIN, "kafka-get-offsets: offset of a partition; latest is the high watermark, earliest the log start offset"),
     Kind("describe-partition", Scope.PARTITION, By.TOOL, Role.DESCRIPTION, "partition line of kafka-topics --describe"),
     Kind("describe-topic", Scope.TOPIC, By.TOOL, Role.DESCRIPTION, "topic line of kafka-topics --describe"),
-    Kind("log-dir-told", Scope.BROKER, By.ZOOKEEPER | By.TOOL, PLAIN, "a log directory of `broker` as kafka-log-dirs or a notification in ZooKeeper tells it; value is its error, null for none", ungathered="describes one moment; the broker itself reports when a directory fails"),
-    Kind("quorum-replica", Scope.CLUSTER, By.TOOL, PLAIN, "kafka-metadata-quorum: log_end_offset of `broker` in __cluster_metadata, count its lag; reason is leader, follower or observer", ungathered="describes one moment, and no replica of a partition"),
-    Kind("load-metric", Scope.BROKER, By.TOOL, PLAIN, "a metric of `broker` from a file of load metrics: key its name, value the number", ungathered="summed while it is read, because a file may have millions (forensics.model.cluster.balance)"),
+    Kind("log-dir-told", Scope.BROKER, By.ZOOKEEPER | By.TOOL, PLAIN, "kafka-log-dirs or a notification in ZooKeeper: a log directory of `broker`; value is its error, null if it has none", ungathered="describes one moment; the broker itself reports when a directory fails"),
+    Kind("quorum-replica", Scope.CLUSTER, By.TOOL, PLAIN, "kafka-metadata-quorum: log_end_offset of `broker` in __cluster_metadata, count is its lag; reason is leader, follower or observer", ungathered="describes one moment, and not a replica of a partition"),
+    Kind("load-metric", Scope.BROKER, By.TOOL, PLAIN, "a metric of `broker` from a file of load metrics: key is its name, value the number", ungathered="added up while the file is read, because a file may have millions (forensics.model.cluster.balance)"),
     # the evidence
-    Kind("source", Scope.EVIDENCE, By.READER, PLAIN, "what a source is; one per source"),
-    Kind("archive", Scope.EVIDENCE, By.READER, PLAIN, "an archive or a compressed file as it lies on disk: value its SHA-256, bytes its size, reason its form"),
-    Kind("events-left-out", Scope.PARTITION, By.READER, PLAIN, "so many events (count) from `at` to `last_at`, more of what was told before and after them than a process can hold; its text is that of the first"),
-    Kind("problem", Scope.EVIDENCE, By.READER, PLAIN, "something that could not be read; reason is a short word, text says what"),
+    Kind("source", Scope.EVIDENCE, By.READER, PLAIN, "description of a source; one event per source"),
+    Kind("archive", Scope.EVIDENCE, By.READER, PLAIN, "an archive or compressed file on disk: value is its SHA-256, bytes its size, reason its format"),
+    Kind("events-left-out", Scope.PARTITION, By.READER, PLAIN, "`count` events from `at` to `last_at` were left out because a process cannot hold them all; similar events before and after them are kept, and text is that of the first"),
+    Kind("problem", Scope.EVIDENCE, By.READER, PLAIN, "data that could not be read; reason is a short word for the cause, text describes it"),
 )
 # fmt: on
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _KINDS}
 
 
 def of(*, scope: Scope | None = None, by: By | None = None, role: Role | None = None) -> frozenset[str]:
-    """The kinds of a scope with one of these states and one of these roles."""
+    """Names of the kinds with this scope, one of these sources and one of these roles; None matches all."""
     return frozenset(
         k.name
         for k in KINDS.values()
@@ -221,7 +221,7 @@ def of(*, scope: Scope | None = None, by: By | None = None, role: Role | None = 
 
 
 def named(*names: str) -> frozenset[str]:
-    """These kinds, which share no attribute, for the needs of one reader; KeyError on an unknown kind."""
+    """The given names as a set, for a reader whose kinds share no attribute. Raises KeyError on an unknown kind."""
     return frozenset(KINDS[name].name for name in names)
 
 
