@@ -18,8 +18,8 @@ else:
         def __set_name__(self, owner: type, name: str) -> None:
             self.name = name
 
-        def __get__(self, own: Any, owner: type | None = None) -> Any:
-            if own is None:
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
                 return self
-            found = own.__dict__[self.name] = self.compute(own)
-            return found
+            value = instance.__dict__[self.name] = self.compute(instance)
+            return value

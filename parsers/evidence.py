@@ -227,9 +227,9 @@ class SourceAccount:
         for path in dict.fromkeys((*self._collected, self._path)):
             collected = self._collected.get(path, {})
             facts = {"kind": kind, **collected, **self._lines[path].collected(collected.get("clock"))}
-            whole = path == self._path
-            own = replace(member, path=path)
-            yield _source(own, facts["kind"], size if whole else None, sha256 if whole else None, facts, self._troubles.get(path))
+            complete = path == self._path
+            part = replace(member, path=path)
+            yield _source(part, facts["kind"], size if complete else None, sha256 if complete else None, facts, self._troubles.get(path))
 
 
 def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()) -> Iterator[Rows]:
@@ -239,11 +239,11 @@ def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()
     kind = "unreadable"
     counted = Counted(stream)
     try:
-        whole = io.BufferedReader(counted, HEAD)
-        kind = kind_of(member, whole.peek(HEAD), layouts)
-        for row in parse(whole, member, kind, layouts):
+        buffered = io.BufferedReader(counted, HEAD)
+        kind = kind_of(member, buffered.peek(HEAD), layouts)
+        for row in parse(buffered, member, kind, layouts):
             yield from account.pass_by(row)
-        while whole.read(CHUNK):
+        while buffered.read(CHUNK):
             pass
     except Exception as error:  # a bug in one reader, too, ends only the reading of its source
         yield account.fail(error)

@@ -37,14 +37,14 @@ class Quick:
         several = [(name, places) for name, places in self.groups.items() if len(places) > 1]
         return tuple(self.groups), (0, *(places[0] for places in self.groups.values())), several
 
-    def groupdict(self, found: re.Match[str]) -> dict[str, str | None]:
+    def groupdict(self, match: re.Match[str]) -> dict[str, str | None]:
         """The groups by name, as in the original expression."""
         names, first, several = self._places
-        texts = dict(zip(names, found.group(*first)[1:], strict=True)) if names else {}
+        texts = dict(zip(names, match.group(*first)[1:], strict=True)) if names else {}
         for name, places in several:
             if texts[name] is None:
                 for at in places:
-                    text = found[at]
+                    text = match[at]
                     if text is not None:
                         texts[name] = text
                         break
@@ -56,15 +56,15 @@ def quick(expression: str, flags: int = 0) -> Quick | None:
     translation = _Translation()
     at = 0
     while at < len(expression):
-        found = _TOKEN.match(expression, at)
-        if found is None or expression.startswith("(?", at) != found[0].startswith("(?"):
+        numbers = _TOKEN.match(expression, at)
+        if numbers is None or expression.startswith("(?", at) != numbers[0].startswith("(?"):
             return None
-        at = found.end()
-        translation.add(found)
+        at = numbers.end()
+        translation.add(numbers)
     if not translation.is_unique():
         return None
     try:
-        return Quick(re.compile("".join(translation.pieces), flags), {name: found[::-1] for name, found in translation.places.items()})
+        return Quick(re.compile("".join(translation.pieces), flags), {name: numbers[::-1] for name, numbers in translation.places.items()})
     except re.error:
         return None
 
@@ -120,9 +120,9 @@ class _Translation:
 
 def quickest(expression: str) -> Quick:
     """The same for one of this project's expressions, which are known to have one."""
-    found = quick(expression)
-    assert found is not None, expression
-    return found
+    translated = quick(expression)
+    assert translated is not None, expression
+    return translated
 
 
 def _again(places: Sequence[int]) -> str:

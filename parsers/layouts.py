@@ -91,10 +91,10 @@ class Layout:
 
     def read(self, text: str) -> Record | None:
         """The record that begins with this line; None if the line belongs to the record before it."""
-        found = self._matched(text)
-        if found is None:
+        parts = self._matched(text)
+        if parts is None:
             return None
-        time, level, message, logger = found
+        time, level, message, logger = parts
         at, utc = self.moment(time)
         return Record(at, self.level(level), message, logger, utc)
 
@@ -106,8 +106,8 @@ class Layout:
     def _matched(self, text: str) -> Sequence[str | Any] | None:
         """The groups time, level, message and logger."""
         if self.quick is None or not text.isascii():
-            found = self.line.fullmatch(text)
-            return found.group("time", "level", "message", "logger") if found is not None else None
+            match = self.line.fullmatch(text)
+            return match.group("time", "level", "message", "logger") if match is not None else None
         expression, places = self.quick
         quickly = expression.fullmatch(text)
         if quickly is None:
@@ -118,12 +118,16 @@ class Layout:
     @cached_property
     def quick(self) -> tuple[re.Pattern[str], Sequence[int]] | None:
         """`line` for ASCII texts with the positions of its groups, the message's twice; None without a faster expression."""
-        found = quick(self.line.pattern)
-        if found is None or any(len(found.groups[what]) > 1 for what in ("time", "level", "logger")) or len(found.groups["message"]) > 2:
+        translated = quick(self.line.pattern)
+        if (
+            translated is None
+            or any(len(translated.groups[what]) > 1 for what in ("time", "level", "logger"))
+            or len(translated.groups["message"]) > 2
+        ):
             return None
-        time, level, logger, message = (found.groups[what] for what in _NAMED)
+        time, level, logger, message = (translated.groups[what] for what in _NAMED)
         places = (time[0], level[0], message[0], message[-1], logger[0])
-        return found.expression, places
+        return translated.expression, places
 
     def level(self, text: str | None) -> str:
         """The level for this printed text; '' if there is none."""
@@ -147,10 +151,10 @@ class Layout:
         """The number of fields at the start of a line that match, and a description of the next one."""
         at, fields, after = 0, 0, "at its start"
         for what, expression in self._steps:
-            found = expression.match(text, at)
-            if found is None:
+            match = expression.match(text, at)
+            if match is None:
                 return fields, f"no {what or 'such text'} {after}: {text[at : at + _QUOTED]!r}"
-            at = found.end()
+            at = match.end()
             if what:
                 fields, after = fields + 1, f"after the {what}"
         return fields, f"something else behind the message: {text[-_QUOTED:]!r}"
@@ -176,10 +180,10 @@ def instant(text: str) -> tuple[datetime | None, bool]:
     """A time matched by TIME, and whether it is UTC because the text names a zone; None for digits that are not a valid date."""
     if len(text) == _PLAIN and text[19] in ",.":
         return timestamp(text), False
-    found = _INSTANT.fullmatch(text)
-    if found is None:
+    match = _INSTANT.fullmatch(text)
+    if match is None:
         return None, False
-    date, fraction, zone = found.group("date", "fraction", "zone")
+    date, fraction, zone = match.group("date", "fraction", "zone")
     at = timestamp(date.replace("/", "-"))
     if at is None:
         return None, False
@@ -403,8 +407,8 @@ def _parts(shape: str) -> tuple[Part, ...]:
         "M": Part("message", ".*"),
     }
     pieces = regex.findall(r"[DLTCNM]|[^DLTCNM]+", shape)
-    found = tuple(letters.get(piece) or Part("", _between(pieces, at), piece) for at, piece in enumerate(pieces))
-    return (Part("", r"\[?"), *found) if shape[0] == "D" else found
+    parts = tuple(letters.get(piece) or Part("", _between(pieces, at), piece) for at, piece in enumerate(pieces))
+    return (Part("", r"\[?"), *parts) if shape[0] == "D" else parts
 
 
 def _between(pieces: Sequence[str], at: int) -> str:
@@ -427,7 +431,7 @@ def escaped(text: str) -> str:
 @lru_cache(maxsize=1)
 def shapes() -> tuple[Layout, ...]:
     """The layouts of SHAPES, compiled on first use."""
-    return tuple(build(regex.sub("[DLTCNM]", lambda found: _CONVERTERS[found[0]], shape), _parts(shape)) for shape in SHAPES)
+    return tuple(build(regex.sub("[DLTCNM]", lambda match: _CONVERTERS[match[0]], shape), _parts(shape)) for shape in SHAPES)
 
 
 def sniff(head: bytes, given: Sequence[Layout] = ()) -> Layout | None:
@@ -439,21 +443,21 @@ def sniff(head: bytes, given: Sequence[Layout] = ()) -> Layout | None:
     if _is_kafkas(lines):
         return LOG4J
     found, best = _best(lines)
-    own = sum(LOG4J.read(line) is not None for line in lines)
-    vague = found.bare and own > 0 and best < _BARE_LINES
-    same = found.name == _AS_KAFKA and best <= own and any(map(_WHOLE_NAME.match, _loggers(lines)))
+    default = sum(LOG4J.read(line) is not None for line in lines)
+    vague = found.bare and default > 0 and best < _BARE_LINES
+    same = found.name == _AS_KAFKA and best <= default and any(map(_WHOLE_NAME.match, _loggers(lines)))
     if best == 0 or same or vague:
-        return LOG4J if own else None
+        return LOG4J if default else None
     return found
 
 
 def _is_kafkas(lines: Sequence[str]) -> bool:
     """Whether Kafka's own layout clearly explains the lines, so that no other has to be tried."""
-    own = [record for line in lines if (record := LOG4J.read(line)) is not None]
+    records = [record for line in lines if (record := LOG4J.read(line)) is not None]
     named = _loggers(lines)
-    if not any(map(_WHOLE_NAME.match, named)) or len(named) <= _HALF * len(own):
+    if not any(map(_WHOLE_NAME.match, named)) or len(named) <= _HALF * len(records):
         return False
-    return sum(_behind_thread(record.message) for record in own) < _AGREE * len(own)
+    return sum(_behind_thread(record.message) for record in records) < _AGREE * len(records)
 
 
 def _loggers(lines: Sequence[str]) -> list[str]:
@@ -492,8 +496,8 @@ def _shown(line: bytes) -> str:
 
 def _behind_thread(message: str) -> bool:
     """Whether the message begins with a bracket other than Kafka's component prefixes, as in `[%d] %p [%t] %m (%c)`."""
-    found = _THREAD_FIRST.match(message)
-    return found is not None and (found[2] == "[" or _COMPONENT.fullmatch(found[1]) is None)
+    match = _THREAD_FIRST.match(message)
+    return match is not None and (match[2] == "[" or _COMPONENT.fullmatch(match[1]) is None)
 
 
 _MAY_BEGIN = regex.compile(rf"\W{{0,3}}(?:{TIME}|(?:{LEVELS})\b)")
@@ -507,8 +511,8 @@ def fitting(text: str, given: Sequence[Layout] = ()) -> Layout | None:
 
 def misfit(lines: Sequence[str], given: Sequence[Layout] = ()) -> str:
     """The layout that matches these lines best, and a description of the difference."""
-    found = [(*layout.progress(line), layout.name) for layout in (*given, *shapes()) for line in lines]
-    fields, missing, name = max(found, key=lambda item: item[0], default=(0, "", ""))
+    attempts = [(*layout.progress(line), layout.name) for layout in (*given, *shapes()) for line in lines]
+    fields, missing, name = max(attempts, key=lambda item: item[0], default=(0, "", ""))
     return f"closest is {name!r}, but there is {missing}" if fields else "no line begins with a time or a level as log4j prints them"
 
 
@@ -528,10 +532,10 @@ def prefix(message: str, logger: str | None) -> tuple[Mapping[str, Any], str]:
     if message[:1] not in ("P", "C", "B"):
         return _EMPTY, message
     expression = _STATE_CHANGE_TEXT if logger is not None and abbreviates(logger, STATE_CHANGE) else _TEXT
-    found = expression.match(message)
-    if found is None:
+    match = expression.match(message)
+    if match is None:
         return _EMPTY, message
-    return _columns(found), message[found.end() :]
+    return _columns(match), message[match.end() :]
 
 
 def _closing(message: str) -> int:
@@ -552,20 +556,20 @@ def _second(message: str) -> tuple[Mapping[str, Any], str]:
 
 def component_before(text: str, at: int) -> int:
     """Where a message begins if the text after its prefix begins at `at`: a component's name before that is part of the message."""
-    found = _NAMES_COMPONENT.search(text, 0, at)
-    if found is None or (found["component"] is not None and _COMPONENT.fullmatch(found["component"]) is None):
+    match = _NAMES_COMPONENT.search(text, 0, at)
+    if match is None or (match["component"] is not None and _COMPONENT.fullmatch(match["component"]) is None):
         return at
-    return int(found.start())
+    return int(match.start())
 
 
 @lru_cache(maxsize=1 << 16)
 def _bracketed(text: str) -> Mapping[str, Any] | None:
     """Columns of `[text]`; empty for a thread's name; None if the bracket is part of the message."""
-    found = _CONTEXT.fullmatch(text)
-    if found is not None:
-        return _columns(found)
+    match = _CONTEXT.fullmatch(text)
+    if match is not None:
+        return _columns(match)
     return _EMPTY if _THREAD.fullmatch(text) else None
 
 
-def _columns(found: regex.Match[str]) -> Mapping[str, Any]:
-    return {name: column(name, value) for name, value in found.groupdict().items() if value is not None and name != "cleaner"}
+def _columns(match: regex.Match[str]) -> Mapping[str, Any]:
+    return {name: column(name, value) for name, value in match.groupdict().items() if value is not None and name != "cleaner"}

@@ -42,10 +42,10 @@ def given(texts: Iterable[str], base: Limits = DEFAULTS) -> Limits:
     """The limit in `NAME=VALUE`, with k, m and g for powers of 1024. Raises ValueError."""
     known = {f.name for f in fields(Limits)}
     for text in texts:
-        found = re.fullmatch(r"(\w+)=(\d{1,15})([kmg]?)", text.strip().lower())
-        if found is None or found[1] not in known or not int(found[2]):
+        match = re.fullmatch(r"(\w+)=(\d{1,15})([kmg]?)", text.strip().lower())
+        if match is None or match[1] not in known or not int(match[2]):
             raise ValueError(f"{text!r} is none of {', '.join(sorted(known))} with a number, as stream=16g")
-        base = replace(base, **{found[1]: int(found[2]) << {"": 0, "k": 10, "m": 20, "g": 30}[found[3]]})
+        base = replace(base, **{match[1]: int(match[2]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[3]]})
     return base
 
 

@@ -70,8 +70,8 @@ class LineOrder:
         self._descents += pc.sum(pc.less(steps, 0), min_count=0).as_py()
         back = pc.indices_nonzero(pc.less(steps, -(self.BACK // _MICRO)))
         largest = back.take(pc.sort_indices(steps.take(back))[: self.MOST])  # a stable sort: of equal steps the first
-        found = (column.take(largest).to_pylist() for column in (lines[1:], times[:-1], times[1:]))
-        self._keep(StepBack(*one) for one in zip(*found, strict=True))
+        columns = (column.take(largest).to_pylist() for column in (lines[1:], times[:-1], times[1:]))
+        self._keep(StepBack(*one) for one in zip(*columns, strict=True))
         self._last = Stamp(*rows.slice(len(rows) - 1).to_pylist()[0].values())
 
     def follow(self, later: LineOrder) -> None:
@@ -105,9 +105,9 @@ class LineOrder:
                 self._keep([StepBack(stamp.line, last.time, stamp.time)])
         self._first, self._last = self._first or stamp, stamp
 
-    def _keep(self, found: Iterable[StepBack]) -> None:
+    def _keep(self, steps: Iterable[StepBack]) -> None:
         """The largest steps; of equal ones the first."""
-        self._back += found
+        self._back += steps
         if len(self._back) > self.MOST:
             self._back = sorted(self._back, key=lambda step: (-_size(step), step.line))[: self.MOST]
 

@@ -114,13 +114,13 @@ _AGAIN = {"time": _ANY, "level": r"\w+ *", "logger": _WORD, "message": _ANY}
 
 def _merged(parts: Sequence[Part]) -> list[Part]:
     """Joins neighbouring texts, so that the text around the logger is one part."""
-    found: list[Part] = []
+    merged: list[Part] = []
     for part in parts:
-        if found and part.what == "" and found[-1].what == "":
-            found[-1] = Part("", found[-1].expression + part.expression, found[-1].text + part.text)
+        if merged and part.what == "" and merged[-1].what == "":
+            merged[-1] = Part("", merged[-1].expression + part.expression, merged[-1].text + part.text)
         else:
-            found.append(part)
-    return found
+            merged.append(part)
+    return merged
 
 
 def _parts(pattern: str, printed: _Printed, depth: int = 0) -> Iterator[Part]:
@@ -133,16 +133,16 @@ def _parts(pattern: str, printed: _Printed, depth: int = 0) -> Iterator[Part]:
             yield Part("", escaped(text), text)
             at += 2 if pattern[at : at + 2] in _ESCAPES else 1
             continue
-        found = _CONVERTER.match(pattern, at)
-        name = _longest(found["name"]) if found is not None else ""
-        if found is None or not name:
+        match = _CONVERTER.match(pattern, at)
+        name = _longest(match["name"]) if match is not None else ""
+        if match is None or not name:
             raise ValueError(f"{pattern[at : at + 12]!r}: no converter of log4j's that is known here")
-        at = found.start("name") + len(name)
+        at = match.start("name") + len(name)
         options, at = _options(pattern, at, name)
-        if _KINDS[name] == "level" and found["most"] is not None:
-            yield from _padded(found, name, [_cut(found, printed)])
+        if _KINDS[name] == "level" and match["most"] is not None:
+            yield from _padded(match, name, [_cut(match, printed)])
         else:
-            yield from _padded(found, name, list(_converted(name, options, printed, depth)))
+            yield from _padded(match, name, list(_converted(name, options, printed, depth)))
 
 
 _ESCAPES = {"%%": "%", "\\t": "\t", "\\\\": "\\"}
@@ -155,7 +155,7 @@ def _longest(letters: str) -> str:
 
 
 def _options(pattern: str, at: int, name: str) -> tuple[list[str], int]:
-    found: list[str] = []
+    options: list[str] = []
     while pattern[at : at + 1] == "{":
         depth, end = 1, at + 1
         while end < len(pattern) and depth:
@@ -163,27 +163,27 @@ def _options(pattern: str, at: int, name: str) -> tuple[list[str], int]:
             end += 1
         if depth:
             raise ValueError(f"%{name}: a brace is not closed")
-        found.append(pattern[at + 1 : end - 1])
+        options.append(pattern[at + 1 : end - 1])
         at = end
-    return found, at
+    return options, at
 
 
-def _padded(found: re.Match[str], name: str, parts: list[Part]) -> list[Part]:
+def _padded(match: re.Match[str], name: str, parts: list[Part]) -> list[Part]:
     """`%-5p` pads on the right, `%5p` on the left."""
-    if not found["least"] or not parts or _KINDS[name] == "message":
+    if not match["least"] or not parts or _KINDS[name] == "message":
         return parts
-    blanks = Part("", f" {{0,{found['least']}}}", " ")
-    return [*parts, blanks] if found["left"] else [blanks, *parts]
+    blanks = Part("", f" {{0,{match['least']}}}", " ")
+    return [*parts, blanks] if match["left"] else [blanks, *parts]
 
 
-def _cut(found: re.Match[str], printed: _Printed) -> Part:
+def _cut(match: re.Match[str], printed: _Printed) -> Part:
     """A level of this many characters: `%.-1p` prints I for INFO, `%.1p` its last character, O."""
-    most = int(found["most"])
+    most = int(match["most"])
     if not most:
-        raise ValueError(f"{found[0]!r} prints no level")
-    if not found["behind"]:
+        raise ValueError(f"{match[0]!r} prints no level")
+    if not match["behind"]:
         printed.levels.update({level[-most:]: level for level in LEVELS.split("|")})
-    return Part("level", "|".join(level[:most] if found["behind"] else level[-most:] for level in LEVELS.split("|")))
+    return Part("level", "|".join(level[:most] if match["behind"] else level[-most:] for level in LEVELS.split("|")))
 
 
 def _converted(name: str, options: Sequence[str], printed: _Printed, depth: int) -> Iterator[Part]:
@@ -296,11 +296,11 @@ class _Date:
     zone: tzinfo | None
 
     def read(self, text: str) -> tuple[datetime | None, bool]:
-        found = self.parsed.fullmatch(text)
-        if found is None:
+        match = self.parsed.fullmatch(text)
+        if match is None:
             return None, False
         try:
-            return self._instant({name: value for name, value in found.groupdict().items() if value is not None})
+            return self._instant({name: value for name, value in match.groupdict().items() if value is not None})
         except (ValueError, OverflowError):
             return None, False
 
@@ -358,17 +358,17 @@ def _pieces(text: str, name: str) -> Iterator[tuple[str, str]]:
     """(group, expression) of each piece of a date."""
     at = 0
     while at < len(text):
-        found = _LETTERS.match(text, at)
-        if found is None:
+        match = _LETTERS.match(text, at)
+        if match is None:
             raise ValueError(f"%d{{{name}}}: a quote is not closed")
-        at = found.end()
-        if found["letters"]:
-            yield _lettered(found["letters"], name)
-        elif found["either"]:
+        at = match.end()
+        if match["letters"]:
+            yield _lettered(match["letters"], name)
+        elif match["either"]:
             yield "", "[T ]"
         else:
-            quoted = found["quoted"]
-            yield "", escaped(found["text"] if quoted is None else quoted or "'")
+            quoted = match["quoted"]
+            yield "", escaped(match["text"] if quoted is None else quoted or "'")
 
 
 def _lettered(letters: str, name: str) -> tuple[str, str]:
@@ -388,11 +388,11 @@ def _lettered(letters: str, name: str) -> tuple[str, str]:
 
 def _zone(name: str) -> tzinfo:
     """A zone as Java names it: `UTC`, `GMT+2`, `GMT+02:00` or one of the time zone database."""
-    found = re.fullmatch(r"(?:GMT|UTC)?([+-])(\d\d?)(?::?(\d\d))?", name)
-    if found is not None:
-        ahead = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
+    match = re.fullmatch(r"(?:GMT|UTC)?([+-])(\d\d?)(?::?(\d\d))?", name)
+    if match is not None:
+        ahead = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
         if ahead < timedelta(days=1):
-            return timezone(-ahead if found[1] == "-" else ahead)
+            return timezone(-ahead if match[1] == "-" else ahead)
     try:
         return timezone.utc if name in ("UTC", "GMT", "Z") else ZoneInfo(name)
     except (ValueError, ZoneInfoNotFoundError, OSError):

@@ -73,10 +73,10 @@ def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
     if unit.size < PIECE_BYTES:
         return [unit]
     try:
-        found = lone_content(unit)
-        if found is None:
+        lone = lone_content(unit)
+        if lone is None:
             return [unit]
-        member, file = found
+        member, file = lone
         with io.BufferedReader(file, HEAD) as stream:
             head = stream.peek(HEAD)[:HEAD]
             plain = form_of(member.path, head) == "plain" and not head.startswith(UTF16)
@@ -104,10 +104,10 @@ def line_feeds(unit: Unit) -> list[int]:
     assert unit.piece is not None
     counts = []
     try:
-        found = lone_content(unit)
-        if found is None:
+        lone = lone_content(unit)
+        if lone is None:
             return []
-        with io.BufferedReader(found[1], log_file.CHUNK) as stream:
+        with io.BufferedReader(lone[1], log_file.CHUNK) as stream:
             at = stream.seek(unit.piece.begin)
             while unit.piece.end is None or at < unit.piece.end:
                 data = stream.read(log_file.CHUNK)
@@ -155,10 +155,10 @@ def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Rows]:
     """Events of a piece, with its summary last. Without a summary the piece could not be read, and the pieces of its file are rejected."""
     assert unit.piece is not None
     try:
-        found = lone_content(unit)
-        if found is None:
+        lone = lone_content(unit)
+        if lone is None:
             return
-        member, file = found
+        member, file = lone
         with cast(BinaryIO, io.BufferedReader(file, CHUNK)) as stream:
             kind = kind_of(member, stream.read(HEAD), layouts)
             stream.seek(0)
@@ -197,10 +197,10 @@ def put_together(planned: Iterable[Unit], values: Iterable[str], layouts: Sequen
         files[_whole(summary.unit)].append(summary)
     rows: list[Rows] = []
     torn: list[Unit] = []
-    for unit, found in files.items():
-        found.sort(key=lambda piece: piece.account.before.offset)
-        if len(found) == pieces[unit] and _fit(found):
-            rows.extend(_last_rows(found, layouts))
+    for unit, summaries in files.items():
+        summaries.sort(key=lambda piece: piece.account.before.offset)
+        if len(summaries) == pieces[unit] and _fit(summaries):
+            rows.extend(_last_rows(summaries, layouts))
         else:
             torn.append(replace(unit, size=sizes[unit]))
     return rows, torn
@@ -215,18 +215,18 @@ def _whole(unit: Unit) -> Unit:
     return replace(unit, piece=None, size=0)
 
 
-def _fit(found: Sequence[PieceSummary]) -> bool:
-    accounts = [piece.account for piece in found]
-    few = sum(piece.source.problems for piece in found) <= MAX_PROBLEMS
-    return few and fit(accounts) and len({piece.member for piece in found}) == 1 and found[0].bytes == accounts[-1].after.offset
+def _fit(summaries: Sequence[PieceSummary]) -> bool:
+    accounts = [piece.account for piece in summaries]
+    few = sum(piece.source.problems for piece in summaries) <= MAX_PROBLEMS
+    return few and fit(accounts) and len({piece.member for piece in summaries}) == 1 and summaries[0].bytes == accounts[-1].after.offset
 
 
-def _last_rows(found: Sequence[PieceSummary], layouts: Sequence[Layout]) -> Iterator[Rows]:
-    first = found[0]
+def _last_rows(summaries: Sequence[PieceSummary], layouts: Sequence[Layout]) -> Iterator[Rows]:
+    first = summaries[0]
     account = SourceAccount(first.member.path)
-    for piece in found:
+    for piece in summaries:
         account.follow(piece.source)
-    for row in joined([piece.account for piece in found], first.member, first.kind, layouts):
+    for row in joined([piece.account for piece in summaries], first.member, first.kind, layouts):
         yield from account.pass_by(row)
     assert first.bytes is not None
     assert first.sha256 is not None

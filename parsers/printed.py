@@ -129,11 +129,11 @@ class Printed:
         quiet = pc.if_else(pc.is_valid(level), pc.is_in(level, _INFO), pc.take(usual, at))
         facet = pc.if_else(pc.and_(quiet, pc.is_valid(batch["line"])), pc.take(facets, at), None)
         for number in pc.unique(facet).drop_null().to_pylist():
-            own = pc.indices_nonzero(pc.equal(facet, number))
+            lines = pc.indices_nonzero(pc.equal(facet, number))
             if number < 0:
-                own = own.filter(pc.invert(pc.fill_null(pc.match_substring(batch["text"].take(own), OTHER_FETCHER), False)))
-            if len(own):
-                self._by_facet[_NUMBERED[number]].add_all(batch.select(PLACES.names).take(own))
+                lines = lines.filter(pc.invert(pc.fill_null(pc.match_substring(batch["text"].take(lines), OTHER_FETCHER), False)))
+            if len(lines):
+                self._by_facet[_NUMBERED[number]].add_all(batch.select(PLACES.names).take(lines))
 
     def follow(self, later: Printed) -> None:
         """Goes on with what a later part of the source showed."""
@@ -142,9 +142,9 @@ class Printed:
 
     def collected(self, clock: str | None) -> Row:
         """Fields of schemas.COLLECTED. `clock`: that of the source; times by another clock are left out."""
-        found = [
+        printed = [
             {"facet": facet, "line": place["line"], "time": place["time"] if place["clock"] == clock else None}
             for facet in sorted(self._by_facet)
             for place in self._by_facet[facet].all().to_pylist()
         ]
-        return {"printed": found or None}
+        return {"printed": printed or None}

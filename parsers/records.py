@@ -122,9 +122,9 @@ class _Writer:
 
     def learn(self, head: bytes) -> None:
         """Determines the layout from lines."""
-        found = layout_of(head, self.given).layout
-        if found is not None:
-            self._use(found)
+        layout = layout_of(head, self.given).layout
+        if layout is not None:
+            self._use(layout)
 
     def begins(self, text: bytes) -> bool:
         return any(layout.begins(text, 0) for layout in self.layouts)
@@ -217,8 +217,8 @@ class _Writer:
         text = "\n".join(self.parts).rstrip("\n")
         tail = self.layout.tail if self.layout is not None else None
         if row["level"] is not None and row["logger"] is None and len(self.parts) > 1 and tail is not None:
-            found = tail.search(text, len(self.parts[0]))
-            row["logger"] = found["logger"] if found is not None else None
+            match = tail.search(text, len(self.parts[0]))
+            row["logger"] = match["logger"] if match is not None else None
         row["lines"] = min(row["lines"], text.count("\n") + 1)
         for begin in range(0, max(len(text), 1), MAX_RECORD):
             self.done.append({**row, "number": self.number, "text": text[begin : begin + MAX_RECORD]})
@@ -273,10 +273,10 @@ class _Walk:
 
     def _plain(self, outer: _Lines) -> Iterator[Row]:
         """Records up to the first line that is clearly wrapped, which is put back."""
-        while (found := outer.next()) is not None:
-            text, number, byte = found
+        while (line := outer.next()) is not None:
+            text, number, byte = line
             if not self.writers.own.begins(text) and not text[:1].isspace() and self.unwrapper.wraps(text):
-                outer.again = found
+                outer.again = line
                 return
             yield from self._full(self.writers.own, Line(text, number, byte, b"", "", "", None))
 
@@ -301,13 +301,13 @@ class _Walk:
         return rows
 
     def _problems(self, outer: Outer) -> Iterator[Row]:
-        own = self.writers.own
+        writer = self.writers.own
         if outer.cut:
-            yield own.problem(f"{outer.cut} lines longer than {MAX_LOG_LINE} bytes; the rest of each was not read", outer)
+            yield writer.problem(f"{outer.cut} lines longer than {MAX_LOG_LINE} bytes; the rest of each was not read", outer)
         if trouble := self.writers.problem():
-            yield own.problem(trouble, outer)
+            yield writer.problem(trouble, outer)
         if outer.problem:
-            yield own.problem(outer.problem, outer)
+            yield writer.problem(outer.problem, outer)
 
 
 def _head(stream: BinaryIO) -> tuple[bytes, str | None]:

@@ -217,7 +217,7 @@ def _batch(rows: list[Row]) -> list[pa.RecordBatch]:
     return [pa.RecordBatch.from_pylist(rows, schema=EVENTS)] if rows else []
 
 
-def _joined(found: list[pa.RecordBatch], size: int) -> list[pa.RecordBatch]:
-    whole = pa.Table.from_batches(found, schema=EVENTS)
-    joined: list[pa.RecordBatch] = (whole.combine_chunks() if len(found) > 1 else whole).to_batches(max_chunksize=size)
+def _joined(batches: list[pa.RecordBatch], size: int) -> list[pa.RecordBatch]:
+    table = pa.Table.from_batches(batches, schema=EVENTS)
+    joined: list[pa.RecordBatch] = (table.combine_chunks() if len(batches) > 1 else table).to_batches(max_chunksize=size)
     return joined

@@ -64,10 +64,10 @@ def stamps(text: str, begin: int = 0, end: int | None = None) -> Iterator[Stamp]
     """The times in a text, from left to right."""
     at, end = begin, len(text) if end is None else end
     while (place := _MAY_BEGIN.search(text, at, end)) is not None:
-        found = _stamp(text, place.start())
-        if found is not None and found.end <= end:
-            yield found
-            at = found.end
+        stamp = _stamp(text, place.start())
+        if stamp is not None and stamp.end <= end:
+            yield stamp
+            at = stamp.end
         else:
             at = place.start() + 1
 
@@ -78,10 +78,10 @@ def _stamp(text: str, begin: int) -> Stamp | None:
     before = ("EEE" if weekday[1] else "EEEE") + _quoted(weekday["after"]) if weekday is not None else ""
     for expression, formats in _DATES:
         date = expression.match(text, start)
-        found = _dated(text, date, formats) if date is not None else None
-        if found is not None and _ENDS.match(text, found[1]):
-            whole = [before + form for form in found[0]]
-            return Stamp(begin, found[1], tuple(map(_named, whole)), "yy" in whole[0])
+        dated = _dated(text, date, formats) if date is not None else None
+        if dated is not None and _ENDS.match(text, dated[1]):
+            forms = [before + form for form in dated[0]]
+            return Stamp(begin, dated[1], tuple(map(_named, forms)), "yy" in forms[0])
     return _undated(text, begin) if weekday is None else None
 
 
@@ -121,14 +121,14 @@ def _date_behind(text: str, begin: int, clock: str, at: int) -> Stamp | None:
 
 def _clock(text: str, at: int) -> tuple[str, int] | None:
     """The form of the time of day at this place, and where it ends."""
-    found = _CLOCK.match(text, at)
-    if found is None:
+    match = _CLOCK.match(text, at)
+    if match is None:
         return None
-    end = found.end()
-    between = found["between"] or ""
+    end = match.end()
+    between = match["between"] or ""
     noon_at = end
     form = f"{{}}{between}mm{between}ss"
-    if found["compact"]:
+    if match["compact"]:
         digits = 3 if text[end : end + 3].isdigit() and len(text[end : end + 3]) == 3 else 0
         form, end = form + "S" * digits, end + digits
     if (fraction := (_FRACTION_BEHIND_DASHES if between == "-" else _FRACTION).match(text, end)) is not None:
@@ -142,10 +142,10 @@ def _clock(text: str, at: int) -> tuple[str, int] | None:
     return form.format(hour), end
 
 
-def _zone(found: re.Match[str]) -> str:
-    if found["number"]:
-        return "XXX" if found["colon"] else "Z"
-    return "z" if found["name"] else "X"
+def _zone(match: re.Match[str]) -> str:
+    if match["number"]:
+        return "XXX" if match["colon"] else "Z"
+    return "z" if match["name"] else "X"
 
 
 def _quoted(text: str) -> str:

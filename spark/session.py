@@ -154,8 +154,8 @@ def jvm_options(conf: Mapping[str, str], more: list[str]) -> list[str]:
 def _cores(master: str) -> int:
     """Number of tasks that a local master runs in parallel."""
     local = LOCAL.fullmatch(master)
-    asked = local[1] if local else None
-    return (os.cpu_count() or 1) if asked == "*" else int(asked or 1)
+    count = local[1] if local else None
+    return (os.cpu_count() or 1) if count == "*" else int(count or 1)
 
 
 def _driver_memory() -> int:

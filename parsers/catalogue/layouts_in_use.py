@@ -58,9 +58,9 @@ class LayoutsInUse:
 
     def find(self, data: bytes, base: int) -> Hits:
         """The literals from a line's end on."""
-        found, self._found = self._found, None
-        if found is not None and found[0] is self.literals and found[1] is data and not base:
-            return found[2]
+        hits, self._found = self._found, None
+        if hits is not None and hits[0] is self.literals and hits[1] is data and not base:
+            return hits[2]
         return self.literals.find(data, base)
 
     def may_be_wrapped(self, data: bytes) -> Sequence[int]:
@@ -73,9 +73,9 @@ class LayoutsInUse:
         """Determines the layout from lines, unless one is known."""
         if self.known:
             return
-        found = layout_of(head, self.given, self.written)
-        if found.layout is not None:
-            self._take(found, found.layout)
+        learned = layout_of(head, self.given, self.written)
+        if learned.layout is not None:
+            self._take(learned, learned.layout)
         elif not self.shown:
             lines = (text_of(line) for line in head.split(b"\n", 64)[:64])
             self.shown = [line[:_SHOWN] for line in lines if line.strip()][:_SHOWN_LINES]
@@ -124,8 +124,8 @@ class LayoutsInUse:
                 line = _NO_TAB.search(data, at, limit)
                 at = line.end() if line is not None else limit
             return at if at < limit else len(data) + 1
-        found = [head.start() for layout in self.known or [LOG4J] if (head := layout.head.search(data, at, limit + _MAX_HEAD)) is not None]
-        return min(found, default=len(data) + 1)
+        begins = [head.start() for layout in self.known or [LOG4J] if (head := layout.head.search(data, at, limit + _MAX_HEAD)) is not None]
+        return min(begins, default=len(data) + 1)
 
     def record_at(self, data: bytes, at: int) -> Record | None:
         """The record that begins at this place, in a layout in use."""
@@ -157,12 +157,12 @@ class LayoutsInUse:
         self.learned += [pattern for pattern in other.learned if pattern not in self.learned]
         self.troubles += [trouble for trouble in other.troubles if trouble not in self.troubles]
 
-    def _take(self, found: Learned, layout: Layout) -> None:
+    def _take(self, learned: Learned, layout: Layout) -> None:
         self._use(layout)
-        if found.pattern is not None and found.pattern not in self.learned:
-            self.learned.append(found.pattern)
-        if found.trouble is not None and found.trouble not in self.troubles:
-            self.troubles.append(found.trouble)
+        if learned.pattern is not None and learned.pattern not in self.learned:
+            self.learned.append(learned.pattern)
+        if learned.trouble is not None and learned.trouble not in self.troubles:
+            self.troubles.append(learned.trouble)
 
     def _use(self, layout: Layout) -> None:
         known = [layout, *(other for other in self.known if other is not layout)]

@@ -93,8 +93,8 @@ class LogFile(Reading):
 
     def _wrapped_from(self, data: bytes) -> int:
         """Where the first line begins that is clearly wrapped; the end if there is none."""
-        found = self.layouts.may_be_wrapped(data)
-        return next((at for at in found if self._wraps(data[at : line_end(data, at)])), len(data))
+        candidates = self.layouts.may_be_wrapped(data)
+        return next((at for at in candidates if self._wraps(data[at : line_end(data, at)])), len(data))
 
     def _wraps(self, line: bytes) -> bool:
         return self.unwrapper.wraps(line)
@@ -120,11 +120,11 @@ class LogFile(Reading):
         self.line, self.offset, self.unended = outer.line, outer.byte, outer.unended
         self._take_over(self.writers.own)
 
-    def _take_over(self, own: Unwrapped) -> None:
+    def _take_over(self, unwrapped: Unwrapped) -> None:
         """Unwrapped lines that name no writer are this file's own."""
-        self.layouts.take_over(own.layouts)
-        self.layouts.shown = self.layouts.shown or (own.layouts.shown if own.survey.hits or not self.writers.named else [])
-        self.survey.take_over(own.survey)
+        self.layouts.take_over(unwrapped.layouts)
+        self.layouts.shown = self.layouts.shown or (unwrapped.layouts.shown if unwrapped.survey.hits or not self.writers.named else [])
+        self.survey.take_over(unwrapped.survey)
 
     def collected(self) -> Row:
         of_writers = sum(reading.count for reading in self.writers.named.values())

@@ -185,9 +185,9 @@ def fit(accounts: Sequence[Account]) -> bool:
     return all(a.whole for a in accounts) and all(a.after == b.before for a, b in pairwise(accounts))
 
 
-def _near(asked: tuple[datetime, datetime], named: Named) -> bool:
+def _near(span: tuple[datetime, datetime], named: Named) -> bool:
     """Whether a row that needed the broker may have been given this one."""
-    return named is not None and named[1] is not None and asked[0] - SAME_MOMENT <= named[1] <= asked[1] + SAME_MOMENT
+    return named is not None and named[1] is not None and span[0] - SAME_MOMENT <= named[1] <= span[1] + SAME_MOMENT
 
 
 def joined(accounts: Sequence[Account], member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Row]:

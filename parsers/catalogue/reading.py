@@ -206,19 +206,19 @@ class Reading:
             self.named = (readings[0][0]["node"], self.owner.time if self.owner else None)
         for pattern in self.layouts.literals.candidates(ids):
             if pattern.multiline:
-                whole = seen
+                complete = seen
                 if self.owner is not None and self.owner_at >= 0:
-                    whole = self.whole_record(data, seen, self.owner, self.owner_at, self.layouts.latest)
-                found = apply(pattern, prefix(whole.message, whole.logger)[1], whole.logger, whole.bare)
-                if found is not None:
+                    complete = self.whole_record(data, seen, self.owner, self.owner_at, self.layouts.latest)
+                match = apply(pattern, prefix(complete.message, complete.logger)[1], complete.logger, complete.bare)
+                if match is not None:
                     self.matched_whole = True
-                    yield from self._events(pattern, found.groupdict(), readings[0][0], whole)
+                    yield from self._events(pattern, match.groupdict(), readings[0][0], complete)
                     return
                 continue
             for context, message in readings:
-                found = apply(pattern, message, seen.logger, seen.bare)
-                if found is not None:
-                    yield from self._events(pattern, found.groupdict(), context, seen)
+                match = apply(pattern, message, seen.logger, seen.bare)
+                if match is not None:
+                    yield from self._events(pattern, match.groupdict(), context, seen)
                     return
         if self.layouts.literals.names_logger(ids) and not self.unread:
             self.count_unrecognised(seen)

@@ -95,8 +95,8 @@ class Survey:
         for layout in layouts.known:
             for head in layout.head.finditer(data, 0, HEAD):
                 record = layout.read(text_of(data[head.start() : line_end(data, head.start())]))
-                if record is not None and (found := _NODE_FIRST.match(record.message)):
-                    self.nodes[int(found[1])] += 1
+                if record is not None and (match := _NODE_FIRST.match(record.message)):
+                    self.nodes[int(match[1])] += 1
 
     def _pass_by(self, record: Record | None) -> None:
         """Extends the time range covered. If only some lines are in UTC, the clock of the first line counts for the file."""

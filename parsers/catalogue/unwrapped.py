@@ -96,15 +96,15 @@ class Unwrapped(Reading):
     ) -> tuple[Sequence[int], Sequence[int], Sequence[int], pa.StringArray]:
         kept = self.lines
         firsts = [bisect_right(self.starts, begin) - 1 for begin in begins]
-        found = firsts if not firsts or max(firsts) < len(kept) else [min(first, len(kept) - 1) for first in firsts]
+        bounded = firsts if not firsts or max(firsts) < len(kept) else [min(first, len(kept) - 1) for first in firsts]
         if self.seconds and len(self.differences) >= _SURE:
-            times = [microseconds(finer(moment_of(time), time_of(kept.utc[at]))) for time, at in zip(times, found, strict=True)]
-        whole = [self.starts[first + 1] >= end for first, end in zip(firsts, ends, strict=True)]
+            times = [microseconds(finer(moment_of(time), time_of(kept.utc[at]))) for time, at in zip(times, bounded, strict=True)]
+        complete = [self.starts[first + 1] >= end for first, end in zip(firsts, ends, strict=True)]
         raw = [
             text_of(kept.raw[at])[:MAX_TEXT] if is_whole else self._between(begin, end)
-            for at, is_whole, begin, end in zip(found, whole, begins, ends, strict=True)
+            for at, is_whole, begin, end in zip(bounded, complete, begins, ends, strict=True)
         ]
-        return [kept.line[at] for at in found], [kept.byte[at] for at in found], times, pa.array(raw, pa.string())
+        return [kept.line[at] for at in bounded], [kept.byte[at] for at in bounded], times, pa.array(raw, pa.string())
 
     def _raw(self, seen: Seen) -> str:
         return self._between(seen.begin, seen.end)

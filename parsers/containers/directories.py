@@ -22,11 +22,11 @@ def leaves(root: str) -> Iterator[str]:
             continue
         try:
             with os.scandir(os.path.join(root, name)) as entries:
-                found = sorted((entry.name for entry in entries if not is_junk(clean(entry.name))), reverse=True)
+                names = sorted((entry.name for entry in entries if not is_junk(clean(entry.name))), reverse=True)
         except OSError:
             yield name
             continue
-        pending.extend(os.path.join(name, child) for child in found)
+        pending.extend(os.path.join(name, child) for child in names)
 
 
 def _is_directory(path: str) -> bool:

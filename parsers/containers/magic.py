@@ -30,7 +30,7 @@ def form_of(name: str, head: bytes) -> str:
     """A key of compression.DECOMPRESSORS, 'tar', 'zip', one of UNREAD, or 'plain'."""
     if packed := compression(head):
         return packed
-    for magic, found in _MAGIC.items():
+    for magic, form in _MAGIC.items():
         if head.startswith(magic):
-            return found
+            return form
     return "tar" if is_tar(name, head) else "plain"

@@ -225,8 +225,8 @@ class _Objects:
         from pyarrow.fs import FileSelector
 
         files, base = self._there
-        found = files.get_file_info(FileSelector(base, recursive=True))
-        named = ((info.path[len(base) :].lstrip("/"), info) for info in found if info.type.name != "Directory")
+        infos = files.get_file_info(FileSelector(base, recursive=True))
+        named = ((info.path[len(base) :].lstrip("/"), info) for info in infos if info.type.name != "Directory")
         for name, info in sorted(named, key=lambda one: one[0].split("/")):
             if not is_junk(clean(name)):
                 yield self._leaf(name, info)

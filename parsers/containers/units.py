@@ -92,14 +92,14 @@ def listed(paths: Sequence[str]) -> list[Listed]:
     return [Listed(path, names[path], list(storage(path).leaves())) for path in unique]
 
 
-def divided(found: Sequence[Listed], limits: Limits = DEFAULTS, patterns: Sequence[PatternFile] = ()) -> list[Unit]:
+def divided(listed: Sequence[Listed], limits: Limits = DEFAULTS, patterns: Sequence[PatternFile] = ()) -> list[Unit]:
     """The units of the listed files, or of some of them."""
     files = tuple(patterns)
     put_limits_in_force(limits)
     pattern_files.put_in_force(files)
-    total = sum(_cost(one.path, leaf) for one in found for leaf in one.leaves)
+    total = sum(_cost(one.path, leaf) for one in listed for leaf in one.leaves)
     aim = min(max(total // 64, UNIT_BYTES.start), UNIT_BYTES.stop)
-    found_units = (replace(unit, prefix=one.prefix) for one in found if one.leaves for unit in _divide(one.path, one.leaves, aim))
+    found_units = (replace(unit, prefix=one.prefix) for one in listed if one.leaves for unit in _divide(one.path, one.leaves, aim))
     return [replace(unit, limits=limits, patterns=files) for unit in found_units]
 
 

@@ -99,23 +99,23 @@ def lone_file(unit: Unit) -> tuple[Member, File] | None:
 
 def lone_content(unit: Unit) -> tuple[Member, File] | None:
     """The same; for a compressed file, its decompressed content if decompressing is far faster than reading logs. Raises OSError."""
-    found = lone_file(unit)
-    if found is None:
+    lone = lone_file(unit)
+    if lone is None:
         return None
-    member, file = found
+    member, file = lone
     form = compression(file.read(BUFFER))
     file.seek(0)
-    return (replace(member, size=None), Inflated(file, form)) if form in _FAST else found
+    return (replace(member, size=None), Inflated(file, form)) if form in _FAST else lone
 
 
 def hands(unit: Unit, ways: int) -> list[Unit]:
     """The unit divided into this many shares if it is a compressed tar that decompresses far faster than it is parsed; else the unit
     itself."""
     try:
-        found = lone_file(unit) if ways > 1 else None
-        if found is None:
+        lone = lone_file(unit) if ways > 1 else None
+        if lone is None:
             return [unit]
-        with buffered(Guarded(found[1].read, Allowance())) as packed, found[1]:
+        with buffered(Guarded(lone[1].read, Allowance())) as packed, lone[1]:
             form = compression(packed.peek(BUFFER))
             if form not in _FAST or not is_tar(unit.path, buffered(Guarded(Unpacked(packed, form).read, Allowance())).peek(BUFFER)):
                 return [unit]
@@ -141,12 +141,12 @@ def _file(
         return
     with file:
         member = Member(label, file.size, file.modified)
-        whole = _Digested(file) if sealed is not None and _is_first(select, nest) else None
-        guard = Guarded(_read_of(file, select, whole), nest.allowance, on_disk=True)
+        digested = _Digested(file) if sealed is not None and _is_first(select, nest) else None
+        guard = Guarded(_read_of(file, select, digested), nest.allowance, on_disk=True)
         stream = buffered(guard)
         form = form_of(label, stream.peek(BUFFER))
-        if form == "plain" and whole is not None:
-            whole.leave()
+        if form == "plain" and digested is not None:
+            digested.leave()
         if form == "zip":
             nest.allowance.taken += file.size
             file.seek(0)
@@ -154,23 +154,23 @@ def _file(
         else:
             problem = yield from _content(member, stream, replace(nest, disk=Ahead(place, name)), select)
         if form != "plain":
-            _seal(whole, sealed, member, form, at_once=version is None)
+            _seal(digested, sealed, member, form, at_once=version is None)
         trouble = guard.problem or problem or file.changed()
         if trouble and (nest.dealt is None or nest.dealt[0] == 0):  # every share reports what is wrong with the archive itself
             yield member, None, f"{label}: {trouble}"
 
 
-def _read_of(file: File, select: tuple[str, ...] | None, whole: _Digested | None) -> Callable[[int], Any]:
+def _read_of(file: File, select: tuple[str, ...] | None, digested: _Digested | None) -> Callable[[int], Any]:
     """Reads the selected range of a file, or all of it."""
     if select and "-" in select[0]:
         return _Range(file, select).read
-    return whole.read if whole is not None else file.read
+    return digested.read if digested is not None else file.read
 
 
-def _seal(whole: _Digested | None, sealed: Sealed | None, member: Member, form: str, *, at_once: bool) -> None:
+def _seal(digested: _Digested | None, sealed: Sealed | None, member: Member, form: str, *, at_once: bool) -> None:
     """Reports the digest of an archive, if this reader has to report it."""
-    if sealed is not None and whole is not None and (digest := whole.finish(at_once=at_once)):
-        sealed(member, form, whole.size, digest)
+    if sealed is not None and digested is not None and (digest := digested.finish(at_once=at_once)):
+        sealed(member, form, digested.size, digest)
 
 
 def _is_first(select: tuple[str, ...] | None, nest: _Nest) -> bool:

@@ -214,11 +214,11 @@ def _xxh32(data: bytes) -> int:
     """xxHash32 of fewer than 16 bytes."""
     mask, prime1, prime2, prime3, prime4, prime5 = 0xFFFFFFFF, 2654435761, 2246822519, 3266489917, 668265263, 374761393
     value = prime5 + len(data)
-    whole = len(data) - len(data) % 4
-    for at in range(0, whole, 4):
+    aligned = len(data) - len(data) % 4
+    for at in range(0, aligned, 4):
         value = value + int.from_bytes(data[at : at + 4], "little") * prime3 & mask
         value = (value << 17 | value >> 15) * prime4 & mask
-    for byte in data[whole:]:
+    for byte in data[aligned:]:
         value = value + byte * prime5 & mask
         value = (value << 11 | value >> 21) * prime1 & mask
     value = (value ^ value >> 15) * prime2 & mask

@@ -134,11 +134,11 @@ class Fields:
         count = self.unsigned_varint()
         if count > MAX_LENGTH:
             raise Malformed("a record has more tagged fields than Kafka could ever define")
-        found: dict[int, Fields] = {}
+        by_tag: dict[int, Fields] = {}
         for _ in range(count):
             tag = self.unsigned_varint()
-            found[tag] = Fields(self.raw(self.unsigned_varint()))
-        return found
+            by_tag[tag] = Fields(self.raw(self.unsigned_varint()))
+        return by_tag
 
     def end(self) -> None:
         if self.remaining:

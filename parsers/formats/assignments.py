@@ -59,9 +59,9 @@ def pieces(stream: BinaryIO, member: Member) -> Iterator[Piece | Row]:
     exact = text.isascii() and len(text) == len(data[:most])
     at, line, failures = 0, 1, 0
     while at < len(text):
-        found = _LINE.match(text, at)
-        assert found is not None
-        raw = found[0]
+        match = _LINE.match(text, at)
+        assert match is not None
+        raw = match[0]
         begin = _document(raw)
         end, value = at + len(raw), None
         if begin is not None and failures < MAX_FAILURES:
@@ -84,13 +84,13 @@ def pieces(stream: BinaryIO, member: Member) -> Iterator[Piece | Row]:
 
 def _document(raw: str) -> int | None:
     """Where in a line a document may begin: at its start, or after the path of a znode."""
-    found = _JSON_BEGINS.search(raw)
-    if found is None or found.start() > 500:
+    match = _JSON_BEGINS.search(raw)
+    if match is None or match.start() > 500:
         return None
-    before = raw[: found.start()].strip()
+    before = raw[: match.start()].strip()
     if not before:
-        return found.start() if found[0] == "{" or raw[found.start() :].lstrip("[ \n")[:1] == "{" else None
-    return found.start() if found[0] == "{" and (before.startswith("/") or before.endswith("partitions")) else None
+        return match.start() if match[0] == "{" or raw[match.start() :].lstrip("[ \n")[:1] == "{" else None
+    return match.start() if match[0] == "{" and (before.startswith("/") or before.endswith("partitions")) else None
 
 
 def common(member: Member, pattern: str, piece: Piece) -> Row:
@@ -121,14 +121,14 @@ def read_znodes(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
 
 def _plan(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    found = False
+    present = False
     for piece in pieces(stream, member):
         if isinstance(piece, dict):
             yield piece
         elif piece.value is not None:
-            found = True
+            present = True
             yield from partitions(piece, member, "plan")
-    if not found:
+    if not present:
         yield problem("assignments-malformed", f"{member.path}: no JSON that Kafka's tools would read", line=1, byte=0)
 
 
@@ -226,8 +226,8 @@ Znode = tuple[str, dict[str, Any]]
 def znode_of(path: str) -> Znode | None:
     """Which znode a path names, with topic, partition and broker from the path. Names with '_', '.' or '-' in place of '/' count too."""
     for name, expression in _PATHS:
-        if found := expression.search(path):
-            return name, found.groupdict()
+        if match := expression.search(path):
+            return name, match.groupdict()
     return None
 
 

@@ -68,8 +68,8 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
         elif (expected := integer(text, INT32)) is None:
             yield malformed(member, text, "the number of rows expected", number, at)
     if expected is not None and expected != found:
-        said = f"Expected [{expected}] entries in checkpoint file [{member.path}], but found only [{found}]"
-        yield problem("checkpoint-corrupt", said, line=2)
+        message = f"Expected [{expected}] entries in checkpoint file [{member.path}], but found only [{found}]"
+        yield problem("checkpoint-corrupt", message, line=2)
     elif expected is None and found:
         yield problem("checkpoint-corrupt", f"{member.path}: rows without the lines of version and count before them", line=1)
     elif found and not ended.by_newline:
@@ -109,8 +109,8 @@ def _version(member: Member, text: str, at: int) -> Iterator[Row]:
     if version is None:
         yield malformed(member, text, "the version, 0, expected", 1, at)
     elif version != 0:
-        said = f"Unrecognised version:{version}, expected version: 0 in checkpoint file at: {member.path}"
-        yield problem("checkpoint-corrupt", said, line=1, byte=at)
+        message = f"Unrecognised version:{version}, expected version: 0 in checkpoint file at: {member.path}"
+        yield problem("checkpoint-corrupt", message, line=1, byte=at)
 
 
 def _rows(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:

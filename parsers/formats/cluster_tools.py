@@ -86,10 +86,10 @@ class _Output:
         return {**common(self.member, pattern, piece), "event": event, **columns}
 
     def _document(self, piece: Piece) -> Iterator[Row]:
-        found = piece.value
-        if isinstance(found, dict) and isinstance(found.get("brokers"), list):
-            yield from self._log_dirs(piece, found["brokers"])
-        elif isinstance(found, dict) and isinstance(found.get("partitions"), list):
+        document = piece.value
+        if isinstance(document, dict) and isinstance(document.get("brokers"), list):
+            yield from self._log_dirs(piece, document["brokers"])
+        elif isinstance(document, dict) and isinstance(document.get("partitions"), list):
             yield from partitions(piece, self.member, self.assignment, "reassign-output")
         else:
             raise Malformed("JSON that none of the tools prints")
@@ -107,15 +107,15 @@ class _Output:
         if self.of_groups and len(cells := piece.text.split()) >= len(self.of_groups):
             yield from self._group(piece, dict(zip(self.of_groups, cells, strict=False)))
             return
-        if found := _QUORUM.fullmatch(piece.text):
+        if match := _QUORUM.fullmatch(piece.text):
             self.quorum_at = self.quorum_at or piece
-            self.quorum[found["name"]] = found["value"].strip()
-            if found["name"] == "CurrentObservers":
+            self.quorum[match["name"]] = match["value"].strip()
+            if match["name"] == "CurrentObservers":
                 yield from self._quorum_state()
             return
         for expression, reader in _LINES:
-            if found := expression.match(piece.text):
-                yield from reader(self, piece, found)
+            if match := expression.match(piece.text):
+                yield from reader(self, piece, match)
                 return
 
     def _headings(self, piece: Piece) -> Iterator[Row]:
@@ -162,34 +162,36 @@ class _Output:
 
     # reassignments and elections
 
-    def _reassigned(self, piece: Piece, found: Found, reason: str, **columns: Any) -> Row:
-        return self._row(piece, "reassign-output", "reassignment-told", reason=reason, **_partition(found), **columns)
+    def _reassigned(self, piece: Piece, match: Found, reason: str, **columns: Any) -> Row:
+        return self._row(piece, "reassign-output", "reassignment-told", reason=reason, **_partition(match), **columns)
 
-    def _progress(self, piece: Piece, found: Found) -> Iterator[Row]:
-        said = found["said"]
-        reason = "completed" if said.startswith(("completed", "is complete")) else "failed" if said.startswith("failed") else "in-progress"
-        yield self._reassigned(piece, found, reason)
+    def _progress(self, piece: Piece, match: Found) -> Iterator[Row]:
+        status = match["said"]
+        reason = (
+            "completed" if status.startswith(("completed", "is complete")) else "failed" if status.startswith("failed") else "in-progress"
+        )
+        yield self._reassigned(piece, match, reason)
 
-    def _moved(self, piece: Piece, found: Found) -> Iterator[Row]:
-        said = found["said"]
-        reason = "completed" if said.startswith("completed") else "failed" if said.startswith("failed") else "in-progress"
-        yield self._reassigned(piece, found, reason, broker=number(found["broker"], INT32))
+    def _moved(self, piece: Piece, match: Found) -> Iterator[Row]:
+        status = match["said"]
+        reason = "completed" if status.startswith("completed") else "failed" if status.startswith("failed") else "in-progress"
+        yield self._reassigned(piece, match, reason, broker=number(match["broker"], INT32))
 
-    def _not_active(self, piece: Piece, found: Found) -> Iterator[Row]:
-        replicas = [number(n, INT32) for n in re.findall(r"-?\d+", found["replicas"])]
-        yield self._reassigned(piece, found, "not-active", replicas=replicas)
+    def _not_active(self, piece: Piece, match: Found) -> Iterator[Row]:
+        replicas = [number(n, INT32) for n in re.findall(r"-?\d+", match["replicas"])]
+        yield self._reassigned(piece, match, "not-active", replicas=replicas)
 
-    def _not_found(self, piece: Piece, found: Found) -> Iterator[Row]:
-        broker = number(found["broker"], INT32) if found["broker"] else None
-        yield self._reassigned(piece, found, "in-progress" if " is being moved" in piece.text else "failed", broker=broker)
+    def _not_found(self, piece: Piece, match: Found) -> Iterator[Row]:
+        broker = number(match["broker"], INT32) if match["broker"] else None
+        yield self._reassigned(piece, match, "in-progress" if " is being moved" in piece.text else "failed", broker=broker)
 
-    def _listed(self, piece: Piece, found: Found) -> Iterator[Row]:
-        ids = {key: [number(n, INT32) for n in found[key].split(",")] if found[key] else [] for key in ("replicas", "adding", "removing")}
+    def _listed(self, piece: Piece, match: Found) -> Iterator[Row]:
+        ids = {key: [number(n, INT32) for n in match[key].split(",")] if match[key] else [] for key in ("replicas", "adding", "removing")}
         columns = {"replicas": ids["replicas"], "adding_replicas": ids["adding"], "removing_replicas": ids["removing"]}
-        yield self._reassigned(piece, found, "in-progress", **columns)
+        yield self._reassigned(piece, match, "in-progress", **columns)
 
-    def _started_move(self, piece: Piece, found: Found) -> Iterator[Row]:
-        yield self._reassigned(piece, found, "started", broker=number(found["broker"], INT32), directory=found["directory"])
+    def _started_move(self, piece: Piece, match: Found) -> Iterator[Row]:
+        yield self._reassigned(piece, match, "started", broker=number(match["broker"], INT32), directory=match["directory"])
 
     def _started_moves(self, piece: Piece, found: Found) -> Iterator[Row]:
         for match in re.finditer(rf"(?P<t2>{TOPIC}?)-(?P<p2>\d+)-(?P<broker>\d+)(?=,|$|\s)", found["named"]):
@@ -197,52 +199,52 @@ class _Output:
             columns = {**named, "broker": number(match["broker"], INT32)}
             yield self._row(piece, "reassign-output", "reassignment-told", reason="started", **columns)
 
-    def _started(self, piece: Piece, found: Found) -> Iterator[Row]:
-        yield from self._many(piece, found, "started")
+    def _started(self, piece: Piece, match: Found) -> Iterator[Row]:
+        yield from self._many(piece, match, "started")
 
-    def _refused(self, piece: Piece, found: Found) -> Iterator[Row]:
-        yield from self._many(piece, found, "failed")
+    def _refused(self, piece: Piece, match: Found) -> Iterator[Row]:
+        yield from self._many(piece, match, "failed")
 
-    def _cancelled(self, piece: Piece, found: Found) -> Iterator[Row]:
-        yield from self._many(piece, found, "cancelled")
+    def _cancelled(self, piece: Piece, match: Found) -> Iterator[Row]:
+        yield from self._many(piece, match, "cancelled")
 
-    def _many(self, piece: Piece, found: Found, reason: str) -> Iterator[Row]:
+    def _many(self, piece: Piece, match: Found, reason: str) -> Iterator[Row]:
         """0.11 to 2.5 do not name the partitions; earlier releases print the plan on the same line."""
         self.assignment = "plan"
-        named = list(_named(found["named"]))
+        named = list(_named(match["named"]))
         for columns in named or [{}]:
             yield self._row(piece, "reassign-output", "reassignment-told", reason=reason, **columns)
 
-    def _throttled(self, piece: Piece, found: Found) -> Iterator[Row]:
-        count = number(found["rate"], INT64)
+    def _throttled(self, piece: Piece, match: Found) -> Iterator[Row]:
+        count = number(match["rate"], INT64)
         yield self._row(piece, "reassign-output", "reassignment-told", reason="throttled", count=count)
 
-    def _failure(self, piece: Piece, found: Found) -> Iterator[Row]:
+    def _failure(self, piece: Piece, match: Found) -> Iterator[Row]:
         if self.failed:
-            yield self._reassigned(piece, found, self.failed, value=found["why"])
+            yield self._reassigned(piece, match, self.failed, value=match["why"])
 
-    def _elected(self, piece: Piece, found: Found, value: str) -> Iterator[Row]:
-        kind = found.groupdict().get("kind")
-        for columns in _named(found["named"]):
+    def _elected(self, piece: Piece, match: Found, value: str) -> Iterator[Row]:
+        kind = match.groupdict().get("kind")
+        for columns in _named(match["named"]):
             yield self._row(piece, "election-output", "election-told", reason=kind or "PREFERRED", value=value, **columns)
 
-    def _election_done(self, piece: Piece, found: Found) -> Iterator[Row]:
-        yield from self._elected(piece, found, "completed")
+    def _election_done(self, piece: Piece, match: Found) -> Iterator[Row]:
+        yield from self._elected(piece, match, "completed")
 
-    def _election_started(self, piece: Piece, found: Found) -> Iterator[Row]:
-        yield from self._elected(piece, found, "started")
+    def _election_started(self, piece: Piece, match: Found) -> Iterator[Row]:
+        yield from self._elected(piece, match, "started")
 
-    def _election_needless(self, piece: Piece, found: Found) -> Iterator[Row]:
+    def _election_needless(self, piece: Piece, match: Found) -> Iterator[Row]:
         """The output does not name the kind of election."""
-        for columns in _named(found["named"]):
+        for columns in _named(match["named"]):
             yield self._row(piece, "election-output", "election-told", value="not-needed", **columns)
 
-    def _election_skipped(self, piece: Piece, found: Found) -> Iterator[Row]:
-        yield self._row(piece, "election-output", "election-told", reason="PREFERRED", value="skipped", **_partition(found))
+    def _election_skipped(self, piece: Piece, match: Found) -> Iterator[Row]:
+        yield self._row(piece, "election-output", "election-told", reason="PREFERRED", value="skipped", **_partition(match))
 
-    def _election_failed(self, piece: Piece, found: Found) -> Iterator[Row]:
-        kind = found["kind"] or "PREFERRED"
-        yield self._row(piece, "election-output", "election-told", reason=kind, value="failed", **_partition(found))
+    def _election_failed(self, piece: Piece, match: Found) -> Iterator[Row]:
+        kind = match["kind"] or "PREFERRED"
+        yield self._row(piece, "election-output", "election-told", reason=kind, value="failed", **_partition(match))
 
     # kafka-log-dirs
 
@@ -263,8 +265,8 @@ class _Output:
             raise Malformed("a log directory without a name")
         directory = described["logDir"].encode("utf-8", "replace").decode()[:MAX_TEXT]
         error = described.get("error")
-        said = {"text": directory, "broker": broker, "directory": directory, "value": shown(error).strip('"') if error else None}
-        yield self._row(piece, "log-dirs", "log-dir-told", **said)
+        columns = {"text": directory, "broker": broker, "directory": directory, "value": shown(error).strip('"') if error else None}
+        yield self._row(piece, "log-dirs", "log-dir-told", **columns)
         for replica in described.get("partitions", []):
             try:
                 yield self._row(piece, "log-dirs", "replica-size", **_replica(replica), broker=broker, directory=directory)
@@ -308,15 +310,15 @@ class _Output:
 
     # kafka-configs
 
-    def _settings_of(self, piece: Piece, found: Found) -> Iterator[Row]:
+    def _settings_of(self, piece: Piece, match: Found) -> Iterator[Row]:
         """The heading from 1.1 on; settings follow, one per line."""
-        kind, name = found["kind"] or "", found["name"]
-        self.heading, self.settings, self.whole = piece, [], found["all"] != "All"
+        kind, name = match["kind"] or "", match["name"]
+        self.heading, self.settings, self.whole = piece, [], match["all"] != "All"
         if kind == "topic":
             self.scope = {"topic": topic_name(name)}
         elif kind == "broker":
             self.scope = {"broker": number(name, INT32)}
-        elif found["default"]:
+        elif match["default"]:
             self.scope = {}
         yield from ()
 
@@ -330,27 +332,27 @@ class _Output:
         listed = {"value": ",".join(keys)[:MAX_TEXT], "count": len(keys), "reason": _source_of(scope)}
         return self._row(piece, "config-output", "config", **scope, **listed)
 
-    def _setting(self, piece: Piece, found: Found) -> Iterator[Row]:
+    def _setting(self, piece: Piece, match: Found) -> Iterator[Row]:
         if self.scope is None:
             return
-        first = re.match(r"([A-Z_]+_CONFIG):", found["synonyms"])
-        key, value = found["key"], found["value"]
+        first = re.match(r"([A-Z_]+_CONFIG):", match["synonyms"])
+        key, value = match["key"], match["value"]
         self.settings.append(key)
-        kept = None if found["sensitive"] == "true" and value == "null" else masked(key, value)
+        kept = None if match["sensitive"] == "true" and value == "null" else masked(key, value)
         source = first[1] if first else _source_of(self.scope) if self.whole else "DEFAULT_CONFIG"
         columns = {"key": key, "value": "[hidden]" if kept is None else kept, "reason": source}
-        text = f"{key}={columns['value']} synonyms={{{masked(key, found['synonyms'])}}}"
+        text = f"{key}={columns['value']} synonyms={{{masked(key, match['synonyms'])}}}"
         yield {**self._row(piece, "config-output", "config", **self.scope, **columns), "text": text[:MAX_TEXT]}
 
-    def _settings_listed(self, piece: Piece, found: Found) -> Iterator[Row]:
+    def _settings_listed(self, piece: Piece, match: Found) -> Iterator[Row]:
         """The format for --zookeeper, and for all settings before 1.1: one line."""
         scope: Row = {}
-        if found["kind"] == "topic":
-            scope = {"topic": topic_name(found["name"])}
-        elif found["name"] not in (None, "<default>") and not found["default"]:
-            scope = {"broker": number(found["name"], INT32)}
+        if match["kind"] == "topic":
+            scope = {"topic": topic_name(match["name"])}
+        elif match["name"] not in (None, "<default>") and not match["default"]:
+            scope = {"broker": number(match["name"], INT32)}
         keys: list[str] = []
-        for setting in re.split(r",(?=[a-z][\w.-]*=)", found["settings"]):
+        for setting in re.split(r",(?=[a-z][\w.-]*=)", match["settings"]):
             key, given, value = setting.partition("=")
             if given:
                 keys.append(key)
@@ -361,10 +363,10 @@ class _Output:
 
     # offsets, features, cluster id
 
-    def _offset(self, piece: Piece, found: Found) -> Iterator[Row]:
+    def _offset(self, piece: Piece, match: Found) -> Iterator[Row]:
         """The latest offset that a consumer sees is the high watermark, never the log end."""
-        named = {"topic": topic_name(found["topic"]), "partition": number(found["partition"], _PARTITION)}
-        offsets = [number(offset, INT64) for offset in found["offsets"].split(",") if offset]
+        named = {"topic": topic_name(match["topic"]), "partition": number(match["partition"], _PARTITION)}
+        offsets = [number(offset, INT64) for offset in match["offsets"].split(",") if offset]
         name = self.member.path.rpartition("/")[2].lower()
         latest = re.search(r"latest|(?:^|[^a-z])(?:end|hw)(?:[^a-z]|$)|high.?watermark", name) is not None
         earliest = re.search(r"earliest|beginning|(?:^|[^a-z])(?:begin|start)(?:[^a-z]|$)", name) is not None
@@ -374,16 +376,16 @@ class _Output:
                 columns["high_watermark" if latest else "log_start_offset"] = offset
             yield self._row(piece, "get-offsets", "offset-told", **named, **columns)
 
-    def _feature(self, piece: Piece, found: Found) -> Iterator[Row]:
-        if found["level"] not in ("-", "0") or found["name"] == "kraft.version":
-            yield self._row(piece, "features", "config", key=found["name"], value=found["level"])
+    def _feature(self, piece: Piece, match: Found) -> Iterator[Row]:
+        if match["level"] not in ("-", "0") or match["name"] == "kraft.version":
+            yield self._row(piece, "features", "config", key=match["name"], value=match["level"])
 
-    def _cluster_id(self, piece: Piece, found: Found) -> Iterator[Row]:
-        yield self._row(piece, "cluster-id", "config", key="cluster.id", value=found["id"])
+    def _cluster_id(self, piece: Piece, match: Found) -> Iterator[Row]:
+        yield self._row(piece, "cluster-id", "config", key="cluster.id", value=match["id"])
 
 
-def _partition(found: Found) -> Row:
-    groups = found.groupdict()
+def _partition(match: Found) -> Row:
+    groups = match.groupdict()
     topic, partition = (groups.get("t1"), groups.get("p1")) if groups.get("t1") else (groups.get("t2"), groups.get("p2"))
     return {"topic": topic_name(topic), "partition": number(partition, _PARTITION)}
 
@@ -396,12 +398,12 @@ def _named(text: str) -> Iterator[Row]:
 
 
 def _replica(replica: Any) -> Row:
-    found = re.fullmatch(rf"(?P<t2>{TOPIC})-(?P<p2>\d+)", replica["partition"]) if isinstance(replica, dict) and _is_text(replica) else None
-    if found is None:
+    match = re.fullmatch(rf"(?P<t2>{TOPIC})-(?P<p2>\d+)", replica["partition"]) if isinstance(replica, dict) and _is_text(replica) else None
+    if match is None:
         raise Malformed("no partition")
     future = replica.get("isFuture") is True
     columns = {"bytes": number(replica.get("size"), INT64), "count": number(replica.get("offsetLag"), INT64)}
-    return {"text": shown(replica), **_partition(found), **columns, "reason": "future" if future else None}
+    return {"text": shown(replica), **_partition(match), **columns, "reason": "future" if future else None}
 
 
 def _is_text(replica: dict[str, Any]) -> bool:
@@ -411,8 +413,8 @@ def _is_text(replica: dict[str, Any]) -> bool:
 def _voters(text: str) -> list[int] | None:
     """`[1,2]`, or from 3.9 on a list of objects."""
     try:
-        found = json.loads(text)
-        return broker_ids([voter.get("id") if isinstance(voter, dict) else voter for voter in found]) if isinstance(found, list) else None
+        voters = json.loads(text)
+        return broker_ids([voter.get("id") if isinstance(voter, dict) else voter for voter in voters]) if isinstance(voters, list) else None
     except (Malformed, ValueError, RecursionError):
         return None
 

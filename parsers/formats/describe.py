@@ -67,9 +67,9 @@ def _fields(text: str) -> dict[str, str]:
     if "\t" in text:
         parts = (part.strip().partition(":") for part in text.split("\t"))
         return {label: value.strip() for label, _, value in parts}
-    found = list(_LABEL.finditer(text))
-    ends = [match.start() for match in found[1:]] + [len(text)]
-    return {match[1]: text[match.end() : end].strip() for match, end in zip(found, ends, strict=True)}
+    labels = list(_LABEL.finditer(text))
+    ends = [match.start() for match in labels[1:]] + [len(text)]
+    return {match[1]: text[match.end() : end].strip() for match, end in zip(labels, ends, strict=True)}
 
 
 def _topic(fields: dict[str, str]) -> Iterator[Row]:
@@ -77,8 +77,8 @@ def _topic(fields: dict[str, str]) -> Iterator[Row]:
     topic_id = fields.get("TopicId")
     yield {"event": "describe-topic", "topic": topic, "topic_id": topic_id, "count": _number(fields["PartitionCount"], INT64)}
     for setting in _CONFIG.split(fields.get("Configs", "")):
-        key, found, value = setting.partition("=")
-        if found:
+        key, separator, value = setting.partition("=")
+        if separator:
             yield {"event": "config", "topic": topic, "topic_id": topic_id, "key": key.strip(), "value": masked(key, value)}
 
 

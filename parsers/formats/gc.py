@@ -133,30 +133,30 @@ class _Reading:
         self.uptime = when.uptime if when.uptime is not None else self.uptime
 
     def _unified(self, pause: _Pause, message: str) -> Iterator[Row]:
-        if found := _PAUSE.search(message):
-            pause.milliseconds, pause.what = _milliseconds(found["ms"], 1), f"Pause {found['what']}"
-            pause.reason = _reason(found["what"])
+        if match := _PAUSE.search(message):
+            pause.milliseconds, pause.what = _milliseconds(match["ms"], 1), f"Pause {match['what']}"
+            pause.reason = _reason(match["what"])
             yield from self._collection(pause)
-        elif found := _STALL.search(message):
-            pause.milliseconds, pause.reason, pause.what = _milliseconds(found["ms"], 1), "allocation-stall", message[:200]
+        elif match := _STALL.search(message):
+            pause.milliseconds, pause.reason, pause.what = _milliseconds(match["ms"], 1), "allocation-stall", message[:200]
             yield from self._tell(pause)
-        elif found := _SAFEPOINT.search(message):
-            pause.milliseconds, pause.what = min(int(found["ns"]) // 1_000_000, MAX_MS), found["what"]
+        elif match := _SAFEPOINT.search(message):
+            pause.milliseconds, pause.what = min(int(match["ns"]) // 1_000_000, MAX_MS), match["what"]
             yield from self._safepoint(pause)
-        elif found := _STOPPED.search(message):
-            pause.milliseconds, pause.what = _milliseconds(found["s"], 1000), "stopped"
+        elif match := _STOPPED.search(message):
+            pause.milliseconds, pause.what = _milliseconds(match["s"], 1000), "stopped"
             yield from self._safepoint(pause)
 
     def _old(self, pause: _Pause, message: str) -> Iterator[Row]:
-        if found := _STOPPED.search(message):
+        if match := _STOPPED.search(message):
             yield from self._recorded()
-            pause.milliseconds, pause.what, pause.at_end = _milliseconds(found["s"], 1000), "stopped", True
+            pause.milliseconds, pause.what, pause.at_end = _milliseconds(match["s"], 1000), "stopped", True
             yield from self._safepoint(pause)
         elif message.startswith(_CONCURRENT):
             return
-        elif (found := _OLD_GC.match(message)) is not None:
+        elif (match := _OLD_GC.match(message)) is not None:
             yield from self._recorded()
-            pause.what, pause.reason = found["what"][:200], _old_reason(message)
+            pause.what, pause.reason = match["what"][:200], _old_reason(message)
             self.record, self.record_lines = pause, 0
             self._continued(message)
             if "[Times:" in message and _CONCURRENT[0] not in message:
@@ -170,9 +170,9 @@ class _Reading:
         self.record_lines += 1
         if "concurrent mode" in text:
             self.record.reason = "full"
-        for found in (*_OLD_SECONDS.finditer(text), *_OLD_REAL.finditer(text)):
-            if _CONCURRENT[0] not in text[: found.start()]:
-                self.record.milliseconds = max(self.record.milliseconds, _milliseconds(found["s"], 1000))
+        for match in (*_OLD_SECONDS.finditer(text), *_OLD_REAL.finditer(text)):
+            if _CONCURRENT[0] not in text[: match.start()]:
+                self.record.milliseconds = max(self.record.milliseconds, _milliseconds(match["s"], 1000))
 
     def _recorded(self) -> Iterator[Row]:
         record, self.record = self.record, None
@@ -252,13 +252,13 @@ def _decorated(decorations: str) -> _When | None:
     when = _When()
     for text in decorations[1:-1].split("]["):
         text = text.strip()
-        if (found := _DATE.fullmatch(text)) is not None:
+        if (match := _DATE.fullmatch(text)) is not None:
             if when.wall is None:
-                when.wall, when.utc = _wall(found), bool(found["zone"])
-        elif (found := _UPTIME.fullmatch(text)) is not None:
-            when.uptime = _decimal(found["s"]) if when.uptime is None else when.uptime
-        elif (found := _TICKS.fullmatch(text)) is not None:
-            _tick(when, int(found["n"]), found["unit"])
+                when.wall, when.utc = _wall(match), bool(match["zone"])
+        elif (match := _UPTIME.fullmatch(text)) is not None:
+            when.uptime = _decimal(match["s"]) if when.uptime is None else when.uptime
+        elif (match := _TICKS.fullmatch(text)) is not None:
+            _tick(when, int(match["n"]), match["unit"])
     return when if when.wall is not None or when.uptime is not None else None
 
 
@@ -270,14 +270,14 @@ def _tick(when: _When, count: int, unit: str) -> None:
         when.wall, when.utc = datetime(1970, 1, 1) + timedelta(milliseconds=count), True
 
 
-def _wall(found: re.Match[str]) -> datetime | None:
+def _wall(match: re.Match[str]) -> datetime | None:
     """UTC if a zone is named."""
-    if not found["date"]:
+    if not match["date"]:
         return None
-    zone = found["zone"] or "+0000"
+    zone = match["zone"] or "+0000"
     ahead = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:])) * (-1 if zone[0] == "-" else 1)
     try:
-        return datetime.fromisoformat(found["date"]) + timedelta(milliseconds=int(found["ms"])) - ahead
+        return datetime.fromisoformat(match["date"]) + timedelta(milliseconds=int(match["ms"])) - ahead
     except (ValueError, OverflowError):
         return None
 

@@ -163,22 +163,22 @@ class _Commits:
             if kind not in _OFFSET_COMMITS:
                 self.members.add(kind, key, record, batch.position)
                 return
-            found = _commit(batch, key, record)
+            commit = _commit(batch, key, record)
         except Malformed as fault:
             self.histories.wrong(f"{'an offset commit' if kind in _OFFSET_COMMITS else 'a record of a group'}: {fault}")
             return
         if batch.transactional:
-            self._hold(batch.producer_id, found)
+            self._hold(batch.producer_id, commit)
         else:
-            self.histories.note(*found)
+            self.histories.note(*commit)
 
-    def _hold(self, producer: int, found: tuple[Key, Commit]) -> None:
+    def _hold(self, producer: int, commit: tuple[Key, Commit]) -> None:
         """Offsets that a producer sends in a transaction count once that is committed."""
         if self._holding >= MAX_HELD:
             self.histories.wrong("too many offsets wait for the end of a transaction, and are left out")
             return
         self._holding += 1
-        self._held[producer].append(found)
+        self._held[producer].append(commit)
 
     def _end(self, producer: int, kind: str | None) -> None:
         held = self._held.pop(producer, [])

@@ -58,8 +58,8 @@ def _rows(stream: BinaryIO, member: Member) -> Iterator[Row]:
         else:
             mark = delimiter(text)
             if mark is None:
-                said = f"{member.path}: no header with a column that names the broker, as in 'broker,cpu,network_in'"
-                yield problem("load-metrics-unknown", said, line=line, byte=at)
+                message = f"{member.path}: no header with a column that names the broker, as in 'broker,cpu,network_in'"
+                yield problem("load-metrics-unknown", message, line=line, byte=at)
                 return
             names = _names(text, mark)[:MAX_COLUMNS]
     if mark is None:
@@ -119,8 +119,8 @@ def _time(text: str) -> datetime | None:
         if re.fullmatch(r"\d{1,16}(?:\.\d{1,9})?", text, re.ASCII):
             seconds = float(text)
             return _EPOCH + (timedelta(milliseconds=seconds) if seconds > _MILLISECONDS_FROM else timedelta(seconds=seconds))
-        found = datetime.fromisoformat(text.removesuffix("Z") + ("+00:00" if text.endswith("Z") else ""))
-        return found.astimezone(timezone.utc).replace(tzinfo=None) if found.tzinfo else found
+        time = datetime.fromisoformat(text.removesuffix("Z") + ("+00:00" if text.endswith("Z") else ""))
+        return time.astimezone(timezone.utc).replace(tzinfo=None) if time.tzinfo else time
     except (ValueError, OverflowError):
         return None
 

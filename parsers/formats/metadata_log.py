@@ -44,8 +44,8 @@ def read_metadata(stream: BinaryIO, member: Member, *, snapshot: bool) -> Iterat
     are unchanged or null in a PartitionChangeRecord are absent from its row. Records of an aborted transaction give no rows.
     """
     log = _MetadataLog(snapshot, _contained_offset(member.path) if snapshot else None)
-    for found in headers(stream, payload=MAX_PAYLOAD):
-        yield from log.add(found)
+    for batch in headers(stream, payload=MAX_PAYLOAD):
+        yield from log.add(batch)
     yield from log.finish()
 
 
@@ -69,20 +69,20 @@ class _MetadataLog:
         self._told: set[tuple[str, str]] = set()
         self._untold = 0
 
-    def add(self, found: Batch | Damage) -> Iterator[Row]:
-        if isinstance(found, Damage):
-            if found.reason != "preallocated":
-                yield from self._problem(found.reason, found.text, found.position)
+    def add(self, batch: Batch | Damage) -> Iterator[Row]:
+        if isinstance(batch, Damage):
+            if batch.reason != "preallocated":
+                yield from self._problem(batch.reason, batch.text, batch.position)
             return
         try:
-            if found.magic != 2:
-                raise Unreadable("magic", f"batches of magic {found.magic} in a metadata log, which has magic 2 only")
-            for record in records(found, MAX_PAYLOAD):
-                yield from self._record(found, record)
+            if batch.magic != 2:
+                raise Unreadable("magic", f"batches of magic {batch.magic} in a metadata log, which has magic 2 only")
+            for record in records(batch, MAX_PAYLOAD):
+                yield from self._record(batch, record)
         except Malformed as fault:
-            yield from self._problem("metadata-batch", f"records of a batch: {fault}", found.position)
+            yield from self._problem("metadata-batch", f"records of a batch: {fault}", batch.position)
         except Unreadable as fault:
-            yield from self._problem(fault.reason, str(fault), found.position)
+            yield from self._problem(fault.reason, str(fault), batch.position)
 
     def finish(self) -> Iterator[Row]:
         if self._began is not None:

@@ -54,27 +54,29 @@ def read_meta_properties(stream: BinaryIO, member: Member) -> Iterator[Row]:
     Source: Kafka's MetaProperties (before 3.7 BrokerMetadataCheckpoint). Missing or invalid entries are problems with reason
     'properties-corrupt'; a row needs only one of the ids.
     """
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for setting in settings(stream):
         if isinstance(setting, dict):
             yield _named(setting, member)
         else:
-            found[setting[2]] = setting[3].strip()
-    version = integer(found.get("version", ""), INT32)
+            properties[setting[2]] = setting[3].strip()
+    version = integer(properties.get("version", ""), INT32)
     if version not in (0, 1):
-        yield _corrupt(member, f"version is {found.get('version', 'missing')!r:.50}, 0 or 1 expected")
-    node = _node(found)
-    nobody = version == 0 and found.keys().isdisjoint(("cluster.id", "directory.id"))
-    if node is None and ("broker.id" in found or "node.id" in found or version == 1 or nobody):
+        yield _corrupt(member, f"version is {properties.get('version', 'missing')!r:.50}, 0 or 1 expected")
+    node = _node(properties)
+    nobody = version == 0 and properties.keys().isdisjoint(("cluster.id", "directory.id"))
+    if node is None and ("broker.id" in properties or "node.id" in properties or version == 1 or nobody):
         yield _corrupt(member, "names no node id a broker can have")
-    text = ", ".join(f"{key}={found[key]}" for key in ("node.id", "broker.id", "cluster.id", "directory.id", "version") if key in found)
-    if node is not None or "cluster.id" in found or "directory.id" in found:
+    text = ", ".join(
+        f"{key}={properties[key]}" for key in ("node.id", "broker.id", "cluster.id", "directory.id", "version") if key in properties
+    )
+    if node is not None or "cluster.id" in properties or "directory.id" in properties:
         yield {
             **_common(member, "log-directory-identity", "meta-properties"),
             "text": text[:MAX_TEXT],
             "node": node,
-            "value": found.get("cluster.id"),
-            "directory": found.get("directory.id"),
+            "value": properties.get("cluster.id"),
+            "directory": properties.get("directory.id"),
             "key": "version",
             "count": version,
         }
@@ -124,8 +126,8 @@ def read_clean_shutdown(stream: BinaryIO, member: Member) -> Iterator[Row]:
     content = stream.read(1024)
     row = {**_common(member, "clean-shutdown-file", "clean-shutdown"), "directory": member.path.rpartition("/")[0]}
     if content.strip():
-        found = _json(content)
-        epoch = _whole(found.get("brokerEpoch"), INT64) if isinstance(found, dict) else None
+        document = _json(content)
+        epoch = _whole(document.get("brokerEpoch"), INT64) if isinstance(document, dict) else None
         if epoch is None:
             yield problem("clean-shutdown-corrupt", f"{member.path}: contains no broker epoch", line=1, byte=0)
         row |= {"text": content.decode("utf-8", "replace"), "broker_epoch": epoch}
@@ -135,8 +137,8 @@ def read_clean_shutdown(stream: BinaryIO, member: Member) -> Iterator[Row]:
 def read_quorum_state(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """'quorum-state': leader (-1 none), quorum epoch in controller_epoch, voters in brokers (Kafka's QuorumStateData)."""
     content = stream.read(in_force().properties)
-    found = _json(content)
-    state = found if isinstance(found, dict) else {}
+    document = _json(content)
+    state = document if isinstance(document, dict) else {}
     leader, epoch = _whole(state.get("leaderId"), INT32), _whole(state.get("leaderEpoch"), INT32)
     if leader is None or epoch is None:
         yield problem("quorum-state-corrupt", f"{member.path}: names no leader and epoch", line=1, byte=0)
@@ -184,9 +186,9 @@ def _unescaped(text: str) -> str:
     return resolved.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _node(found: dict[str, str]) -> int | None:
+def _node(properties: dict[str, str]) -> int | None:
     for key in ("node.id", "broker.id"):
-        node = integer(found.get(key, ""), INT32)
+        node = integer(properties.get(key, ""), INT32)
         if node is not None and node >= 0:
             return node
     return None

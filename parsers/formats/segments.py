@@ -66,10 +66,10 @@ def read_segment(stream: BinaryIO, member: Member, *, payload: int = 0, look: Ca
     says ('deleted', 'cleaned', 'swap', 'part'). `look` is called with every whole batch, with a payload of at most `payload` bytes.
     """
     segment = _Segment(member)
-    for found in headers(stream, payload=payload):
-        if isinstance(found, Batch) and found.valid:
-            look(found)
-        yield from segment.add(found)
+    for batch in headers(stream, payload=payload):
+        if isinstance(batch, Batch) and batch.valid:
+            look(batch)
+        yield from segment.add(batch)
     yield segment.last_row()
 
 
@@ -94,27 +94,27 @@ class _Segment:
         state = where[2] if where and where[2] != "current" else None
         self._reason = state or (name[2].lower() if name and name[2] else None)
 
-    def add(self, found: Batch | Damage) -> Iterator[Row]:
-        if isinstance(found, Damage):
-            self._damaged(found.reason, found.position, None)
-            if found.reason != "preallocated":
-                yield self._corruption(found.position, found.reason, found.text)
+    def add(self, batch: Batch | Damage) -> Iterator[Row]:
+        if isinstance(batch, Damage):
+            self._damaged(batch.reason, batch.position, None)
+            if batch.reason != "preallocated":
+                yield self._corruption(batch.position, batch.reason, batch.text)
             return
-        if wrong := self._wrong(found):
-            self._damaged(wrong[0], found.position, found)
+        if wrong := self._wrong(batch):
+            self._damaged(wrong[0], batch.position, batch)
             # one event per range of bad batches: a file with nothing else must not flood the table
             if not self._bad_run:
-                yield self._corruption(found.position, *wrong)
+                yield self._corruption(batch.position, *wrong)
             self._bad_run = True
             return
         if self._bad_run and self._stretches:
-            self._stretches[-1] = self._stretches[-1]._replace(end_byte=found.position, end=found.base_offset)
+            self._stretches[-1] = self._stretches[-1]._replace(end_byte=batch.position, end=batch.base_offset)
         self._bad_run = False
-        if self._last_offset is not None and found.base_offset <= self._last_offset:
-            yield self._disorder(found)
+        if self._last_offset is not None and batch.base_offset <= self._last_offset:
+            yield self._disorder(batch)
         if len(self._rows) == MAX_BATCHES:
             yield self._row()
-        self._append(found)
+        self._append(batch)
 
     def last_row(self) -> Row:
         text = None

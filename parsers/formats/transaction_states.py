@@ -76,24 +76,24 @@ class _States:
         updated = value.int64()
         if (name, producer) not in self._found and len(self._found) >= MAX_KEYS:
             raise Malformed("more producers than are remembered, and the others are left out")
-        own = self._found.setdefault((name, producer), _Transactions())
-        own.partitions |= dict.fromkeys(partitions[: MAX_PARTITIONS - len(own.partitions)])
-        own.state = STATES[status] if 0 <= status < len(STATES) else f"unknown-{status}"
-        own.updated, own.byte = updated, batch.position
+        transactions = self._found.setdefault((name, producer), _Transactions())
+        transactions.partitions |= dict.fromkeys(partitions[: MAX_PARTITIONS - len(transactions.partitions)])
+        transactions.state = STATES[status] if 0 <= status < len(STATES) else f"unknown-{status}"
+        transactions.updated, transactions.byte = updated, batch.position
 
     def rows(self) -> Iterator[Row]:
-        for (name, producer), own in self._found.items():
-            at = moment(own.updated)
-            for topic, partition in own.partitions:
+        for (name, producer), transactions in self._found.items():
+            at = moment(transactions.updated)
+            for topic, partition in transactions.partitions:
                 yield {
                     "event": "transaction-state",
                     "pattern": "transaction-states",
-                    "byte": own.byte,
+                    "byte": transactions.byte,
                     "topic": topic,
                     "partition": partition,
                     "value": name,
                     "count": producer,
-                    "reason": own.state,
+                    "reason": transactions.state,
                     "time": at,
                     "clock": "batch" if at is not None else None,
                 }

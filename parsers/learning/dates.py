@@ -20,7 +20,7 @@ def plausible(layouts: Sequence[Layout], data: bytes, written: datetime | None) 
     """Those of several layouts whose dates can be right: valid, in order and near the time when the file was written."""
     texts = list(_spread(layouts[0], data))
     times = {layout.name: [record.time for text in texts if (record := layout.read(text)) is not None] for layout in layouts}
-    least = min(found.count(None) for found in times.values())
+    least = min(instants.count(None) for instants in times.values())
     left = [layout for layout in layouts if times[layout.name].count(None) == least]
     read = {layout.name: [at for at in times[layout.name] if at is not None] for layout in left}
     for wrong in (_from_other_times, _goes_back, _leaps, partial(_far_from, written)):

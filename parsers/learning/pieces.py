@@ -84,10 +84,10 @@ def _places(hit: Hit) -> tuple[list[_Place], int]:
             continue
         begins, ends, count = _candidates(text, pattern)
         tried += count
-        whole = [begin for begin in begins if pattern.compiled.fullmatch(text, begin, length) is not None]
-        if len(whole) == 1 and whole[0] > 0:
-            return [(pattern, whole[0], end) for end in _ends(text, pattern, whole[0], ends)], tried
-        if not whole:
+        complete = [begin for begin in begins if pattern.compiled.fullmatch(text, begin, length) is not None]
+        if len(complete) == 1 and complete[0] > 0:
+            return [(pattern, complete[0], end) for end in _ends(text, pattern, complete[0], ends)], tried
+        if not complete:
             shorter += _before_end(text, pattern, begins, ends)
     return sorted(shorter, key=lambda place: place[1] - place[2])[:1], tried
 
@@ -138,7 +138,7 @@ def guessed(lines: Iterable[str]) -> Iterator[Line]:
     """The parts if no message is known: the text up to a known logger, and the text after the last field."""
     for text in lines:
         stamp = next(stamps(text, 0, _FIELDS_WITHIN), None)
-        logger = next((found for found in PRINTED_LOGGER.finditer(text[:_FIELDS_WITHIN])), None)
+        logger = next((match for match in PRINTED_LOGGER.finditer(text[:_FIELDS_WITHIN])), None)
         if stamp is None or logger is None or relevant(logger[0]) is None:
             continue
         ends = [stamp.end, logger.end(), *(level.end() for level in _LEVEL_WORD.finditer(text, 0, max(stamp.end, logger.end()) + 20))]
@@ -153,12 +153,12 @@ _SEPARATOR = regex.compile(r"[^\w\[]*(?:\w+=\"?)?")
 @lru_cache(maxsize=8)
 def _printers(patterns: PatternSet) -> Mapping[str, tuple[str, ...]]:
     """The loggers that print each pattern, according to the pattern and its samples."""
-    found = {}
+    printers = {}
     for pattern in patterns.patterns:
         sampled = (LOG4J.read(sample.line.partition("\n")[0]) for sample in pattern.samples)
         names = (*pattern.loggers, *(record.logger for record in sampled if record is not None and record.logger))
-        found[pattern.name] = tuple(dict.fromkeys(names))
-    return found
+        printers[pattern.name] = tuple(dict.fromkeys(names))
+    return printers
 
 
 @lru_cache(maxsize=8)
@@ -203,23 +203,23 @@ def _around(text: str, pattern: Pattern | None) -> Iterator[Piece]:
 
 def _fields(text: str, pattern: Pattern | None) -> list[tuple[int, int, Piece]]:
     """The time, the logger and the level, each with its place, as far as the text has them."""
-    found: list[tuple[int, int, Piece]] = []
+    fields: list[tuple[int, int, Piece]] = []
 
     def free(match: regex.Match[str]) -> bool:
-        return all(match.end() <= begin or end <= match.start() for begin, end, _ in found)
+        return all(match.end() <= begin or end <= match.start() for begin, end, _ in fields)
 
     times = list(stamps(text))
     if (stamp := next((s for s in times if s.dated), times[0] if times else None)) is not None:
-        found.append((stamp.begin, stamp.end, Piece("time", text[stamp.begin : stamp.end], stamp)))
+        fields.append((stamp.begin, stamp.end, Piece("time", text[stamp.begin : stamp.end], stamp)))
     names = [m for m in _NAME.finditer(text) if free(m) and _enclosed(text, m.start()) == _closed(text, m.end())]
     ranked = [(rank, m) for m in names if (rank := _logger_rank(m[0], pattern)) is not None]
     if ranked:
         name = min(ranked, key=lambda one: one[0])[1]
-        found.append((name.start(), name.end(), Piece("logger", name[0])))
+        fields.append((name.start(), name.end(), Piece("logger", name[0])))
     level = next((m for expression in (_LEVEL_WORD, _LEVEL_CUT) for m in expression.finditer(text) if free(m)), None)
     if level is not None:
-        found.append((level.start(), level.end(), Piece("level", level[0])))
-    return found
+        fields.append((level.start(), level.end(), Piece("level", level[0])))
+    return fields
 
 
 def _enclosed(text: str, at: int) -> int:
@@ -232,8 +232,8 @@ def _closed(text: str, at: int) -> int:
 
 
 def _gap(text: str) -> Iterator[Piece]:
-    for found in _GAP.finditer(text):
-        yield Piece(found.lastgroup or "", found[0])
+    for match in _GAP.finditer(text):
+        yield Piece(match.lastgroup or "", match[0])
 
 
 def _logger_rank(name: str, pattern: Pattern | None) -> int | None:
@@ -248,10 +248,10 @@ def _logger_rank(name: str, pattern: Pattern | None) -> int | None:
 def _once(pieces: Iterable[Piece]) -> Line:
     """Keeps the first piece of each field; a second one becomes varying text."""
     seen: set[str] = set()
-    found = []
+    once = []
     for piece in pieces:
         if piece.what in ("time", "level", "logger") and piece.what in seen:
             piece = Piece("word", piece.text)
         seen.add(piece.what)
-        found.append(piece)
-    return tuple(found)
+        once.append(piece)
+    return tuple(once)

@@ -61,8 +61,10 @@ def _level(columns: Sequence[Sequence[Piece]], at: int, glued: bool) -> str:
 
 def _shortened(texts: Sequence[str]) -> bool:
     """Lengths to which levels are cut; such levels are not padded."""
-    longest, whole = max(map(len, texts)), LEVELS.split("|")
-    return any(text.upper() not in whole for text in texts) and all(text.upper() in {level[:longest] for level in whole} for text in texts)
+    longest, unshortened = max(map(len, texts)), LEVELS.split("|")
+    return any(text.upper() not in unshortened for text in texts) and all(
+        text.upper() in {level[:longest] for level in unshortened} for text in texts
+    )
 
 
 def _padded(columns: Sequence[Sequence[Piece]], at: int) -> str:
@@ -84,8 +86,8 @@ def _padded(columns: Sequence[Sequence[Piece]], at: int) -> str:
 def _fills(columns: Sequence[Sequence[Piece]], at: int, side: int, signs: str) -> bool:
     """Whether the text between a level and one of these signs is only padding."""
     sign = columns[at + 2 * side][0] if 0 <= at + 2 * side < len(columns) else None
-    whole = all(len(level.text) + len(blank.text) == 5 for level, blank in zip(columns[at], columns[at + side], strict=True))
-    return sign is not None and sign.what == "sign" and sign.text in signs and whole
+    filled = all(len(level.text) + len(blank.text) == 5 for level, blank in zip(columns[at], columns[at + side], strict=True))
+    return sign is not None and sign.what == "sign" and sign.text in signs and filled
 
 
 def _blanks(columns: Sequence[Sequence[Piece]], at: int) -> list[str]:

@@ -119,14 +119,14 @@ class Worth(NamedTuple):
 
 def worth_of(layout: Layout, sample: Sample) -> Worth:
     records = _records(layout, sample)
-    whole = sum(layout.fits(line) for line in sample.lines)
+    fitting = sum(layout.fits(line) for line in sample.lines)
     left = sum(leaves_over(record, layout) for record in records)
     loggers = sum(record.logger is not None for record in records)
     times = sum(record.time is not None for record in records)
     known = _known(layout, sample.hits)
     return Worth(
         known - known // 5 - (known > 1) if layout.bare else known,
-        whole - left,
+        fitting - left,
         loggers,
         times,
         sum(bool(record.level) for record in records),

@@ -35,11 +35,11 @@ class Literals:
     """The automaton over all literals and their meanings. `logged`: the text around a logger's name; `whole`: that text is always Kafka's `
     (logger)` after the message, which some literals include."""
 
-    def __init__(self, patterns: Sequence[Pattern], logged: Iterable[tuple[str, str]], whole: bool) -> None:
+    def __init__(self, patterns: Sequence[Pattern], logged: Iterable[tuple[str, str]], with_logger: bool) -> None:
         self.patterns = patterns
         by_literal: dict[bytes, list[int]] = {}
         for rank, pattern in enumerate(patterns):
-            for literal in (pattern.literal,) if whole else _without_logger(pattern):
+            for literal in (pattern.literal,) if with_logger else _without_logger(pattern):
                 by_literal.setdefault(literal.encode(), []).append(rank)
         self.ranks = list(by_literal.values())
         names = sorted({f"{before}{name}{after}" for before, after in logged for name in _names(before, after)})
@@ -59,11 +59,11 @@ class Literals:
 
     def find_all(self, data: bytes) -> tuple[Hits, Sequence[int]]:
         """The same, and the lines that may be the first wrapped ones."""
-        found = self.automaton.find_matches_as_indexes(data, overlapping=True)
-        if max(map(_LITERAL, found), default=0) < self._first_mark:
-            return found, ()
-        marks = {hit: start + 1 for hit, start, _ in reversed(found) if hit >= self._first_mark}
-        return [hit for hit in found if hit[0] < self._first_mark], sorted(marks.values())
+        hits = self.automaton.find_matches_as_indexes(data, overlapping=True)
+        if max(map(_LITERAL, hits), default=0) < self._first_mark:
+            return hits, ()
+        marks = {hit: start + 1 for hit, start, _ in reversed(hits) if hit >= self._first_mark}
+        return [hit for hit in hits if hit[0] < self._first_mark], sorted(marks.values())
 
     def names_logger(self, hits: Iterable[int]) -> bool:
         """Whether one of these literals is the name of a relevant logger."""
@@ -85,12 +85,12 @@ def _without_logger(pattern: Pattern) -> Sequence[str]:
     messages = [
         prefix(record.message, record.logger)[1] for sample in pattern.samples if (record := LOG4J.read(sample.line.partition("\n")[0]))
     ]
-    whole = [
+    texts = [
         "\n".join((sample.line.partition(" (kafka.")[0].partition(" (org.")[0], *sample.line.split("\n")[1:])) for sample in pattern.samples
     ]
     ends = [end for end in range(len(pattern.literal), _MIN_LITERAL - 1, -1) if not _WITHIN_WORD.match(pattern.literal, end - 1)]
     for end in ends:
-        if all(pattern.literal[:end] in text for text in whole):
+        if all(pattern.literal[:end] in text for text in texts):
             return (pattern.literal[:end],)
     names = {name.rpartition(".")[2].strip("( )$") for name in (*pattern.loggers, pattern.literal)}
     return sorted(names | {begin for message in messages if len(begin := _beginning(pattern, message)) >= 2 * _MIN_LITERAL}) or (
@@ -100,8 +100,8 @@ def _without_logger(pattern: Pattern) -> Sequence[str]:
 
 def _beginning(pattern: Pattern, message: str) -> str:
     """A message up to the first varying part."""
-    found = pattern.compiled.fullmatch(message)
-    return message[: min((at for at, _ in found.regs[1:] if at >= 0), default=len(message))] if found else ""
+    match = pattern.compiled.fullmatch(message)
+    return message[: min((at for at, _ in match.regs[1:] if at >= 0), default=len(message))] if match else ""
 
 
 def _names(before: str, after: str) -> Iterable[str]:
@@ -114,8 +114,8 @@ def _names(before: str, after: str) -> Iterable[str]:
 
 
 @lru_cache(maxsize=64)
-def _made(patterns: PatternSet, logged: frozenset[tuple[str, str]], whole: bool) -> Literals:
-    return Literals(patterns.patterns, sorted(logged), whole)
+def _made(patterns: PatternSet, logged: frozenset[tuple[str, str]], with_logger: bool) -> Literals:
+    return Literals(patterns.patterns, sorted(logged), with_logger)
 
 
 def literals_of(layouts: Iterable[Layout] = ()) -> Literals:

@@ -50,10 +50,10 @@ def whole_message(record: Record, rest: str, layout: Layout) -> tuple[str, str |
     """Message and logger of a record of several lines; the logger may be printed at the end of a later line than the first."""
     if not rest:
         return record.message, record.logger
-    found = layout.tail.search(rest) if layout.tail is not None and record.logger is None else None
-    if found is None:
+    match = layout.tail.search(rest) if layout.tail is not None and record.logger is None else None
+    if match is None:
         return f"{record.message}\n{rest}", record.logger
-    return f"{record.message}\n{rest[: found.start()]}{rest[found.end() :]}", found.groupdict().get("logger")
+    return f"{record.message}\n{rest[: match.start()]}{rest[match.end() :]}", match.groupdict().get("logger")
 
 
 def readings_of(seen: Seen) -> Sequence[tuple[Mapping[str, Any], str]]:

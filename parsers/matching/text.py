@@ -37,5 +37,5 @@ def noise_in(data: bytes) -> int:
 
 def first_noise(data: bytes) -> int:
     """Position of the first one; 0 if there is none."""
-    found = _FIRST_NOISE.search(data)
-    return found.start() if found else 0
+    match = _FIRST_NOISE.search(data)
+    return match.start() if match else 0

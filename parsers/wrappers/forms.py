@@ -40,73 +40,73 @@ _FLUENTD = re.compile(rb"(" + ISO + rb")\t[^\t]*\t(\{.*)", re.DOTALL)
 
 def pod(text: bytes) -> Sequence[Peeled] | None:
     """`kubectl logs --prefix`."""
-    found = _POD.fullmatch(text)
-    return (Peeled(found[2], writer=found[1].decode("utf-8", "replace")),) if found else None
+    match = _POD.fullmatch(text)
+    return (Peeled(match[2], writer=match[1].decode("utf-8", "replace")),) if match else None
 
 
 def _cri(text: bytes) -> Peeled | None:
     """containerd, CRI-O and Podman: time, stream, tag."""
-    found = _CRI.fullmatch(text)
-    if found is None:
+    match = _CRI.fullmatch(text)
+    if match is None:
         return None
-    return Peeled(found[4] or b"", utc=found[1], stream=found[2].decode(), partial=found[3] == b"P")
+    return Peeled(match[4] or b"", utc=match[1], stream=match[2].decode(), partial=match[3] == b"P")
 
 
 def _stamped(text: bytes) -> Peeled | None:
     """`kubectl logs --timestamps`, `docker logs -t`."""
-    found = _STAMPED.fullmatch(text)
-    return Peeled(found[2], utc=found[1]) if found else None
+    match = _STAMPED.fullmatch(text)
+    return Peeled(match[2], utc=match[1]) if match else None
 
 
 def _compose(text: bytes) -> Peeled | None:
     """`docker compose logs`."""
-    found = _COMPOSE.fullmatch(text)
-    return Peeled(found[2], writer=found[1].decode()) if found else None
+    match = _COMPOSE.fullmatch(text)
+    return Peeled(match[2], writer=match[1].decode()) if match else None
 
 
 def _stern(text: bytes) -> Peeled | None:
     """stern: pod, container."""
-    found = _STERN.fullmatch(text)
-    return Peeled(found[2], writer=found[1].decode()) if found else None
+    match = _STERN.fullmatch(text)
+    return Peeled(match[2], writer=match[1].decode()) if match else None
 
 
 def _short(text: bytes) -> Peeled | None:
     """journalctl's short forms and RFC 3164: local time without a year, which is not used."""
-    found = _SHORT.fullmatch(text)
-    return Peeled(found[2], host=found[1].decode("utf-8", "replace")) if found else None
+    match = _SHORT.fullmatch(text)
+    return Peeled(match[2], host=match[1].decode("utf-8", "replace")) if match else None
 
 
 def _short_iso(text: bytes) -> Peeled | None:
     """journalctl's short-iso, rsyslog's file format."""
-    found = _SHORT_ISO.fullmatch(text)
-    return Peeled(found[3], host=found[2].decode("utf-8", "replace"), utc=found[1]) if found else None
+    match = _SHORT_ISO.fullmatch(text)
+    return Peeled(match[3], host=match[2].decode("utf-8", "replace"), utc=match[1]) if match else None
 
 
 def _short_unix(text: bytes) -> Peeled | None:
-    found = _SHORT_UNIX.fullmatch(text)
-    return Peeled(found[3], host=found[2].decode("utf-8", "replace"), utc=epoch(float(found[1]))) if found else None
+    match = _SHORT_UNIX.fullmatch(text)
+    return Peeled(match[3], host=match[2].decode("utf-8", "replace"), utc=epoch(float(match[1]))) if match else None
 
 
 def _short_full(text: bytes) -> Peeled | None:
-    found = _SHORT_FULL.fullmatch(text)
-    if found is None:
+    match = _SHORT_FULL.fullmatch(text)
+    if match is None:
         return None
-    at = found[1] + b" " + found[2] if found[2] in (b"UTC", b"GMT") or found[2][:1] in b"+-" else None
-    return Peeled(found[4], host=found[3].decode("utf-8", "replace"), utc=at)
+    at = match[1] + b" " + match[2] if match[2] in (b"UTC", b"GMT") or match[2][:1] in b"+-" else None
+    return Peeled(match[4], host=match[3].decode("utf-8", "replace"), utc=at)
 
 
 def _rfc5424(text: bytes) -> Peeled | None:
-    found = _RFC5424.fullmatch(text)
-    if found is None:
+    match = _RFC5424.fullmatch(text)
+    if match is None:
         return None
-    host = found[2].decode("utf-8", "replace")
-    return Peeled(found[3] or b"", host=host if host != "-" else "", utc=found[1] if found[1] != b"-" else None)
+    host = match[2].decode("utf-8", "replace")
+    return Peeled(match[3] or b"", host=host if host != "-" else "", utc=match[1] if match[1] != b"-" else None)
 
 
 def _fluentd(text: bytes) -> Peeled | None:
     """fluentd's out_file: time, tag, record."""
-    found = _FLUENTD.fullmatch(text)
-    return Peeled(found[2], utc=found[1]) if found else None
+    match = _FLUENTD.fullmatch(text)
+    return Peeled(match[2], utc=match[1]) if match else None
 
 
 Form = tuple[str, Callable[[bytes], "Peeled | None"], bool]

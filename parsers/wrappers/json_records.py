@@ -84,10 +84,10 @@ _SYSLOG_LEVELS = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "D
 def of_json(text: bytes) -> Sequence[Peeled] | None:
     """The content of a JSON line: a record in log4j's JSON layouts, or a collector's record around a line."""
     try:
-        found = json.loads(text.decode("utf-8", "replace"))
+        document = json.loads(text.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
-    peeled = _of_value(found)
+    peeled = _of_value(document)
     return peeled or None
 
 
@@ -121,8 +121,8 @@ _KEPT = 1 << 12
 """Total length of an object's names above which they are not cached."""
 
 
-def _fields(found: Mapping[str, Any]) -> _Fields:
-    keys = tuple(found)
+def _fields(document: Mapping[str, Any]) -> _Fields:
+    keys = tuple(document)
     return _kept(keys) if sum(map(len, keys)) < _KEPT else _Fields(keys)
 
 
@@ -140,8 +140,8 @@ def flat(keys: Sequence[str]) -> Flat | None:
     several = fields.levels or fields.pods or len(fields.times) != 1 or len(fields.hosts) != 1 or "timestampSeconds" in keys
     if several or not fields.texts or len({*keys}) < len(keys) or not _IN_PIECES.isdisjoint(keys):
         return None
-    found = Flat(fields.texts[0], fields.hosts[0], fields.times[0])
-    return found if all(key in keys for key in found) else None
+    keys_of_flat = Flat(fields.texts[0], fields.hosts[0], fields.times[0])
+    return keys_of_flat if all(key in keys for key in keys_of_flat) else None
 
 
 _PARTIAL = ("CONTAINER_PARTIAL_MESSAGE", "logtag")
@@ -149,21 +149,21 @@ _IN_PIECES = frozenset({"stream", *_PARTIAL})
 """Keys of text that is, or may be, split into pieces."""
 
 
-def of_object(found: Mapping[str, Any]) -> Peeled | None:
-    fields = _fields(found)
-    message = _message(found, fields.texts)
+def of_object(document: Mapping[str, Any]) -> Peeled | None:
+    fields = _fields(document)
+    message = _message(document, fields.texts)
     if message is None:
         return None
-    at, utc = _time(found, fields.times)
-    writer, host = _string(found, fields.pods).strip("/"), _string(found, fields.hosts).strip("/")
-    level, logger = _level(found, fields.levels), _string(found, fields.loggers)
-    stream = _string(found, ("stream",))
+    at, utc = _time(document, fields.times)
+    writer, host = _string(document, fields.pods).strip("/"), _string(document, fields.hosts).strip("/")
+    level, logger = _level(document, fields.levels), _string(document, fields.loggers)
+    stream = _string(document, ("stream",))
     if level and (logger or at is not None) and not _is_record(message):
-        text = _rendered(at, utc, level, message, logger, _trace(found, fields.traces))
+        text = _rendered(at, utc, level, message, logger, _trace(document, fields.traces))
         return Peeled(text, writer, host, at if utc else None, final=True)
     if at is None and not (writer or host or stream or _is_record(message)):
         return None
-    partial = _string(found, _PARTIAL) in ("true", "P")
+    partial = _string(document, _PARTIAL) in ("true", "P")
     text = message.removesuffix("\n").removesuffix("\r").encode("utf-8", "replace")
     return Peeled(text, writer, host, at if utc else None, stream or ("journal" if partial else ""), partial)
 
@@ -176,9 +176,9 @@ def is_record_of_json(text: bytes) -> bool:
     return text[:1] == b"{" and any(peeled.final or _is_record(peeled.text.decode("utf-8", "replace")) for peeled in of_json(text) or ())
 
 
-def _message(found: Mapping[str, Any], names: Sequence[str]) -> str | None:
+def _message(document: Mapping[str, Any], names: Sequence[str]) -> str | None:
     for name in names:
-        value = _get(found, name)
+        value = _get(document, name)
         if isinstance(value, str):
             return value
         if name == "MESSAGE" and isinstance(value, list) and all(isinstance(b, int) and 0 <= b < 256 for b in value):
@@ -186,22 +186,22 @@ def _message(found: Mapping[str, Any], names: Sequence[str]) -> str | None:
     return None
 
 
-def _get(found: Mapping[str, Any], name: str) -> Any:
+def _get(document: Mapping[str, Any], name: str) -> Any:
     """A field by its name, or by its path if the dots of the name are nested objects."""
-    if name in found:
-        return found[name]
+    if name in document:
+        return document[name]
     first, dot, rest = name.partition(".")
-    inner = found.get(first) if dot else None
+    inner = document.get(first) if dot else None
     return _get(inner, rest) if isinstance(inner, dict) else None
 
 
-def _string(found: Mapping[str, Any], names: Sequence[str]) -> str:
-    return next((value for name in names if isinstance(value := _get(found, name), str) and value), "")
+def _string(document: Mapping[str, Any], names: Sequence[str]) -> str:
+    return next((value for name in names if isinstance(value := _get(document, name), str) and value), "")
 
 
-def _level(found: Mapping[str, Any], names: Sequence[str]) -> str:
+def _level(document: Mapping[str, Any], names: Sequence[str]) -> str:
     for name in names:
-        value = _get(found, name)
+        value = _get(document, name)
         if isinstance(value, str) and value.strip().upper() in _LEVEL_NAMES:
             return _LEVEL_NAMES[value.strip().upper()]
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(_SYSLOG_LEVELS):
@@ -209,13 +209,13 @@ def _level(found: Mapping[str, Any], names: Sequence[str]) -> str:
     return ""
 
 
-def _trace(found: Mapping[str, Any], names: Sequence[str]) -> str:
+def _trace(document: Mapping[str, Any], names: Sequence[str]) -> str:
     for name in names:
-        value = _get(found, name)
-        if isinstance(value, str) and value and not (name == "full_message" and value == found.get("short_message")):
+        value = _get(document, name)
+        if isinstance(value, str) and value and not (name == "full_message" and value == document.get("short_message")):
             return value
     for kind, message in _THROWN:
-        words = [word for word in (_get(found, kind), _get(found, message)) if isinstance(word, str)]
+        words = [word for word in (_get(document, kind), _get(document, message)) if isinstance(word, str)]
         if words:
             return ": ".join(words)
     return ""
@@ -238,24 +238,24 @@ def _rendered(at: datetime | None, utc: bool, level: str, message: str, logger: 
 _NO_LOGGER = {ord(c): None for c in "() \t\r\n"}
 
 
-def _time(found: Mapping[str, Any], names: Sequence[str]) -> tuple[datetime | None, bool]:
+def _time(document: Mapping[str, Any], names: Sequence[str]) -> tuple[datetime | None, bool]:
     """The time, and whether it is UTC."""
     for name in names:
-        value = _get(found, name)
-        at, utc = _of_time(found, name, value) if value is not None else (None, False)
+        value = _get(document, name)
+        at, utc = _of_time(document, name, value) if value is not None else (None, False)
         if at is not None:
             return at, utc
     return None, False
 
 
-def _of_time(found: Mapping[str, Any], name: str, value: Any) -> tuple[datetime | None, bool]:
+def _of_time(document: Mapping[str, Any], name: str, value: Any) -> tuple[datetime | None, bool]:
     if isinstance(value, dict):  # log4j 2's Instant; Google's Timestamp
-        whole = _number(value.get("epochSecond", value.get("seconds")))
+        seconds = _number(value.get("epochSecond", value.get("seconds")))
         part = _number(value.get("nanoOfSecond", value.get("nanos", 0)))
-        return (epoch(whole, part or 0), True) if whole is not None else (None, False)
+        return (epoch(seconds, part or 0), True) if seconds is not None else (None, False)
     number = _number(value)
     if number is not None:
-        nanos = _number(_get(found, "timestampNanos")) if name == "timestampSeconds" else 0
+        nanos = _number(_get(document, "timestampNanos")) if name == "timestampSeconds" else 0
         return epoch(number, nanos or 0), True
     return instant(value) if isinstance(value, str) else (None, False)
 

@@ -58,25 +58,25 @@ def learned(line: bytes) -> re.Pattern[bytes] | None:
     and time."""
     members: list[re.Match[bytes]] = []
     at = 0
-    while len(members) < _MANY and (found := _MEMBER.match(line, at)) is not None and (line[at] == ord("{")) == (at == 0):
-        members.append(found)
-        at = found.end()
-    fields = flat([found["key"].decode() for found in members]) if line[at:] == b"}\n" else None
+    while len(members) < _MANY and (member := _MEMBER.match(line, at)) is not None and (line[at] == ord("{")) == (at == 0):
+        members.append(member)
+        at = member.end()
+    fields = flat([member["key"].decode() for member in members]) if line[at:] == b"}\n" else None
     if fields is None:
         return None
     pieces = []
-    for found in members:
-        key, quote = found["key"].decode(), rb'"' if found["string"] else b""
+    for member in members:
+        key, quote = member["key"].decode(), rb'"' if member["string"] else b""
         if key == fields.time:
             value = rb"(?P<utc>[1-9]\d{9,15})"  # any number in this form is a time
         elif key == fields.host:
             value = rb"(?P<host>" + _EDGE + rb"(?:" + _PLAIN + _EDGE + rb")?)"
         elif key == fields.text:
             value = rb"(?P<text>\[\d{4}-\d" + _PLAIN + rb"|(?: |" + TAB + rb")" + _PLAIN + rb"|)"
-        elif found["string"]:
+        elif member["string"]:
             value = _PLAIN
         else:
-            value = rb"-?(?:0|[1-9]\d{0,99})" if found["number"] else rb"(?:true|false|null)"
-        pieces.append(re.escape(line[found.start() : found.start("value")]) + quote + value + quote)
+            value = rb"-?(?:0|[1-9]\d{0,99})" if member["number"] else rb"(?:true|false|null)"
+        pieces.append(re.escape(line[member.start() : member.start("value")]) + quote + value + quote)
     expression = re.compile(b"".join(pieces) + rb"\}\n")
     return expression if expression.fullmatch(line) else None

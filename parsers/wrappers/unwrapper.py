@@ -128,13 +128,13 @@ def holds_log(head: bytes, given: Sequence[Layout] = ()) -> bool:
 
 def _peels_by_form(lines: Sequence[bytes]) -> Mapping[str, list[Peeled]]:
     """The lines without their wrapper, by its form, for forms that look like ordinary text."""
-    found: dict[str, list[Peeled]] = defaultdict(list)
+    by_form: dict[str, list[Peeled]] = defaultdict(list)
     for line in lines:
         for name, peel, sure in FORMS.get(line[:1], ()):
             if not sure and (peeled := peel(line)) is not None and _MAY_WRITE.fullmatch(peeled.writer):
-                found[name].append(peeled)
+                by_form[name].append(peeled)
                 break
-    return found
+    return by_form
 
 
 def _are_records(peels: Sequence[Peeled]) -> bool:
@@ -163,10 +163,10 @@ class Unwrapper:
 
     def _learns(self, lines: Sequence[bytes]) -> bool:
         """Whether nearly all lines are in one wrapper that looks like ordinary text, around records in an unlisted layout."""
-        whole = [line.rstrip(b"\r") for line in lines if line.strip()]
-        for name, peels in _peels_by_form(whole).items():
+        texts = [line.rstrip(b"\r") for line in lines if line.strip()]
+        for name, peels in _peels_by_form(texts).items():
             few = len({peeled.writer for peeled in peels}) <= MAX_NEW_WRITERS
-            if few and 10 * len(peels) >= 9 * len(whole) and _are_records(peels):
+            if few and 10 * len(peels) >= 9 * len(texts) and _are_records(peels):
                 self._believed.add(name)
                 return True
         return False
@@ -177,11 +177,11 @@ class Unwrapper:
             return False
         if _SECTION.fullmatch(text) or text.startswith(_CURSOR) or _COLOUR.search(text):
             return True
-        found = self._once(text.removeprefix(_MARK).rstrip(b"\r"))
-        if found is None:
+        inner = self._once(text.removeprefix(_MARK).rstrip(b"\r"))
+        if inner is None:
             return False
-        self._ended = self._ended or any(peeled.stream and not peeled.partial for peeled in found)
-        for peeled in found:
+        self._ended = self._ended or any(peeled.stream and not peeled.partial for peeled in inner)
+        for peeled in inner:
             self.wraps(peeled.text, depth + 1)
         return True
 
@@ -211,11 +211,11 @@ class Unwrapper:
             yield from map(Run.of, self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
 
     def _run_of(self, line: bytes) -> re.Pattern[bytes] | None:
-        found = run_of(line)
-        if found is None and line.startswith(b"{") and self._lessons > 0:
+        run = run_of(line)
+        if run is None and line.startswith(b"{") and self._lessons > 0:
             self._lessons -= 1
             return learned(line)
-        return found
+        return run
 
     def _run(self, outer: Outer) -> Run | None:
         """The next lines that are in the same wrapper as those before, as returned by `_straight`."""
@@ -229,13 +229,13 @@ class Unwrapper:
         places: list[int] = []
         raws: list[bytes] = []
         utcs: list[datetime | bytes | None] = []
-        while (found := match(data, at)) is not None and len(texts) < _RUN:
-            text, utc, named = found.group(text_at, utc_at, host_at)
+        while (line := match(data, at)) is not None and len(texts) < _RUN:
+            text, utc, named = line.group(text_at, utc_at, host_at)
             if named != host:
                 if texts:
                     break
                 host = named
-            end = found.end()
+            end = line.end()
             if text.startswith(b"\\"):
                 text = text.replace(b"\\t", b"\t")
             texts.append(text)
@@ -254,12 +254,12 @@ class Unwrapper:
         if number == 1 or self._section or b"\x1b" in raw:
             return None
         text = raw.rstrip(b"\r")
-        found = self._once(text)
-        if found is None:
+        inner = self._once(text)
+        if inner is None:
             return Line(text, number, byte, raw[:RAW], "", "", None)
-        if len(found) > 1:
+        if len(inner) > 1:
             return None
-        (peeled,) = found
+        (peeled,) = inner
         if peeled.stream and (peeled.partial or (peeled.writer, peeled.stream) in self._pending):
             return None
         if not (peeled.final or _RECORD.match(peeled.text) or self._once(peeled.text, peeled.form) is None):
@@ -276,12 +276,12 @@ class Unwrapper:
         yield from self._deeper(Peeled(text), Line(b"", number, byte, raw[:RAW], self._section, "", None), 0)
 
     def _deeper(self, peeled: Peeled, line: Line, depth: int) -> Iterator[Line]:
-        found = self._once(peeled.text, peeled.form) if depth < MAX_DEPTH and not peeled.final else None
-        if found is None:
+        deeper = self._once(peeled.text, peeled.form) if depth < MAX_DEPTH and not peeled.final else None
+        if deeper is None:
             writer = _joined(self._section, peeled.writer) if self._section else peeled.writer
             yield Line(peeled.text, line.line, line.byte, line.raw, writer, peeled.host, peeled.utc)
             return
-        for inner in found:
+        for inner in deeper:
             inner.writer = inner.writer or peeled.writer
             inner.host = inner.host or peeled.host
             inner.utc = inner.utc or peeled.utc
@@ -319,34 +319,34 @@ class Unwrapper:
 
     def _believe(self, name: str, peeled: Peeled) -> bool:
         inner = peeled.text
-        found = fitting(inner[:RAW].decode("utf-8", "replace"), self._given) is not None or is_record_of_json(inner)
-        if found:
+        is_record = fitting(inner[:RAW].decode("utf-8", "replace"), self._given) is not None or is_record_of_json(inner)
+        if is_record:
             self._believed.add(name)
-        return found
+        return is_record
 
     def _docker(self, text: bytes) -> Sequence[Peeled] | None:
         """A line of docker's json-file driver, which splits long lines: a whole one ends in a line feed."""
-        found = _DOCKER.fullmatch(text)
-        if found is None:
+        match = _DOCKER.fullmatch(text)
+        if match is None:
             return None
-        log, stream, time = found.group(1, 2, 3)
-        whole = log.endswith(b"\\n") and not log.endswith(b"\\\\n")
-        body = log[:-2] if whole else log
+        log, stream, time = match.group(1, 2, 3)
+        complete = log.endswith(b"\\n") and not log.endswith(b"\\\\n")
+        body = log[:-2] if complete else log
         if b"\\" in body:
             try:
                 body = json.loads(b'"' + body + b'"').encode("utf-8", "replace")
             except ValueError:
                 return None
-        self._ended = self._ended or whole
-        cut = not whole and (self._ended or len(body) >= _DOCKER_CUTS)
+        self._ended = self._ended or complete
+        cut = not complete and (self._ended or len(body) >= _DOCKER_CUTS)
         return (Peeled(body.removesuffix(b"\r"), utc=time, stream=stream.decode(), partial=cut),)
 
     def _entry(self, outer: Outer, number: int, byte: int) -> Iterator[Line]:
         """An entry of `journalctl -o export`; its fields come in any order, a blank line ends it."""
         fields: dict[str, Any] = {}
         raw, place = b"", (number, byte)
-        while (found := outer.next()) is not None and found[0]:
-            text, number, byte = found
+        while (line := outer.next()) is not None and line[0]:
+            text, number, byte = line
             name, equals, value = text.partition(b"=")
             if not equals:
                 size = int.from_bytes(outer.exactly(8), "little")

@@ -37,13 +37,13 @@ class Writers(Generic[W]):
         name = line.writer or (line.host if line.host != self._host else "")
         if not name:
             return self.own
-        found = self.named.get(name)
-        if found is None:
+        writer = self.named.get(name)
+        if writer is None:
             if len(self.named) == MAX_WRITERS:
                 self._crowd += lines
                 return self.own
-            found = self.named[name] = self._begin(name)
-        return found
+            writer = self.named[name] = self._begin(name)
+        return writer
 
     def problem(self) -> str | None:
         """Problem about writers beyond the limit."""

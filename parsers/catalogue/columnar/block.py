@@ -91,25 +91,25 @@ class Block:
                     self.heads.put(at, None)
                 return
             if one.pattern.multiline:
-                found = [self._of_record(at, fullmatch) for at in lines]
+                matches = [self._of_record(at, fullmatch) for at in lines]
             else:
-                found = [fullmatch(texts[at], firsts[at], afters[at]) for at in lines]
-            missed = None in found
+                matches = [fullmatch(texts[at], firsts[at], afters[at]) for at in lines]
+            missed = None in matches
             if one.relevant:
-                said = self._said(one)
-                said.lines += compress(lines, found) if missed else lines
-                said.found += filter(None, found)
-            lines = [at for at, match in zip(lines, found, strict=True) if match is None and loggers[at] is not None] if missed else ()
+                statement = self._said(one)
+                statement.lines += compress(lines, matches) if missed else lines
+                statement.found += filter(None, matches)
+            lines = [at for at, match in zip(lines, matches, strict=True) if match is None and loggers[at] is not None] if missed else ()
             if not lines:
                 return
         if self.chunk.literals.names_logger(ids):
             self.unknown += lines
 
     def _said(self, one: Tried) -> Said:
-        said = self.said.get(one.pattern.name)
-        if said is None:
-            said = self.said[one.pattern.name] = Said(one.pattern, one.groupdict, one.by_columns)
-        return said
+        statement = self.said.get(one.pattern.name)
+        if statement is None:
+            statement = self.said[one.pattern.name] = Said(one.pattern, one.groupdict, one.by_columns)
+        return statement
 
     def _take_open(self, at: int, ids: tuple[int, ...]) -> None:
         """Reads a record whose logger is printed at the end of a later line (for example a dump of settings), if only one statement can
@@ -120,17 +120,28 @@ class Block:
         record = layout.read(self.line(at))
         if record is None or record.time is None or record.logger is not None or leaves_over(record, layout):
             return
-        whole = self._whole(at, record)
-        found = self._of_only_statement(ids, whole.message, whole.logger)
-        if found is not None and whole.logger is not None:
+        complete = self._whole(at, record)
+        found = self._of_only_statement(ids, complete.message, complete.logger)
+        if found is not None and complete.logger is not None:
             one, match = found
             self.heads.put(
-                at, (whole.logger, microseconds(record.time), record.utc, record.level, {}, True, whole.message, 0, len(whole.message))
+                at,
+                (
+                    complete.logger,
+                    microseconds(record.time),
+                    record.utc,
+                    record.level,
+                    {},
+                    True,
+                    complete.message,
+                    0,
+                    len(complete.message),
+                ),
             )
-            self.records[at] = whole
-            said = self._said(one)
-            said.lines.append(at)
-            said.found.append(match)
+            self.records[at] = complete
+            statement = self._said(one)
+            statement.lines.append(at)
+            statement.found.append(match)
 
     def _of_only_statement(self, ids: tuple[int, ...], message: str, logger: str | None) -> tuple[Tried, re.Match[str]] | None:
         """The first statement with these literals, and its match with a whole message without a component."""
@@ -150,16 +161,16 @@ class Block:
 
     def _of_record(self, at: int, fullmatch: Callable[..., re.Match[str] | None]) -> re.Match[str] | None:
         """The match with the record that begins here, or None if the line is left to Reading."""
-        said = self.heads.texts[at][self.heads.firsts[at] : self.heads.afters[at]]
-        if self.heads.bracketed[at] and not said.startswith("["):
+        message = self.heads.texts[at][self.heads.firsts[at] : self.heads.afters[at]]
+        if self.heads.bracketed[at] and not message.startswith("["):
             record = self.record(at)
-            whole = self._whole(at, record)
-            said += whole.message[len(record.message) :]
-            if len(said) <= LONG_MESSAGE and said.isascii():
-                found = fullmatch(said)
-                if found is not None:
-                    self.records[at] = whole
-                return found
+            complete = self._whole(at, record)
+            message += complete.message[len(record.message) :]
+            if len(message) <= LONG_MESSAGE and message.isascii():
+                match = fullmatch(message)
+                if match is not None:
+                    self.records[at] = complete
+                return match
         self.heads.put(at, None)
         return None
 

@@ -226,38 +226,38 @@ class Events:
             at += len(part.places)
         parts = [pa.repeat(pa.scalar(number, pa.int32()), len(part.places)) for number, part in enumerate(self._parts)]
         of_part = pa.concat_arrays([*parts, pa.nulls(len(self._problems), pa.int32())]).take(order)
-        found = {name: pa.array(of_parts, EVENTS.field(name).type).take(of_part) for name, of_parts in common.items()}
-        found |= self._of_lines(places, order)
+        columns = {name: pa.array(of_parts, EVENTS.field(name).type).take(of_part) for name, of_parts in common.items()}
+        columns |= self._of_lines(places, order)
         for name, pieces in by_name.items():
             values = pieces.array(name, size).take(order)
-            if name in found:
-                own = pa.array([name in part.columns for part in self._parts], pa.bool_()).take(of_part)
-                values = pc.if_else(own, values, found[name])
-            found[name] = values
-        found["source"] = pa.repeat(pa.scalar(self._source), size)
-        return pa.RecordBatch.from_arrays([found.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
+            if name in columns:
+                present = pa.array([name in part.columns for part in self._parts], pa.bool_()).take(of_part)
+                values = pc.if_else(present, values, columns[name])
+            columns[name] = values
+        columns["source"] = pa.repeat(pa.scalar(self._source), size)
+        return pa.RecordBatch.from_arrays([columns.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
 
     def _of_lines(self, places: Sequence[int], order: pa.Array) -> dict[str, pa.Array]:
         """The columns that come from the line, unless events have their own."""
-        found = {name: self.lines.text if name == "text" else _array(name, getattr(self.lines, name)) for name in OF_LINE}
+        columns = {name: self.lines.text if name == "text" else _array(name, getattr(self.lines, name)) for name in OF_LINE}
         if len(set(places)) == len(places) == len(self.lines.line):
-            return found
+            return columns
         of_lines = pa.array(places, pa.int32()).take(order)
-        return {name: of_line.take(of_lines) for name, of_line in found.items()}
+        return {name: of_line.take(of_lines) for name, of_line in columns.items()}
 
 
-def add_said(events: Events, said: Said) -> None:
+def add_said(events: Events, statement: Said) -> None:
     """The events of a statement for which `by_columns` holds."""
-    groups = said.groups()
-    common = {**said.pattern.fixed, "event": said.pattern.event, "pattern": said.pattern.name}
-    if said.pattern.mode is not None:
-        common.setdefault("mode", said.pattern.mode)
-    texts = {name: groups[name] for name in said.pattern.columns}
-    places: Sequence[int] = said.lines
+    groups = statement.groups()
+    common = {**statement.pattern.fixed, "event": statement.pattern.event, "pattern": statement.pattern.name}
+    if statement.pattern.mode is not None:
+        common.setdefault("mode", statement.pattern.mode)
+    texts = {name: groups[name] for name in statement.pattern.columns}
+    places: Sequence[int] = statement.lines
     try:
         captured = {name: values(name, of_lines) for name, of_lines in texts.items()}
     except ValueError:  # a number that fits no column
-        places, captured = _fitting(events, said.lines, texts)
+        places, captured = _fitting(events, statement.lines, texts)
     captured = filled(captured, of_contexts([events.lines.context[line] for line in places]))
     events.add(Part(places, {name: column for name, column in captured.items() if name not in common}, common))
 

@@ -48,30 +48,30 @@ _UNKNOWN = "?"
 """Marks a statement that does more with a column than a placeholder can detect."""
 
 
-def add_computed(events: Events, said: Said) -> None:
+def add_computed(events: Events, statement: Said) -> None:
     """The events of a statement that computes them. Raises TooMany."""
-    looked_at = _looked_at.setdefault(said.pattern.name, {"level", "mode"})
+    looked_at = _looked_at.setdefault(statement.pattern.name, {"level", "mode"})
     while _UNKNOWN not in looked_at:
         try:
-            _Computed(events, said, looked_at).add()
+            _Computed(events, statement, looked_at).add()
             return
         except _LookedAt as error:
             looked_at.add(str(error))
         except ValueError:  # a number that fits no column
             break
-    _add_each(events, said)
+    _add_each(events, statement)
 
 
-def _add_each(events: Events, said: Said) -> None:
+def _add_each(events: Events, statement: Said) -> None:
     """The same, line by line."""
     rows: list[Row] = []
     places: list[int] = []
-    lines, pattern = events.lines, said.pattern
+    lines, pattern = events.lines, statement.pattern
     lengths = lines.lengths
     size, quoted = 0, False
-    for line, found in zip(said.lines, said.found, strict=True):
+    for line, match in zip(statement.lines, statement.found, strict=True):
         try:
-            made = pattern.events(said.groupdict(found), lines.context[line], moment_of(lines.time[line]), lines.level[line])
+            made = pattern.events(statement.groupdict(match), lines.context[line], moment_of(lines.time[line]), lines.level[line])
         except ValueError as error:
             events.add_problem(line, error)
             continue
@@ -92,12 +92,12 @@ def _add_each(events: Events, said: Said) -> None:
 class _Computed:
     """Lines of a statement, computed together if they are equal in the columns that are read; lists are indexed by line."""
 
-    def __init__(self, events: Events, said: Said, looked_at: set[str]) -> None:
-        self.events, self.said, self.pattern, self.looked_at = events, said, said.pattern, looked_at
-        self.groups = said.groups()
-        self.contexts = [events.lines.context[line] for line in said.lines]
-        self.times = [events.lines.time[line] for line in said.lines]
-        self.levels = [events.lines.level[line] for line in said.lines]
+    def __init__(self, events: Events, statement: Said, looked_at: set[str]) -> None:
+        self.events, self.said, self.pattern, self.looked_at = events, statement, statement.pattern, looked_at
+        self.groups = statement.groups()
+        self.contexts = [events.lines.context[line] for line in statement.lines]
+        self.times = [events.lines.time[line] for line in statement.lines]
+        self.levels = [events.lines.level[line] for line in statement.lines]
 
     def add(self) -> None:
         """Raises _LookedAt; ValueError if a number does not fit its column."""

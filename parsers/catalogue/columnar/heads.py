@@ -72,8 +72,8 @@ class _Kept(dict[_Text, _Value], Generic[_Text, _Value]):
     def __missing__(self, text: _Text) -> _Value:
         if len(self) > _MAX_KEPT:
             self.clear()
-        found = self[text] = self._meaning(text)
-        return found
+        meaning = self[text] = self._meaning(text)
+        return meaning
 
 
 def microseconds(moment: datetime) -> int:
@@ -87,13 +87,13 @@ def moment_of(time: int) -> datetime:
 
 
 def _second(text: bytes) -> int:
-    whole = timestamp(text[1:].decode()) if _SECONDS.fullmatch(text) else None
-    return microseconds(whole) if whole is not None else _NEVER
+    second = timestamp(text[1:].decode()) if _SECONDS.fullmatch(text) else None
+    return microseconds(second) if second is not None else _NEVER
 
 
 def _logger(text: str) -> str | None:
-    found = _LOGGER.fullmatch(text)
-    return found[1] if found is not None else None
+    match = _LOGGER.fullmatch(text)
+    return match[1] if match is not None else None
 
 
 def _component(head: str) -> Mapping[str, Any] | None:
@@ -119,8 +119,8 @@ class Heads:
 
     def _lead(self, text: bytes) -> tuple[str, int]:
         """Level, and where the message begins; -1 if the level is missing."""
-        found = _LEAD.match(text)
-        return (self.layout.level(found[1].decode()), _STAMPED + found.end()) if found is not None else ("", -1)
+        match = _LEAD.match(text)
+        return (self.layout.level(match[1].decode()), _STAMPED + match.end()) if match is not None else ("", -1)
 
     def read(self, text: str) -> Head | None:
         """The head of a record in ASCII; None if it needs a closer look."""
@@ -234,10 +234,10 @@ def columns_of(text: str, size: int) -> Columns:
 
 
 def _closer(of_record: tuple[str, int, bool, str], message: str) -> Head | None:
-    found = _WRITER.match(message)
-    end = found.end() if found is not None else len(message)
+    match = _WRITER.match(message)
+    end = match.end() if match is not None else len(message)
     try:
-        context, rest = _writer(message[:end], of_record[0]) if found is not None else prefix(message, of_record[0])
+        context, rest = _writer(message[:end], of_record[0]) if match is not None else prefix(message, of_record[0])
     except ValueError:
         return None
     return *of_record, context, False, message, end - len(rest), len(message)

@@ -206,11 +206,11 @@ class _InTurn(Block):
 
     def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Events:
         """Raises TooMany, but not for a single line."""
-        said = [one.of(begin, end) for one in self.said.values()]
-        chosen = sorted({*chain.from_iterable([one.lines for one in said]), *[at for at, _ in rows]})
+        statements = [one.of(begin, end) for one in self.said.values()]
+        chosen = sorted({*chain.from_iterable([one.lines for one in statements]), *[at for at, _ in rows]})
         places = {at: place for place, at in enumerate(chosen)}
         events = Events(self.reading.source, self._lines(chosen), bounded=end - begin > 1)
-        for one in said:
+        for one in statements:
             if one.lines:
                 (add_said if one.by_columns else add_computed)(events, one.at(places))
         events.add_rows([(places[at], row) for at, row in rows])
@@ -261,6 +261,6 @@ class _InTurn(Block):
             return node if moment is not None and abs(time - moment) <= _MOMENT else None
         reading = self.reading
         named, reading.named = reading.named, self.carried
-        found = reading.near(moment_of(time))
+        writer = reading.near(moment_of(time))
         reading.named = named
-        return found
+        return writer
