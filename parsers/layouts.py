@@ -212,7 +212,7 @@ def abbreviates(name: str, full: str) -> bool:
     if len(short) > len(long) or short[-1] != long[-1]:
         return False
     pairs = zip(short, long[len(long) - len(short) :], strict=True)
-    return all(whole.startswith(part) or (at == 0 and whole.endswith(part)) for at, (part, whole) in enumerate(pairs))
+    return all(step.startswith(part) or (at == 0 and step.endswith(part)) for at, (part, step) in enumerate(pairs))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -442,13 +442,13 @@ def sniff(head: bytes, given: Sequence[Layout] = ()) -> Layout | None:
             return layout
     if _is_kafkas(lines):
         return LOG4J
-    found, best = _best(lines)
+    likeliest, best = _best(lines)
     default = sum(LOG4J.read(line) is not None for line in lines)
-    vague = found.bare and default > 0 and best < _BARE_LINES
-    same = found.name == _AS_KAFKA and best <= default and any(map(_WHOLE_NAME.match, _loggers(lines)))
+    vague = likeliest.bare and default > 0 and best < _BARE_LINES
+    same = likeliest.name == _AS_KAFKA and best <= default and any(map(_WHOLE_NAME.match, _loggers(lines)))
     if best == 0 or same or vague:
         return LOG4J if default else None
-    return found
+    return likeliest
 
 
 def _is_kafkas(lines: Sequence[str]) -> bool:

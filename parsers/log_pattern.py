@@ -98,15 +98,15 @@ def compiled(pattern: str) -> Layout:
 
 def _record(parts: Sequence[Part]) -> list[Part]:
     """The parts of a record's first line; after the message's line feed comes a stack trace."""
-    found: list[Part] = []
+    first_line: list[Part] = []
     for part in parts:
         if part.what == "newline":
-            if any(before.what == "message" for before in found):
+            if any(before.what == "message" for before in first_line):
                 break
             raise ValueError("%n: a record whose message begins on another line than the record cannot be read")
-        twice = part.what in ("time", "level", "logger", "message") and any(before.what == part.what for before in found)
-        found.append(Part("again", _AGAIN[part.what]) if twice else part)
-    return found
+        twice = part.what in ("time", "level", "logger", "message") and any(before.what == part.what for before in first_line)
+        first_line.append(Part("again", _AGAIN[part.what]) if twice else part)
+    return first_line
 
 
 _AGAIN = {"time": _ANY, "level": r"\w+ *", "logger": _WORD, "message": _ANY}

@@ -161,11 +161,11 @@ class _Writer:
             record = layout.read(text)
             if record is not None:
                 return record, layout
-        found = fitting(text, self.given) if len(text) <= MAX_RECORD else None
-        if found is None and (self.failures >= MAX_FAILURES or not begins_record(text)):
+        listed = fitting(text, self.given) if len(text) <= MAX_RECORD else None
+        if listed is None and (self.failures >= MAX_FAILURES or not begins_record(text)):
             return None, None
         head = b"\n".join(line.text for line in lines[at : at + _SNIFFED_LINES])[:_HEAD]
-        chosen = layout_of(head, self.given, line=text).layout or found
+        chosen = layout_of(head, self.given, line=text).layout or listed
         if chosen is None:
             self.failures += 1
             return None, None

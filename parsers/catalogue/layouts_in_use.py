@@ -92,13 +92,13 @@ class LayoutsInUse:
                 doubtful = record.logger is None and not layout.bare and leaves_over(record, layout)
                 self.latest = (self._another(None, text, data, at) if doubtful else None) or layout
                 return record if self.latest is layout else self.latest.read(text)
-        found = fitting(text, self.given)
-        if found is not None or begins_record(text):
-            found = self._another(found, text, data, at)
-        if found is None:
+        latest = fitting(text, self.given)
+        if latest is not None or begins_record(text):
+            latest = self._another(latest, text, data, at)
+        if latest is None:
             return None
-        self.latest = found
-        return found.read(text)
+        self.latest = latest
+        return latest.read(text)
 
     def _another(self, listed: Layout | None, text: str, data: bytes, at: int) -> Layout | None:
         """The layout that the file changes to with this line, listed or learned."""

@@ -53,15 +53,15 @@ class LineLengths:
         longest = max(lengths)
         if longest < self._longest:
             return
-        found, at = LineLengths(longest), 0
+        of_chunk, at = LineLengths(longest), 0
         logged = any(layouts.begins(sample, named.start()) for named in islice(_LOGGER.finditer(sample), _READ))
         for line, length in zip(lines, lengths, strict=True):
             if length == longest:
-                found._count += 1
-                if found._count <= _READ:
-                    found._read(data, at, at + len(line), layouts, logged=logged)
+                of_chunk._count += 1
+                if of_chunk._count <= _READ:
+                    of_chunk._read(data, at, at + len(line), layouts, logged=logged)
             at += len(line) + 1
-        self.take_over(found)
+        self.take_over(of_chunk)
 
     def take_over(self, later: LineLengths) -> None:
         """Adds what a later part of the log shows."""

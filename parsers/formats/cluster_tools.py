@@ -36,7 +36,7 @@ _EACH = re.compile(rf"\[({TOPIC}), ?(\d+)\]|(?:^|[\s,(])({TOPIC})-(\d+)(?=$|[\s,
 _PARTITION = range(2**31)
 _GROUPS = re.compile(r"(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?(?:CURRENT-OFFSET\s+LOG-END|START)-OFFSET\s+LAG\b")
 
-Found = re.Match[str]
+Match = re.Match[str]
 
 
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
@@ -162,87 +162,87 @@ class _Output:
 
     # reassignments and elections
 
-    def _reassigned(self, piece: Piece, match: Found, reason: str, **columns: Any) -> Row:
+    def _reassigned(self, piece: Piece, match: Match, reason: str, **columns: Any) -> Row:
         return self._row(piece, "reassign-output", "reassignment-told", reason=reason, **_partition(match), **columns)
 
-    def _progress(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _progress(self, piece: Piece, match: Match) -> Iterator[Row]:
         status = match["said"]
         reason = (
             "completed" if status.startswith(("completed", "is complete")) else "failed" if status.startswith("failed") else "in-progress"
         )
         yield self._reassigned(piece, match, reason)
 
-    def _moved(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _moved(self, piece: Piece, match: Match) -> Iterator[Row]:
         status = match["said"]
         reason = "completed" if status.startswith("completed") else "failed" if status.startswith("failed") else "in-progress"
         yield self._reassigned(piece, match, reason, broker=number(match["broker"], INT32))
 
-    def _not_active(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _not_active(self, piece: Piece, match: Match) -> Iterator[Row]:
         replicas = [number(n, INT32) for n in re.findall(r"-?\d+", match["replicas"])]
         yield self._reassigned(piece, match, "not-active", replicas=replicas)
 
-    def _not_found(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _not_found(self, piece: Piece, match: Match) -> Iterator[Row]:
         broker = number(match["broker"], INT32) if match["broker"] else None
         yield self._reassigned(piece, match, "in-progress" if " is being moved" in piece.text else "failed", broker=broker)
 
-    def _listed(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _listed(self, piece: Piece, match: Match) -> Iterator[Row]:
         ids = {key: [number(n, INT32) for n in match[key].split(",")] if match[key] else [] for key in ("replicas", "adding", "removing")}
         columns = {"replicas": ids["replicas"], "adding_replicas": ids["adding"], "removing_replicas": ids["removing"]}
         yield self._reassigned(piece, match, "in-progress", **columns)
 
-    def _started_move(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _started_move(self, piece: Piece, match: Match) -> Iterator[Row]:
         yield self._reassigned(piece, match, "started", broker=number(match["broker"], INT32), directory=match["directory"])
 
-    def _started_moves(self, piece: Piece, found: Found) -> Iterator[Row]:
-        for match in re.finditer(rf"(?P<t2>{TOPIC}?)-(?P<p2>\d+)-(?P<broker>\d+)(?=,|$|\s)", found["named"]):
+    def _started_moves(self, piece: Piece, moves: Match) -> Iterator[Row]:
+        for match in re.finditer(rf"(?P<t2>{TOPIC}?)-(?P<p2>\d+)-(?P<broker>\d+)(?=,|$|\s)", moves["named"]):
             named = {"topic": topic_name(match["t2"]), "partition": number(match["p2"], _PARTITION)}
             columns = {**named, "broker": number(match["broker"], INT32)}
             yield self._row(piece, "reassign-output", "reassignment-told", reason="started", **columns)
 
-    def _started(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _started(self, piece: Piece, match: Match) -> Iterator[Row]:
         yield from self._many(piece, match, "started")
 
-    def _refused(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _refused(self, piece: Piece, match: Match) -> Iterator[Row]:
         yield from self._many(piece, match, "failed")
 
-    def _cancelled(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _cancelled(self, piece: Piece, match: Match) -> Iterator[Row]:
         yield from self._many(piece, match, "cancelled")
 
-    def _many(self, piece: Piece, match: Found, reason: str) -> Iterator[Row]:
+    def _many(self, piece: Piece, match: Match, reason: str) -> Iterator[Row]:
         """0.11 to 2.5 do not name the partitions; earlier releases print the plan on the same line."""
         self.assignment = "plan"
         named = list(_named(match["named"]))
         for columns in named or [{}]:
             yield self._row(piece, "reassign-output", "reassignment-told", reason=reason, **columns)
 
-    def _throttled(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _throttled(self, piece: Piece, match: Match) -> Iterator[Row]:
         count = number(match["rate"], INT64)
         yield self._row(piece, "reassign-output", "reassignment-told", reason="throttled", count=count)
 
-    def _failure(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _failure(self, piece: Piece, match: Match) -> Iterator[Row]:
         if self.failed:
             yield self._reassigned(piece, match, self.failed, value=match["why"])
 
-    def _elected(self, piece: Piece, match: Found, value: str) -> Iterator[Row]:
+    def _elected(self, piece: Piece, match: Match, value: str) -> Iterator[Row]:
         kind = match.groupdict().get("kind")
         for columns in _named(match["named"]):
             yield self._row(piece, "election-output", "election-told", reason=kind or "PREFERRED", value=value, **columns)
 
-    def _election_done(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _election_done(self, piece: Piece, match: Match) -> Iterator[Row]:
         yield from self._elected(piece, match, "completed")
 
-    def _election_started(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _election_started(self, piece: Piece, match: Match) -> Iterator[Row]:
         yield from self._elected(piece, match, "started")
 
-    def _election_needless(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _election_needless(self, piece: Piece, match: Match) -> Iterator[Row]:
         """The output does not name the kind of election."""
         for columns in _named(match["named"]):
             yield self._row(piece, "election-output", "election-told", value="not-needed", **columns)
 
-    def _election_skipped(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _election_skipped(self, piece: Piece, match: Match) -> Iterator[Row]:
         yield self._row(piece, "election-output", "election-told", reason="PREFERRED", value="skipped", **_partition(match))
 
-    def _election_failed(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _election_failed(self, piece: Piece, match: Match) -> Iterator[Row]:
         kind = match["kind"] or "PREFERRED"
         yield self._row(piece, "election-output", "election-told", reason=kind, value="failed", **_partition(match))
 
@@ -310,7 +310,7 @@ class _Output:
 
     # kafka-configs
 
-    def _settings_of(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _settings_of(self, piece: Piece, match: Match) -> Iterator[Row]:
         """The heading from 1.1 on; settings follow, one per line."""
         kind, name = match["kind"] or "", match["name"]
         self.heading, self.settings, self.whole = piece, [], match["all"] != "All"
@@ -332,7 +332,7 @@ class _Output:
         listed = {"value": ",".join(keys)[:MAX_TEXT], "count": len(keys), "reason": _source_of(scope)}
         return self._row(piece, "config-output", "config", **scope, **listed)
 
-    def _setting(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _setting(self, piece: Piece, match: Match) -> Iterator[Row]:
         if self.scope is None:
             return
         first = re.match(r"([A-Z_]+_CONFIG):", match["synonyms"])
@@ -344,7 +344,7 @@ class _Output:
         text = f"{key}={columns['value']} synonyms={{{masked(key, match['synonyms'])}}}"
         yield {**self._row(piece, "config-output", "config", **self.scope, **columns), "text": text[:MAX_TEXT]}
 
-    def _settings_listed(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _settings_listed(self, piece: Piece, match: Match) -> Iterator[Row]:
         """The format for --zookeeper, and for all settings before 1.1: one line."""
         scope: Row = {}
         if match["kind"] == "topic":
@@ -363,7 +363,7 @@ class _Output:
 
     # offsets, features, cluster id
 
-    def _offset(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _offset(self, piece: Piece, match: Match) -> Iterator[Row]:
         """The latest offset that a consumer sees is the high watermark, never the log end."""
         named = {"topic": topic_name(match["topic"]), "partition": number(match["partition"], _PARTITION)}
         offsets = [number(offset, INT64) for offset in match["offsets"].split(",") if offset]
@@ -376,15 +376,15 @@ class _Output:
                 columns["high_watermark" if latest else "log_start_offset"] = offset
             yield self._row(piece, "get-offsets", "offset-told", **named, **columns)
 
-    def _feature(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _feature(self, piece: Piece, match: Match) -> Iterator[Row]:
         if match["level"] not in ("-", "0") or match["name"] == "kraft.version":
             yield self._row(piece, "features", "config", key=match["name"], value=match["level"])
 
-    def _cluster_id(self, piece: Piece, match: Found) -> Iterator[Row]:
+    def _cluster_id(self, piece: Piece, match: Match) -> Iterator[Row]:
         yield self._row(piece, "cluster-id", "config", key="cluster.id", value=match["id"])
 
 
-def _partition(match: Found) -> Row:
+def _partition(match: Match) -> Row:
     groups = match.groupdict()
     topic, partition = (groups.get("t1"), groups.get("p1")) if groups.get("t1") else (groups.get("t2"), groups.get("p2"))
     return {"topic": topic_name(topic), "partition": number(partition, _PARTITION)}
@@ -437,7 +437,7 @@ _QUORUM = re.compile(
 _SETTING = re.compile(r"(?P<key>[\w.-]+)=(?P<value>.*) sensitive=(?P<sensitive>true|false) synonyms=\{(?P<synonyms>.*)\}$")
 _FAILED = re.compile(_TP + r": (?P<why>.+)")
 
-_LINES: tuple[tuple[re.Pattern[str], Callable[[_Output, Piece, Found], Iterator[Row]]], ...] = (
+_LINES: tuple[tuple[re.Pattern[str], Callable[[_Output, Piece, Match], Iterator[Row]]], ...] = (
     (_SETTING, _Output._setting),
     (re.compile(rf"(?P<topic>{TOPIC}):(?P<partition>\d{{1,10}}):(?P<offsets>\d*(?:,\d+)*)$"), _Output._offset),
     (re.compile(rf"Reassignment of partition {_TP} (?P<said>completed successfully|is completed?\b|failed|is still in progress)"),

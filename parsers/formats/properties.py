@@ -87,14 +87,14 @@ def read_server_properties(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
     `node` is the file's own node.id or broker.id. The file contains the settings for the next start, not those of a running broker.
     """
-    found: dict[str, Setting] = {}
+    by_key: dict[str, Setting] = {}
     for setting in settings(stream):
         if isinstance(setting, dict):
             yield _named(setting, member)
         else:
-            found[setting[2]] = setting
-    node = _node({key: setting[3].strip() for key, setting in found.items()})
-    for line, at, key, value in found.values():
+            by_key[setting[2]] = setting
+    node = _node({key: setting[3].strip() for key, setting in by_key.items()})
+    for line, at, key, value in by_key.values():
         shown = masked(key, value.strip())
         place = {"line": line, "byte": at, "text": f"{key}={shown}"[:MAX_TEXT]}
         yield {**_common(member, "config", "server-properties"), **place, "node": node, "key": key, "value": shown[:MAX_TEXT]}

@@ -35,7 +35,7 @@ def sample_of(head: bytes, most_lines: int, most_hits: int) -> Sample:
     literals = anywhere()
     hits: list[Hit] = []
     for text in lines:
-        literals_found = literals.find(text.encode()) if len(hits) < most_hits else ()
-        if literals_found:
-            hits.append(Hit(text, literals.candidates(tuple(one[0] for one in literals_found))))
+        matched = literals.find(text.encode()) if len(hits) < most_hits else ()
+        if matched:
+            hits.append(Hit(text, literals.candidates(tuple(one[0] for one in matched))))
     return Sample(lines, hits)

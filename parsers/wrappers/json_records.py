@@ -107,10 +107,10 @@ class _Fields:
     """The field names that objects with these keys may have; most lines of a file have the same keys."""
 
     def __init__(self, keys: tuple[str, ...]) -> None:
-        own = frozenset(keys)
+        present = frozenset(keys)
 
         def had(names: Sequence[str]) -> Sequence[str]:
-            return tuple(name for name in names if any(begin in own for begin in accumulate(name.split("."), "{}.{}".format)))
+            return tuple(name for name in names if any(begin in present for begin in accumulate(name.split("."), "{}.{}".format)))
 
         self.texts, self.levels, self.loggers, self.times = map(had, (_TEXTS, _LEVEL_FIELDS, _LOGGERS, _TIMES))
         self.traces, self.pods, self.hosts = map(had, (_TRACES, _PODS, _HOSTS))
@@ -140,8 +140,8 @@ def flat(keys: Sequence[str]) -> Flat | None:
     several = fields.levels or fields.pods or len(fields.times) != 1 or len(fields.hosts) != 1 or "timestampSeconds" in keys
     if several or not fields.texts or len({*keys}) < len(keys) or not _IN_PIECES.isdisjoint(keys):
         return None
-    keys_of_flat = Flat(fields.texts[0], fields.hosts[0], fields.times[0])
-    return keys_of_flat if all(key in keys for key in keys_of_flat) else None
+    chosen = Flat(fields.texts[0], fields.hosts[0], fields.times[0])
+    return chosen if all(key in keys for key in chosen) else None
 
 
 _PARTIAL = ("CONTAINER_PARTIAL_MESSAGE", "logtag")

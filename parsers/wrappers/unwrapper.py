@@ -195,9 +195,9 @@ class Unwrapper:
             if (run := self._run(outer)) is not None:
                 yield run
                 continue
-            if (found := outer.next()) is None:
+            if (next_line := outer.next()) is None:
                 break
-            text, number, byte = found
+            text, number, byte = next_line
             if text.startswith(_CURSOR):
                 yield from map(Run.of, self._entry(outer, number, byte))
             elif text.startswith(b"==> ") and (section := _SECTION.fullmatch(text)):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import compress
 
-from parsers.catalogue.columnar.columns import Said
+from parsers.catalogue.columnar.columns import StatementMatches
 from parsers.catalogue.columnar.heads import columns_of, microseconds
 from parsers.catalogue.reading import Reading
 from parsers.layouts import Record, prefix
@@ -47,7 +47,7 @@ class Block:
         """Where the last literal of each line ends."""
         self.heads = columns_of("", 0)
         """The records of the lines; without a logger where Reading has to read the line."""
-        self.said: dict[str, Said] = {}
+        self.statements: dict[str, StatementMatches] = {}
         self.records: dict[int, Seen] = {}
         """The whole record of several lines, if a pattern has matched all of it."""
         self.unknown: list[int] = []
@@ -96,19 +96,19 @@ class Block:
                 matches = [fullmatch(texts[at], firsts[at], afters[at]) for at in lines]
             missed = None in matches
             if one.relevant:
-                statement = self._said(one)
+                statement = self._matches_of(one)
                 statement.lines += compress(lines, matches) if missed else lines
-                statement.found += filter(None, matches)
+                statement.matches += filter(None, matches)
             lines = [at for at, match in zip(lines, matches, strict=True) if match is None and loggers[at] is not None] if missed else ()
             if not lines:
                 return
         if self.chunk.literals.names_logger(ids):
             self.unknown += lines
 
-    def _said(self, one: Tried) -> Said:
-        statement = self.said.get(one.pattern.name)
+    def _matches_of(self, one: Tried) -> StatementMatches:
+        statement = self.statements.get(one.pattern.name)
         if statement is None:
-            statement = self.said[one.pattern.name] = Said(one.pattern, one.groupdict, one.by_columns)
+            statement = self.statements[one.pattern.name] = StatementMatches(one.pattern, one.groupdict, one.by_columns)
         return statement
 
     def _take_open(self, at: int, ids: tuple[int, ...]) -> None:
@@ -121,9 +121,9 @@ class Block:
         if record is None or record.time is None or record.logger is not None or leaves_over(record, layout):
             return
         complete = self._whole(at, record)
-        found = self._of_only_statement(ids, complete.message, complete.logger)
-        if found is not None and complete.logger is not None:
-            one, match = found
+        only = self._of_only_statement(ids, complete.message, complete.logger)
+        if only is not None and complete.logger is not None:
+            one, match = only
             self.heads.put(
                 at,
                 (
@@ -139,9 +139,9 @@ class Block:
                 ),
             )
             self.records[at] = complete
-            statement = self._said(one)
+            statement = self._matches_of(one)
             statement.lines.append(at)
-            statement.found.append(match)
+            statement.matches.append(match)
 
     def _of_only_statement(self, ids: tuple[int, ...], message: str, logger: str | None) -> tuple[Tried, re.Match[str]] | None:
         """The first statement with these literals, and its match with a whole message without a component."""

@@ -35,31 +35,33 @@ class TooMany(Exception):
 
 
 @dataclass(slots=True)
-class Said:
+class StatementMatches:
     """Matches of lines of one statement, with the numbers of the lines. `groupdict` gives the text of each group by name."""
 
     pattern: Pattern
     groupdict: Callable[[re.Match[str]], Mapping[str, str | None]]
     by_columns: bool
     lines: list[int] = field(default_factory=list)
-    found: list[re.Match[str]] = field(default_factory=list)
+    matches: list[re.Match[str]] = field(default_factory=list)
 
-    def of(self, begin: int, end: int) -> Said:
+    def of(self, begin: int, end: int) -> StatementMatches:
         """The matches of a range of lines."""
         kept = [begin <= line < end for line in self.lines]
         if all(kept):
             return self
-        return Said(self.pattern, self.groupdict, self.by_columns, list(compress(self.lines, kept)), list(compress(self.found, kept)))
+        return StatementMatches(
+            self.pattern, self.groupdict, self.by_columns, list(compress(self.lines, kept)), list(compress(self.matches, kept))
+        )
 
-    def at(self, places: Mapping[int, int]) -> Said:
+    def at(self, places: Mapping[int, int]) -> StatementMatches:
         """The same matches with new line numbers."""
         lines = [places[line] for line in self.lines]
-        return Said(self.pattern, self.groupdict, self.by_columns, lines, self.found)
+        return StatementMatches(self.pattern, self.groupdict, self.by_columns, lines, self.matches)
 
     def groups(self) -> Mapping[str, Sequence[str | None]]:
         """The text of each group."""
         assert self.pattern.quick is not None
-        columns = list(zip(*[found.groups() for found in self.found], strict=True)) if self.pattern.quick.groups else []
+        columns = list(zip(*[match.groups() for match in self.matches], strict=True)) if self.pattern.quick.groups else []
         texts = {}
         for name, places in self.pattern.quick.groups.items():
             first, *others = (columns[at - 1] for at in places)
@@ -246,7 +248,7 @@ class Events:
         return {name: of_line.take(of_lines) for name, of_line in columns.items()}
 
 
-def add_said(events: Events, statement: Said) -> None:
+def add_statement(events: Events, statement: StatementMatches) -> None:
     """The events of a statement for which `by_columns` holds."""
     groups = statement.groups()
     common = {**statement.pattern.fixed, "event": statement.pattern.event, "pattern": statement.pattern.name}

@@ -15,7 +15,7 @@ from itertools import accumulate, chain
 from typing import Any, NoReturn
 
 from parsers.catalogue.columnar import columns
-from parsers.catalogue.columnar.columns import Events, Part, Said, filled, of_contexts, of_rows, values
+from parsers.catalogue.columnar.columns import Events, Part, StatementMatches, filled, of_contexts, of_rows, values
 from parsers.catalogue.columnar.heads import moment_of
 from parsers.matching.tried import OF_LINE
 from parsers.patterns.pattern import check, column
@@ -48,7 +48,7 @@ _UNKNOWN = "?"
 """Marks a statement that does more with a column than a placeholder can detect."""
 
 
-def add_computed(events: Events, statement: Said) -> None:
+def add_computed(events: Events, statement: StatementMatches) -> None:
     """The events of a statement that computes them. Raises TooMany."""
     looked_at = _looked_at.setdefault(statement.pattern.name, {"level", "mode"})
     while _UNKNOWN not in looked_at:
@@ -62,14 +62,14 @@ def add_computed(events: Events, statement: Said) -> None:
     _add_each(events, statement)
 
 
-def _add_each(events: Events, statement: Said) -> None:
+def _add_each(events: Events, statement: StatementMatches) -> None:
     """The same, line by line."""
     rows: list[Row] = []
     places: list[int] = []
     lines, pattern = events.lines, statement.pattern
     lengths = lines.lengths
     size, quoted = 0, False
-    for line, match in zip(statement.lines, statement.found, strict=True):
+    for line, match in zip(statement.lines, statement.matches, strict=True):
         try:
             made = pattern.events(statement.groupdict(match), lines.context[line], moment_of(lines.time[line]), lines.level[line])
         except ValueError as error:
@@ -92,8 +92,8 @@ def _add_each(events: Events, statement: Said) -> None:
 class _Computed:
     """Lines of a statement, computed together if they are equal in the columns that are read; lists are indexed by line."""
 
-    def __init__(self, events: Events, statement: Said, looked_at: set[str]) -> None:
-        self.events, self.said, self.pattern, self.looked_at = events, statement, statement.pattern, looked_at
+    def __init__(self, events: Events, statement: StatementMatches, looked_at: set[str]) -> None:
+        self.events, self.statement, self.pattern, self.looked_at = events, statement, statement.pattern, looked_at
         self.groups = statement.groups()
         self.contexts = [events.lines.context[line] for line in statement.lines]
         self.times = [events.lines.time[line] for line in statement.lines]
@@ -104,7 +104,7 @@ class _Computed:
         codes: dict[tuple[Any, ...], int] = {}
         which = [codes.setdefault(key, len(codes)) for key in self._keys()]
         if 2 * len(codes) > len(which):
-            _add_each(self.events, self.said)
+            _add_each(self.events, self.statement)
             return
         captured = {name: values(name, self.groups[name]) for name in self.pattern.columns}
         computed = self._compute(dict(zip(reversed(which), range(len(which) - 1, -1, -1), strict=True)))
@@ -117,7 +117,7 @@ class _Computed:
         of_events, common = self._columns(rows, index, lines, captured)
         if len(lines) > len(which) and (quotes := self._quotes(each)):
             of_events["text"] = [quotes[line] for line in lines]
-        self.events.add(Part([self.said.lines[line] for line in lines], of_events, common))
+        self.events.add(Part([self.statement.lines[line] for line in lines], of_events, common))
 
     def _compute(self, firsts: Mapping[int, int]) -> list[list[Row]]:
         """The rows of the first line of each group of equal lines. A level is omitted if all rows keep that of their line."""
@@ -135,11 +135,11 @@ class _Computed:
     def _quotes(self, each: Sequence[int]) -> Sequence[str] | None:
         """The text that each line's events keep; None if all events keep all of it. Raises TooMany."""
         lengths = self.events.lines.lengths
-        sizes = [lengths[line] * count for line, count in zip(self.said.lines, each, strict=True)]
+        sizes = [lengths[line] * count for line, count in zip(self.statement.lines, each, strict=True)]
         self.events.check(sum(each), sum(sizes))
         if all(size <= MAX_SHARED for size in sizes):
             return None
-        return [shared(self.events.lines.text[line].as_py(), count) for line, count in zip(self.said.lines, each, strict=True)]
+        return [shared(self.events.lines.text[line].as_py(), count) for line, count in zip(self.statement.lines, each, strict=True)]
 
     def _columns(
         self, rows: Sequence[Row], index: Sequence[int], lines: Sequence[int], captured: Mapping[str, Sequence[Any]]

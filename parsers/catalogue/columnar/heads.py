@@ -158,7 +158,7 @@ class Heads:
         rfind, startswith, component = text.rfind, text.startswith, self._component
         data = data if begins[-1] + _PARTS.size <= len(data) else data + bytes(_PARTS.size)
         columns = columns_of(text, len(begins))
-        times, levels, contexts, found = columns.times, columns.levels, columns.contexts, columns.loggers
+        times, levels, contexts, loggers_read = columns.times, columns.levels, columns.contexts, columns.loggers
         firsts, afters = columns.firsts, columns.afters
         others: list[int] = []
         closer: list[int] = []
@@ -192,7 +192,7 @@ class Heads:
             if context is None:
                 closer.append(at)
                 context = _NOTHING
-            times[at], levels[at], contexts[at], found[at], firsts[at], afters[at] = time, level, context, logger, first, after
+            times[at], levels[at], contexts[at], loggers_read[at], firsts[at], afters[at] = time, level, context, logger, first, after
         self._read_others(columns, others, begins, ends)
         _look_closer(columns, closer)
         return columns

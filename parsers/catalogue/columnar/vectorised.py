@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from parsers.catalogue.columnar import columns
 from parsers.catalogue.columnar.block import Block, Chunk
-from parsers.catalogue.columnar.columns import Events, Lines, TooMany, add_said, slices
+from parsers.catalogue.columnar.columns import Events, Lines, TooMany, add_statement, slices
 from parsers.catalogue.columnar.computed import add_computed
 from parsers.catalogue.columnar.heads import microseconds, moment_of
 from parsers.catalogue.reading import SAME_MOMENT, Reading
@@ -206,13 +206,13 @@ class _InTurn(Block):
 
     def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Events:
         """Raises TooMany, but not for a single line."""
-        statements = [one.of(begin, end) for one in self.said.values()]
+        statements = [one.of(begin, end) for one in self.statements.values()]
         chosen = sorted({*chain.from_iterable([one.lines for one in statements]), *[at for at, _ in rows]})
         places = {at: place for place, at in enumerate(chosen)}
         events = Events(self.reading.source, self._lines(chosen), bounded=end - begin > 1)
         for one in statements:
             if one.lines:
-                (add_said if one.by_columns else add_computed)(events, one.at(places))
+                (add_statement if one.by_columns else add_computed)(events, one.at(places))
         events.add_rows([(places[at], row) for at, row in rows])
         return events
 
