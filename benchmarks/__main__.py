@@ -1,12 +1,12 @@
-"""Measures what the tool costs beside what others cost, as ratios.
+"""Compares the time, CPU and memory of the tool with those of other programs, as ratios.
 
     python -m benchmarks [reading start bundle case analyze fleets hot growth memory] [--rounds 5] [--scale 1] [--history FILE]
     python -m benchmarks --page
 
-Everything at full size takes an hour or two on two cores; `--scale 0.1 --rounds 1` tries it in minutes, and `growth --scale 16 --rounds 1` goes up
-to 10 GB. Each way to do something runs in a process of its own, all of them in turn, round by round; a ratio is the median of those of the
-rounds. Only ratios of one run say something: a machine's speed drifts. Each run adds a line to the history, and `--page` puts the newest of
-each at full size into docs/performance.md.
+At full size, all comparisons take an hour or two on two cores. `--scale 0.1 --rounds 1` takes minutes, and `growth --scale 16 --rounds 1` goes
+up to 10 GB. Each program runs in a separate process. In each round, all programs run in turn; a ratio is the median over the rounds. Compare
+only ratios of one run, because the speed of a machine drifts. Each run adds a line to the history. `--page` writes the newest measurement
+of each comparison at full size to docs/performance.md.
 """
 
 from __future__ import annotations
@@ -21,19 +21,22 @@ from benchmarks.suites import SUITES, Asked, absent, make_archive
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("suites", nargs="*", metavar="WHAT", help=f"of {', '.join(SUITES)}; all if none is named")
+    arguments.add_argument("suites", nargs="*", metavar="WHAT", help=f"the comparisons to run: {', '.join(SUITES)} (default: all)")
     arguments.add_argument("--rounds", type=int, default=5)
     arguments.add_argument("--scale", type=float, default=1)
     arguments.add_argument("--history", type=Path, default=history.HISTORY)
-    arguments.add_argument("--page", action="store_true", help="write docs/performance.md of what the history holds")
+    arguments.add_argument("--page", action="store_true", help="write the measurements in the history to docs/performance.md")
     asked = arguments.parse_args()
     if unknown := [name for name in asked.suites if name not in SUITES]:
-        arguments.error(f"there is no {unknown[0]!r}")
+        arguments.error(f"unknown comparison {unknown[0]!r}; choose from {', '.join(SUITES)}")
     if asked.page:
         history.write_page(asked.history)
         return
     for name in absent():
-        print(f"{name} is not here, and left out: pip install 'kafka-forensics[bench]', and ripgrep from the system's packages", flush=True)
+        print(
+            f"{name} is not installed and is left out: pip install 'kafka-forensics[bench]', and ripgrep from the packages of the system",
+            flush=True,
+        )
     adopt_orphans()
     make_archive()
     results: list[Result] = []

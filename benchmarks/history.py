@@ -72,7 +72,7 @@ def _read(path: str) -> str:
 
 
 def write_page(history: Path) -> None:
-    """Writes the newest measurement of everything into the page."""
+    """Writes the newest measurement of each comparison into docs/performance.md. Raises OSError if the page cannot be written."""
     PAGE.write_text(with_table(PAGE.read_text(), history))
 
 
@@ -81,15 +81,15 @@ def with_table(page: str, history: Path) -> str:
 
 
 def table(history: Path) -> str:
-    """The newest of each comparison at full size, or else at the largest size measured, as Markdown."""
+    """The newest measurement of each comparison at full size, or else at the largest measured size, as a Markdown table."""
     runs = [json.loads(line) for line in history.read_text().splitlines()] if history.exists() else []
     by_scale = sorted(runs, key=lambda run: min(run["scale"], 1))
     newest = {result["name"]: (run, result) for run in by_scale for result in run["results"]}
     if not newest:
-        return "Nothing was measured yet.\n"
+        return "No measurements.\n"
     shown = "".join(f"- {_run(run)}\n" for run in runs if any(of is run for of, _ in newest.values()))
     rows = "".join(_rows(result) for _, result in newest.values())
-    return f"{shown}\n| what | seconds, CPU seconds | beside | theirs | ratio | aimed at | more |\n|---|---|---|---|---|---|---|\n{rows}"
+    return f"{shown}\n| comparison | seconds, CPU seconds | other program | seconds, CPU seconds | ratio | goal | details |\n|---|---|---|---|---|---|---|\n{rows}"
 
 
 def _run(run: dict[str, Any]) -> str:
@@ -115,7 +115,7 @@ def _rows(result: dict[str, Any]) -> str:
 
 
 def _ratio(ratio: dict[str, float], by: str) -> str:
-    """The target and, in addition to wall-clock time, CPU time: on a busy machine only CPU time is meaningful."""
+    """The ratio in words. Next to wall-clock time, CPU time is given too: on a busy machine only CPU time is meaningful."""
     return f"**{ratio['cpu']:.2f}** of CPU" if by == "cpu" else f"**{ratio['wall']:.2f}** of time, {ratio['cpu']:.2f} of CPU"
 
 

@@ -21,16 +21,18 @@ def _limit(default: int, means: str) -> Any:
 class Limits:
     """Data beyond a limit is left out, and the source reports a problem."""
 
-    archives: int = _limit(5, "Archives inside archives; the evidence's own archive is the first.")
+    archives: int = _limit(5, "Depth of archives inside archives; the archive of the evidence is the first.")
     compressions: int = _limit(3, "Compressions around one file (`x.gz.gz`) between two archives.")
     members: int = _limit(1_000_000, "Members of all archives in one file on disk.")
-    ratio: int = _limit(1100, "Bytes that a compressed byte on disk may become: deflate itself ends at 1032, nested bombs pass a million.")
-    stream: int = _limit(
-        4 << 30, "Bytes of one file in an archive that no ratio forbids: preallocated segments of zeros shrink to nothing in zstd."
+    ratio: int = _limit(
+        1100, "Bytes that one compressed byte on disk may expand to. Deflate reaches at most 1032; nested bombs reach more than a million."
     )
-    streams: int = _limit(64 << 30, "The same of all that one file on disk becomes, containers in containers counted at each level.")
-    zip: int = _limit(4 << 30, "Bytes of a zip inside another container, which must be put aside for its directory is at its end.")
-    document: int = _limit(16 << 20, "Bytes of a JSON document or a tool's output, held in memory whole.")
+    stream: int = _limit(
+        4 << 30, "Bytes of one file in an archive, whatever its ratio: zstd compresses preallocated segments of zeros to almost nothing."
+    )
+    streams: int = _limit(64 << 30, "Bytes of all files in one file on disk; containers in containers count at each level.")
+    zip: int = _limit(4 << 30, "Bytes of a zip inside another container. Such a zip is copied first, because its directory is at its end.")
+    document: int = _limit(16 << 20, "Bytes of a JSON document or of the output of a tool, which is kept in memory as a whole.")
     properties: int = _limit(4 << 20, "Bytes of a properties file.")
     patience: float = _limit(5, "Seconds that one expression may take for a line of more than 2,048 characters.")
 

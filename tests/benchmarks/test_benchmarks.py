@@ -61,7 +61,7 @@ def test_the_page_shows_the_newest_of_each_with_the_median_of_the_rounds(tmp_pat
         ways = {"ours": [Spent(own, 2 * own), Spent(9, 18), Spent(own, own)], "theirs": [Spent(4, 5), Spent(1, 6), Spent(4, 7)]}
         history.add(file, [Result("reading", "wall", ways, {"megabytes": 32.5}, {"theirs": 0.6})], 3, scale)
 
-    assert history.table(file) == "Nothing was measured yet.\n"
+    assert history.table(file) == "No measurements.\n"
     result(8)
     result(2)
     result(1, scale=0.1)
