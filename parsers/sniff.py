@@ -61,7 +61,7 @@ def sniff(member: Member, head: bytes) -> str:
 
 
 def _log_by_lines(head: Head) -> str | None:
-    """The kind of a log; None if there are no log lines, or only within JSON about partitions."""
+    """The kind of a log; None for a file without log lines, or with log lines only within JSON about partitions."""
     if not _LOG_LINE.search(head.text) or head.text.lstrip().startswith(('{"version"', '{"partitions"')):
         return None
     if kind := log_kind(head.path):

@@ -158,8 +158,9 @@ class Inflated(File):
         return self._at
 
     def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
+        """Moves to a position from the start, by decompressing everything before it. Raises OSError for any other `whence`."""
         if whence != os.SEEK_SET:
-            raise OSError("its end is not known")
+            raise OSError("the end of the file is unknown")
         if position < self._at:
             self._begin()
         while self._at < position and self.read(min(BUFFER, position - self._at)):
@@ -167,6 +168,7 @@ class Inflated(File):
         return self._at
 
     def readinto(self, buffer: Any) -> int:
+        """Reads into the buffer and returns the number of bytes. Raises OSError on damaged data or beyond a limit."""
         size = self._given.readinto(buffer)
         if problem := self._taken.problem or self._given.problem:
             raise OSError(problem)

@@ -111,13 +111,14 @@ def read1(source: IO[bytes]) -> Read:
 
 
 class Part:
-    """The next `size` bytes of a stream; raises if the stream ends before."""
+    """The next `size` bytes of a stream. `read` raises EOFError if the stream ends before."""
 
     def __init__(self, read: Read, size: int) -> None:
         self._read = read
         self.left = size
 
     def read(self, size: int) -> bytes:
+        """Up to `size` bytes; empty at the end of the part. Raises EOFError if the stream ends before."""
         data = self._read(min(size, self.left))
         if not data and self.left and size:
             raise EOFError("the file is cut off")

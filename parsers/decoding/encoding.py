@@ -26,7 +26,7 @@ class Malformed(ValueError):
 
 
 class Fields:
-    """Reads fields one after another from bytes in memory."""
+    """Reads fields one after another from bytes in memory. All methods that read raise Malformed on invalid or missing bytes."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -37,6 +37,7 @@ class Fields:
         return len(self._data) - self._at
 
     def raw(self, size: int) -> bytes:
+        """The next `size` bytes. Raises Malformed if fewer are left."""
         if not 0 <= size <= self.remaining:
             raise Malformed("a length reaches past the end of the record")
         self._at += size
@@ -74,6 +75,7 @@ class Fields:
         return None if size < 0 else self.raw(size)
 
     def unsigned_varint(self, bits: int = _INT32_BITS) -> int:
+        """A varint of at most `bits` bits. Raises Malformed if it is longer."""
         if self._at < len(self._data) and self._data[self._at] < 0x80:  # nearly always
             self._at += 1
             return self._data[self._at - 1]
@@ -103,9 +105,10 @@ class Fields:
         return "" if size < 0 else self.raw(size).decode("utf-8", errors="replace")
 
     def string(self) -> str:
+        """A string with a compact length. Raises Malformed if it is null."""
         value = self.nullable_string()
         if value is None:
-            raise Malformed("a string that must be there is null")
+            raise Malformed("a required string is null")
         return value
 
     def nullable_string(self) -> str | None:
@@ -113,9 +116,10 @@ class Fields:
         return None if size is None else self.raw(size).decode("utf-8", errors="replace")
 
     def array(self, element: Callable[[], T]) -> list[T]:
+        """An array with a compact length, whose elements `element` reads. Raises Malformed if it is null."""
         values = self.nullable_array(element)
         if values is None:
-            raise Malformed("an array that must be there is null")
+            raise Malformed("a required array is null")
         return values
 
     def nullable_array(self, element: Callable[[], T]) -> list[T] | None:
@@ -130,7 +134,7 @@ class Fields:
         return None if length < 0 else length
 
     def tagged(self) -> dict[int, Fields]:
-        """The tagged fields at the end of a struct, each as a reader of its bytes; unknown ones are never read."""
+        """The tagged fields at the end of a struct, each as a reader of its bytes; unknown fields are never read. Raises Malformed."""
         count = self.unsigned_varint()
         if count > MAX_LENGTH:
             raise Malformed("a record has more tagged fields than Kafka could ever define")
@@ -141,5 +145,6 @@ class Fields:
         return by_tag
 
     def end(self) -> None:
+        """Raises Malformed if bytes are left."""
         if self.remaining:
             raise Malformed("bytes are left over")

@@ -57,7 +57,7 @@ class Members:
         self._given: dict[_Partition, dict[_Client, _Given]] = {}
 
     def add(self, kind: int, key: Fields, record: Record, byte: int) -> None:
-        """Reads a record whose key is of this type; `key` is the rest of the key."""
+        """Reads a record whose key is of this type; `key` is the rest of the key. Raises Malformed."""
         if record.value is None or (kind != _CLASSIC and kind not in _MEMBER and kind not in _ASSIGNED):
             return
         group, value = key.short_string(), Fields(record.value)
@@ -68,11 +68,11 @@ class Members:
                     self._give(_Partition(group, topic, None, partition), client, _Given("classic", record.timestamp, byte))
             return
         if version != 0:
-            raise Malformed("a version that is not known")
+            raise Malformed("an unknown version")
         member = key.short_string()
         if kind in _MEMBER:
             if len(self._clients) >= MAX_MEMBERS and (group, member) not in self._clients:
-                raise Malformed("more members than are remembered, and the others are left out")
+                raise Malformed("too many members; the others are left out")
             self._clients[group, member] = _member(value, instance=kind == 5)
         elif (known := self._clients.get((group, member))) is not None:
             given = _Given(_ASSIGNED[kind], record.timestamp, byte)
@@ -111,7 +111,7 @@ class Members:
 def _classic(value: Fields, version: int) -> Iterator[tuple[_Client, bytes]]:
     """Members with the assignments by the group's leader. Every element takes bytes, so a wrong count ends with the data."""
     if not 0 <= version <= _FLEXIBLE_FROM:
-        raise Malformed("a version that is not known")
+        raise Malformed("an unknown version")
     flexible = version >= _FLEXIBLE_FROM
 
     def text() -> str:

@@ -169,12 +169,14 @@ def _entry(entry: object, reason: str) -> Row:
 
 
 def topic_name(value: object) -> str:
+    """The value, if it is a valid topic name. Raises Malformed if not."""
     if not isinstance(value, str) or not _TOPIC.fullmatch(value):
         raise Malformed("no topic name")
     return value
 
 
 def number(value: object, bounds: range) -> int:
+    """The number in the value, which may be text. Raises Malformed if it is missing or out of bounds."""
     if isinstance(value, str):
         value = integer(value, bounds)
     if not isinstance(value, int) or isinstance(value, bool) or value not in bounds:
@@ -183,6 +185,7 @@ def number(value: object, bounds: range) -> int:
 
 
 def broker_ids(value: object) -> list[int]:
+    """The broker ids in a list. Raises Malformed if the value is not such a list."""
     if not isinstance(value, list):
         raise Malformed("no list of brokers")
     return [number(broker, INT32) for broker in value]

@@ -196,7 +196,7 @@ def _commit(batch: Batch, key: Fields, record: Record) -> tuple[Key, Commit]:
     value = Fields(record.value)
     version = value.int16()
     if not 0 <= version <= LARGEST_VERSION:
-        raise Malformed("a version that is not known")
+        raise Malformed("an unknown version")
     offset = value.int64()
     epoch = value.int32() if version >= 3 else -1
     value.string() if version >= 4 else value.short_string()

@@ -64,9 +64,9 @@ def read_meta_properties(stream: BinaryIO, member: Member) -> Iterator[Row]:
     if version not in (0, 1):
         yield _corrupt(member, f"version is {properties.get('version', 'missing')!r:.50}, 0 or 1 expected")
     node = _node(properties)
-    nobody = version == 0 and properties.keys().isdisjoint(("cluster.id", "directory.id"))
-    if node is None and ("broker.id" in properties or "node.id" in properties or version == 1 or nobody):
-        yield _corrupt(member, "names no node id a broker can have")
+    without_ids = version == 0 and properties.keys().isdisjoint(("cluster.id", "directory.id"))
+    if node is None and ("broker.id" in properties or "node.id" in properties or version == 1 or without_ids):
+        yield _corrupt(member, "has no valid node id")
     text = ", ".join(
         f"{key}={properties[key]}" for key in ("node.id", "broker.id", "cluster.id", "directory.id", "version") if key in properties
     )

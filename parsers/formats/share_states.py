@@ -141,7 +141,7 @@ def _value(data: bytes, kind: int) -> tuple[int, int, list[_Span]]:
 
 def _fields(value: Fields, kind: int, *, early: bool) -> tuple[int, int, list[_Span]]:
     if value.int16() != 0:
-        raise Malformed("a version that is not known")
+        raise Malformed("an unknown version")
     value.raw(2 if early else 4)
     if kind == _SNAPSHOT:
         value.int32()
