@@ -26,11 +26,11 @@ def main() -> None:
     arguments.add_argument("--scale", type=float, default=1)
     arguments.add_argument("--history", type=Path, default=history.HISTORY)
     arguments.add_argument("--page", action="store_true", help="write the measurements in the history to docs/performance.md")
-    asked = arguments.parse_args()
-    if unknown := [name for name in asked.suites if name not in SUITES]:
+    options = arguments.parse_args()
+    if unknown := [name for name in options.suites if name not in SUITES]:
         arguments.error(f"unknown comparison {unknown[0]!r}; choose from {', '.join(SUITES)}")
-    if asked.page:
-        history.write_page(asked.history)
+    if options.page:
+        history.write_page(options.history)
         return
     for name in absent():
         print(
@@ -41,25 +41,25 @@ def main() -> None:
     make_archive()
     results: list[Result] = []
     try:
-        for name in asked.suites or SUITES:
+        for name in options.suites or SUITES:
             try:
-                for result in SUITES[name](Asked(asked.rounds, asked.scale)):
+                for result in SUITES[name](Asked(options.rounds, options.scale)):
                     print(shown(result), flush=True)
                     results.append(result)
             except Failed as error:
                 print(f"{name} failed: {error}", flush=True)
     finally:
         if results:
-            history.add(asked.history, results, asked.rounds, asked.scale)
+            history.add(options.history, results, options.rounds, options.scale)
 
 
 def shown(result: Result) -> str:
     """Progress lines for the user."""
-    own, *others = result.ways
+    first, *others = result.ways
     lines = [f"{result.name}: {', '.join(f'{name} {value}' for name, value in result.facts.items())}"]
-    for way in (own, *others):
+    for way in (first, *others):
         wall, cpu = result.medians(way)
-        ratio = f"  {own} is {result.ratio(way):.2f} of it" if way != own else ""
+        ratio = f"  {first} is {result.ratio(way):.2f} of it" if way != first else ""
         lines.append(f"  {way:32} {wall:8.2f} s {cpu:8.2f} s of CPU{ratio}")
     return "\n".join(lines)
 

@@ -140,13 +140,13 @@ def brokers(place: Path, size: int, *_: int) -> Path:
 
 def fleet(place: Path, brokers: int, partitions: int, seed: int = 1) -> Path:
     """A rolling restart, a slow disk and a rack failure."""
-    told = Fleet(brokers, partitions, seed=seed)
-    for turn, broker in enumerate(told.brokers):
-        told.stop(broker, 300 + turn * 120, 320 + turn * 120)
+    story = Fleet(brokers, partitions, seed=seed)
+    for turn, broker in enumerate(story.brokers):
+        story.stop(broker, 300 + turn * 120, 320 + turn * 120)
     end = 600 + brokers * 120
-    told.stall(5, end, end + 60)
-    told.crash([b for b in told.brokers if b % 3 == 2], end + 600, end + 800)
-    for path, content in told.files.items():
+    story.stall(5, end, end + 60)
+    story.crash([b for b in story.brokers if b % 3 == 2], end + 600, end + 800)
+    for path, content in story.files.items():
         (place / path).parent.mkdir(parents=True, exist_ok=True)
         (place / path).write_text(content)
     return place

@@ -24,7 +24,7 @@ _TABLE = re.compile(r"(?<=<!-- the table begins: `python -m benchmarks --page` w
 
 
 def add(file: Path, results: list[Result], rounds: int, scale: float) -> None:
-    told = {
+    run = {
         "at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "commit": _said(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]),
         "machine": machine(),
@@ -34,7 +34,7 @@ def add(file: Path, results: list[Result], rounds: int, scale: float) -> None:
         "results": [result.row() for result in results],
     }
     with file.open("a") as history:
-        history.write(json.dumps(told) + "\n")
+        history.write(json.dumps(run) + "\n")
 
 
 def machine() -> dict[str, Any]:
@@ -51,13 +51,13 @@ def machine() -> dict[str, Any]:
 def versions() -> dict[str, str]:
     from spark.java import find_java
 
-    found = {"python": platform.python_version(), "java": find_java().version}
+    versions_of = {"python": platform.python_version(), "java": find_java().version}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            versions_of[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found | ({"rg": _said(["rg", "--version"]).split()[1]} if shutil.which("rg") else {})
+    return versions_of | ({"rg": _said(["rg", "--version"]).split()[1]} if shutil.which("rg") else {})
 
 
 def _said(command: list[str]) -> str:
@@ -99,12 +99,12 @@ def _run(run: dict[str, Any]) -> str:
 
 
 def _rows(result: dict[str, Any]) -> str:
-    own, by = result["own"], result["by"]
+    ours, by = result["own"], result["by"]
     facts = "; ".join(f"{name} {'yes' if value is True else value}" for name, value in result["facts"].items())
-    peaks = result["ways"][own]["peaks"]
+    peaks = result["ways"][ours]["peaks"]
     if "JVM" in peaks:
         facts = "; ".join(filter(None, [facts, ", ".join(f"{kind} {size:.0f} MiB" for kind, size in sorted(peaks.items()))]))
-    cells = [f"{result['name']} ({own})", _seconds(result["ways"][own])]
+    cells = [f"{result['name']} ({ours})", _seconds(result["ways"][ours])]
     rows = []
     for other, ratio in result["ratios"].items() or [("", {})]:
         theirs = [other, _seconds(result["ways"][other]), _ratio(ratio, by)] if other else [""] * 3

@@ -62,8 +62,10 @@ def run(command: Command, environment: Mapping[str, str] | None = None) -> Spent
     """Raises Failed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
-    own = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])} | dict(environment or {})
-    running = subprocess.Popen(command, env=own, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    variables = (
+        os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])} | dict(environment or {})
+    )
+    running = subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     seen = _Seen(running.pid)
     out, err = running.communicate()
     wall = time.perf_counter() - began
@@ -75,8 +77,8 @@ def run(command: Command, environment: Mapping[str, str] | None = None) -> Spent
     uncounted = sum(spent for pid, spent in seen.unwaited.items() if pid not in buried)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime + uncounted
     lines = out.splitlines()
-    said = json.loads(lines[-1]) if lines and lines[-1].startswith(b'{"cpu"') else {}
-    return Spent(wall, said.get("cpu", cpu), seen.peaks, said)
+    printed = json.loads(lines[-1]) if lines and lines[-1].startswith(b'{"cpu"') else {}
+    return Spent(wall, printed.get("cpu", cpu), seen.peaks, printed)
 
 
 def _bury() -> set[int]:
@@ -127,8 +129,8 @@ class Result:
 
     def ratio(self, other: str, by: str | None = None) -> float:
         """Ours to another's: the median over the rounds."""
-        own = next(iter(self.ways.values()))
-        pairs = [(asdict(a)[by or self.by], asdict(b)[by or self.by]) for a, b in zip(own, self.ways[other], strict=True)]
+        ours = next(iter(self.ways.values()))
+        pairs = [(asdict(a)[by or self.by], asdict(b)[by or self.by]) for a, b in zip(ours, self.ways[other], strict=True)]
         return float(median(a / b for a, b in pairs))
 
     def medians(self, way: str) -> tuple[float, float]:
@@ -137,12 +139,12 @@ class Result:
 
     def row(self) -> dict[str, Any]:
         """The values for the history."""
-        own, *others = self.ways
+        ours, *others = self.ways
         ways = {
             way: {"wall": [s.wall for s in spent], "cpu": [s.cpu for s in spent], "peaks": _most(spent)} for way, spent in self.ways.items()
         }
         ratios = {other: {by: round(self.ratio(other, by), 3) for by in ("wall", "cpu")} for other in others}
-        return {**{k: v for k, v in asdict(self).items() if k != "ways"}, "own": own, "ratios": ratios, "ways": _rounded(ways)}
+        return {**{k: v for k, v in asdict(self).items() if k != "ways"}, "own": ours, "ratios": ratios, "ways": _rounded(ways)}
 
 
 def _most(spent: Sequence[Spent]) -> dict[str, float]:
@@ -178,11 +180,11 @@ class _Seen(threading.Thread):
     def run(self) -> None:
         looks = count()
         while not self._over.wait(PERIOD_S):
-            found = _descendants()
-            ignoring = {parent for parent, _ in found.values() if _ignores_children(parent)}
-            self.unwaited |= {pid: cpu for pid, (parent, cpu) in found.items() if parent in ignoring}
+            processes = _descendants()
+            ignoring = {parent for parent, _ in processes.values() if _ignores_children(parent)}
+            self.unwaited |= {pid: cpu for pid, (parent, cpu) in processes.items() if parent in ignoring}
             if next(looks) % LOOKS_FOR_MEMORY == 0:
-                self._weigh(found)
+                self._weigh(processes)
 
     def _weigh(self, pids: Iterable[int]) -> None:
         now: dict[str, float] = {}

@@ -92,17 +92,17 @@ def reading(asked: Asked) -> Iterator[Result]:
                 ways["rg -c"] = partial(run, ["rg", "-j1", "-c", "-F", "-f", literals, file])
             others = {"DuckDB": "duckdb", "polars": "polars"}
             ways |= {shown: _way(way, file) for shown, way in others.items() if way not in missing}
-            found = paired(ways, asked.rounds)
-            groups = {tuple(spent[0].said["groups"]) for spent in found.values() if "groups" in spent[0].said}
-            said = found["by columns"][0].said
+            runs = paired(ways, asked.rounds)
+            groups = {tuple(spent[0].said["groups"]) for spent in runs.values() if "groups" in spent[0].said}
+            printed = runs["by columns"][0].said
             facts = {
                 "megabytes": _bytes(file.parent),
-                "events": said["events"],
-                "peak": round(said["peak"]),
+                "events": printed["events"],
+                "peak": round(printed["peak"]),
                 "same answers": len(groups) == 1,
             }
             reach = {"rg -c": 20.0 if "state-change" in name else 10.0} if log.wrap is None else {"line by line": 0.5}
-            yield Result(f"reading {name}", "cpu", found, facts, reach)
+            yield Result(f"reading {name}", "cpu", runs, facts, reach)
 
 
 def _searched() -> list[str]:
@@ -129,9 +129,9 @@ def bundle(asked: Asked) -> Iterator[Result]:
     recorded = BUNDLES / "rolling-restart-2.8.2-zk.tar.gz"
     with _place() as place:
         ways = {"analyze": _tool("analyze", recorded, "--json", place / "report.json"), "bare SparkSession": _way("spark-bare")}
-        found = paired(ways, asked.rounds)
+        runs = paired(ways, asked.rounds)
     unpacked = sum(len(content) for _, content in corpora.files_of(recorded, "")) / MB
-    yield Result("analyze, a bundle", "wall", found, {"megabytes unpacked": round(unpacked, 2)}, {"bare SparkSession": 0.6})
+    yield Result("analyze, a bundle", "wall", runs, {"megabytes unpacked": round(unpacked, 2)}, {"bare SparkSession": 0.6})
 
 
 def case(asked: Asked) -> Iterator[Result]:
@@ -152,8 +152,8 @@ def fleets(asked: Asked) -> Iterator[Result]:
         with _place() as place:
             evidence = corpora.fleet(place / "evidence", brokers, partitions, asked.seed)
             ways = {"analyze": _tool("analyze", evidence, "--json", place / "report.json"), SPARKS: _way("spark-text", evidence)}
-            found = paired(ways, asked.rounds)
-            yield Result(f"analyze, {partitions:,} partitions on {brokers} brokers", "wall", found, {"megabytes": _bytes(evidence)})
+            runs = paired(ways, asked.rounds)
+            yield Result(f"analyze, {partitions:,} partitions on {brokers} brokers", "wall", runs, {"megabytes": _bytes(evidence)})
 
 
 def hot(asked: Asked) -> Iterator[Result]:
@@ -162,8 +162,8 @@ def hot(asked: Asked) -> Iterator[Result]:
     with _place() as place:
         evidence = corpora.hot(place / "evidence", events)
         ways = {"analyze": _tool("analyze", evidence, "--json", place / "report.json"), SPARKS: _way("spark-text", evidence)}
-        found = paired(ways, asked.rounds)
-        yield Result(f"analyze, {events:,} events of one partition", "wall", found, {"megabytes": _bytes(evidence)})
+        runs = paired(ways, asked.rounds)
+        yield Result(f"analyze, {events:,} events of one partition", "wall", runs, {"megabytes": _bytes(evidence)})
 
 
 def growth(asked: Asked) -> Iterator[Result]:
@@ -172,17 +172,17 @@ def growth(asked: Asked) -> Iterator[Result]:
         made = [corpora.brokers(place / str(size), asked.size(size)) for size in (10, 40, 160, 640)]
         names = {f"{_bytes(evidence):.0f} MB": evidence for evidence in made}
         report = place / "report.json"
-        found = paired({name: _tool("analyze", evidence, "--json", report) for name, evidence in names.items()}, asked.rounds)
-        all_of_them = Result("", "cpu", found)
-        points = [(_bytes(names[name]), *all_of_them.medians(name)) for name in found]
+        runs = paired({name: _tool("analyze", evidence, "--json", report) for name, evidence in names.items()}, asked.rounds)
+        all_of_them = Result("", "cpu", runs)
+        points = [(_bytes(names[name]), *all_of_them.medians(name)) for name in runs]
         facts = {
             "exponent of CPU": _exponent([(size, cpu) for size, _, cpu in points]),
             "exponent of wall": _exponent([(size, wall) for size, wall, _ in points]),
             "exponent of CPU, last step": _exponent([(size, cpu) for size, _, cpu in points][-2:]),
-            "CPU seconds": ", ".join(f"{cpu:.1f} of {name}" for name, (_, _, cpu) in zip(found, points, strict=True)),
+            "CPU seconds": ", ".join(f"{cpu:.1f} of {name}" for name, (_, _, cpu) in zip(runs, points, strict=True)),
         }
-        largest = [*found][-1]
-        yield Result("analyze, as evidence grows", "cpu", {largest: found[largest]}, facts)
+        largest = [*runs][-1]
+        yield Result("analyze, as evidence grows", "cpu", {largest: runs[largest]}, facts)
 
 
 def _exponent(points: list[tuple[float, float]]) -> float:
@@ -203,9 +203,9 @@ def memory(asked: Asked) -> Iterator[Result]:
                     name: _tool(command, evidence, "--json", out, *(("--memory", "640m") if "640" in name else ()))
                     for name, out in outs.items()
                 }
-                found = paired(ways, max(asked.rounds // 3, 1))
+                runs = paired(ways, max(asked.rounds // 3, 1))
                 same = len({_digest(out) for out in outs.values()}) == 1
-                yield Result(f"{command} with a small heap, {shape}", "wall", found, {"megabytes": _bytes(evidence), "same answers": same})
+                yield Result(f"{command} with a small heap, {shape}", "wall", runs, {"megabytes": _bytes(evidence), "same answers": same})
 
 
 def _digest(file: Path) -> str:

@@ -57,18 +57,18 @@ def loop(paths: list[str]) -> dict[str, Any]:
     for path in logs(paths):
         with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
             for line in lines:
-                if found := query.search(line):
-                    counts[found.groups()] += 1
+                if match := query.search(line):
+                    counts[match.groups()] += 1
     return {"cpu": time.process_time() - began, "groups": (len(counts), counts.total())}
 
 
 def of_duckdb(paths: list[str]) -> dict[str, Any]:
     import duckdb
 
-    there = duckdb.connect()
-    there.execute("SET threads = 1")
+    database = duckdb.connect()
+    database.execute("SET threads = 1")
     began = time.process_time()
-    counted = there.execute(
+    counted = database.execute(
         f"""
         SELECT count(*), sum(lines) FROM (
             SELECT found.what, found.topic, found.partition, count(*) AS lines
@@ -90,8 +90,8 @@ def of_polars(paths: list[str]) -> dict[str, Any]:
     lines = pl.scan_csv(
         logs(paths), has_header=False, separator=NO_SEPARATOR, quote_char=None, schema={"line": pl.String}, encoding="utf8-lossy"
     )
-    found = lines.select(pl.col("line").str.extract_groups(QUERY).alias("found")).unnest("found")
-    counted = found.drop_nulls().group_by(pl.all()).len().select(pl.len().alias("groups"), pl.col("len").sum()).collect()
+    groups = lines.select(pl.col("line").str.extract_groups(QUERY).alias("found")).unnest("found")
+    counted = groups.drop_nulls().group_by(pl.all()).len().select(pl.len().alias("groups"), pl.col("len").sum()).collect()
     return {"cpu": time.process_time() - began, "groups": counted.row(0)}
 
 
@@ -102,8 +102,8 @@ def spark_text(paths: list[str]) -> None:
 
     session = SparkSession.builder.master("local[*]").getOrCreate()
     lines = session.read.text(logs(paths))
-    found = lines.select(*(F.regexp_extract("value", QUERY, group).alias(f"g{group}") for group in (1, 2, 3)))
-    found.where("g3 <> ''").groupBy("g1", "g2", "g3").count().collect()
+    groups = lines.select(*(F.regexp_extract("value", QUERY, group).alias(f"g{group}") for group in (1, 2, 3)))
+    groups.where("g3 <> ''").groupBy("g1", "g2", "g3").count().collect()
 
 
 def spark_bare(paths: list[str]) -> None:

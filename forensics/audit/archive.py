@@ -176,8 +176,8 @@ class Archive:
 
     def _check_origin(self, shown: Path) -> None:
         """Raises Refused if the audit was made with other options or by another version. Other patterns only mean that all files are read."""
-        made, asked = Audit(self.directory).manifest, self.settings.told()
-        if others := ", ".join(name for name in asked if name != PATTERNS and made["settings"].get(name) != asked[name]):
+        made, wanted = Audit(self.directory).manifest, self.settings.told()
+        if others := ", ".join(name for name in wanted if name != PATTERNS and made["settings"].get(name) != wanted[name]):
             raise Refused(
                 f"{shown}: the audit was made with a different {others}; give the same, another --out, or --force to read everything again"
             )
@@ -266,31 +266,31 @@ class Archive:
         sources = [s for file in self.known.values() for s in file["sources"]]
         named = {s["path"]: self.layout.read(s["path"]) for s in sources}
         of = clusters(Teller(s["path"], named[s["path"]].cluster, [(i["id"], i["at"]) for i in s["ids"]]) for s in sources)
-        own: dict[str, list[Row]] = defaultdict(list)
+        by_cluster: dict[str, list[Row]] = defaultdict(list)
         for s in sorted(sources, key=lambda s: s["path"]):
-            own[of[s["path"]]].append(s)
+            by_cluster[of[s["path"]]].append(s)
         found = []
-        for name in sorted(own):
+        for name in sorted(by_cluster):
             called: dict[str, str] = {}
-            for s in own[name]:
+            for s in by_cluster[name]:
                 short = named[s["path"]].name
                 called[s["path"]] = s["path"] if short in called.values() else short
-            found.append(self._cluster(name, own[name], called))
+            found.append(self._cluster(name, by_cluster[name], called))
         return found
 
     def _cluster(self, name: str, sources: Sequence[Row], called: Mapping[str, str]) -> Sources:
         parts = {column: _parts(sources, column, called) for column in ("events", "records")}
         rows = sum(kept["rows"] for s in sources for column in parts for kept in s[column])
-        whole = [[p.file, sorted(p.names.items())] for own in parts.values() for p in own]
-        told = json.dumps([whole, self.settings.told(), _tool()], sort_keys=True)
-        return Sources(name, parts["events"], parts["records"], rows, hashlib.sha256(told.encode()).hexdigest())
+        parts_of_files = [[p.file, sorted(p.names.items())] for files in parts.values() for p in files]
+        input_text = json.dumps([parts_of_files, self.settings.told(), _tool()], sort_keys=True)
+        return Sources(name, parts["events"], parts["records"], rows, hashlib.sha256(input_text.encode()).hexdigest())
 
     def to_judge(self) -> list[Sources]:
         """Clusters that were not judged from the current rows, large ones first."""
-        there = self.clusters()
-        self.named = len(there)
-        self._ended = self.entries.keys() - {c.name for c in there}
-        return sorted((c for c in there if self.fingerprints.get(c.name) != c.fingerprint), key=lambda c: (-c.rows, c.name))
+        clusters = self.clusters()
+        self.named = len(clusters)
+        self._ended = self.entries.keys() - {c.name for c in clusters}
+        return sorted((c for c in clusters if self.fingerprints.get(c.name) != c.fingerprint), key=lambda c: (-c.rows, c.name))
 
     # commits
 
@@ -355,9 +355,9 @@ class Archive:
 
     def _files(self, entry: str) -> set[Path]:
         """An entry, and the files of the tables it names."""
-        told = json.loads((self.directory / OWN / entry).read_bytes())
-        own = {self.directory / table_file(table, told["cluster"], day) for table, days in told["tables"].items() for day in days}
-        return {self.directory / OWN / entry, *own}
+        results = json.loads((self.directory / OWN / entry).read_bytes())
+        tables = {self.directory / table_file(table, results["cluster"], day) for table, days in results["tables"].items() for day in days}
+        return {self.directory / OWN / entry, *tables}
 
     def _remove(self, files: Iterable[Path]) -> None:
         for file in files:
@@ -375,10 +375,10 @@ class Archive:
         shutil.rmtree(self.directory / STAGED, ignore_errors=True)
         (self.directory / STAGED).mkdir()
         counts = {path for entry in self.entries.values() for path in self._files(entry)}
-        there = [path for path in self.directory.glob("*/cluster=*/date=*/*") if path.is_file()]
-        there += (self.directory / OWN).glob("*-*.json")
-        there += (self.directory / OWN).glob(f"{PART}*")
-        self._remove(path for path in there if path not in counts)
+        present = [path for path in self.directory.glob("*/cluster=*/date=*/*") if path.is_file()]
+        present += (self.directory / OWN).glob("*-*.json")
+        present += (self.directory / OWN).glob(f"{PART}*")
+        self._remove(path for path in present if path not in counts)
         self._remove(path for path in (self.directory / KEPT).iterdir() if path.name not in self._kept_now())
 
     def __enter__(self) -> Archive:

@@ -65,16 +65,16 @@ class Layout:
             if at is None:
                 return Named(None, path)
             return Named(unquote(steps[at][len("cluster=") :]), "/".join((*steps[:at], *steps[at + 1 :])))
-        found = self._expression.match(path)
-        if found is None:
+        match = self._expression.match(path)
+        if match is None:
             return Named(None, path)
-        told = {name: value for name, value in found.groupdict().items() if value is not None}
+        values = {name: value for name, value in match.groupdict().items() if value is not None}
         starts = [0]
         for step in steps:
             starts.append(starts[-1] + len(step) + 1)
-        cluster = told.get("cluster")
-        for name in told:
-            at = next((n for n, start in enumerate(starts[:-1]) if found.span(name) == (start, start + len(steps[n]))), None)
+        cluster = values.get("cluster")
+        for name in values:
+            at = next((n for n, start in enumerate(starts[:-1]) if match.span(name) == (start, start + len(steps[n]))), None)
             if at is None:
                 continue
             if name == "date":
@@ -95,8 +95,8 @@ class Layout:
 
 
 def _iso(day: str) -> str:
-    found = _DAY.fullmatch(day)
-    return "-".join(found.groups()) if found is not None else day
+    match = _DAY.fullmatch(day)
+    return "-".join(match.groups()) if match is not None else day
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -142,7 +142,7 @@ def clusters(tellers: Iterable[Teller]) -> dict[str, str]:
     """The cluster of each file, by path. If the path names none, the cluster is that of the ids in the file, or in the nearest directory in
     which all files with ids have the same one. Ids in one directory are incarnations of one cluster, which is named after the last id."""
     given = list(tellers)
-    found = {t.path: t.cluster for t in given if t.cluster is not None}
+    cluster_of = {t.path: t.cluster for t in given if t.cluster is not None}
     silent = [t for t in given if t.cluster is None]
     groups = _together(silent)
     votes: dict[str, set[str]] = defaultdict(set)
@@ -152,8 +152,8 @@ def clusters(tellers: Iterable[Teller]) -> dict[str, str]:
                 votes[place].add(groups[cluster_id])
     for t in silent:
         near = next((votes[place] for place in _places(t.path) if place in votes), set())
-        found[t.path] = next(iter(near)) if len(near) == 1 else UNNAMED
-    return found
+        cluster_of[t.path] = next(iter(near)) if len(near) == 1 else UNNAMED
+    return cluster_of
 
 
 def _places(path: str) -> Iterator[str]:

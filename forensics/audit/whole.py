@@ -70,15 +70,15 @@ def failed(work: Work, error: Exception) -> Judged:
 def _written(work: Work, to: Path) -> tuple[Conclusion, Cluster]:
     kept = str(work.directory / KEPT)
     events = events_of(work.sources.events, kept)
-    told = events.filter(is_gathered(events))
-    cluster, resolver = build_cluster(told, work.origin.options)
+    gathered = events.filter(is_gathered(events))
+    cluster, resolver = build_cluster(gathered, work.origin.options)
     named = (resolver.apply(b) for b in events.filter(pc.equal(events["event"], "load-metric")).to_batches())
     cluster.measures = measures(row for batch in sums(named) for row in batch.to_pylist())
     rows = judged(identified(events, resolver, cluster), cluster, judge(cluster), ROW)
     records: Iterator[pa.RecordBatch] = iter(())
     if work.sources.records:
         records = records_of(work.sources.records, kept, merger(cluster, resolver, None, work.origin.log_patterns))
-    return write(to, work.origin, told, cluster, resolver, rows, records), cluster
+    return write(to, work.origin, gathered, cluster, resolver, rows, records), cluster
 
 
 @contextmanager
@@ -93,8 +93,8 @@ def case_directory(work: Work) -> Iterator[Path]:
         shutil.rmtree(to, ignore_errors=True)
 
 
-def entry(work: Work, case: Path, found: Conclusion, cluster: Cluster) -> dict[str, Any]:
+def entry(work: Work, case: Path, conclusion: Conclusion, cluster: Cluster) -> dict[str, Any]:
     """The audit's data on a cluster whose case was written: its manifest, the files of its tables, its results in short."""
     manifest = json.loads((case / MANIFEST).read_bytes())
     tables = parted(case, work.staged, manifest["evidence"]["root"])
-    return {"cluster": work.sources.name, "case": manifest, "tables": tables, "summary": brief(found, cluster)}
+    return {"cluster": work.sources.name, "case": manifest, "tables": tables, "summary": brief(conclusion, cluster)}

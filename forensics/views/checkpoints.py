@@ -105,33 +105,33 @@ class Comparison:
         return {**copy, "collection": self.shown(copy["collection"]), "taken": timestamp(copy["taken"])}
 
 
-def show(found: Comparison, console: Console) -> None:
-    put(console, rendered(console, parts(found, console.width)))
+def show(comparison: Comparison, console: Console) -> None:
+    put(console, rendered(console, parts(comparison, console.width)))
 
 
-def parts(found: Comparison, width: int) -> Iterator[RenderableType]:
-    yield _head(found)
-    listed = found.listed
+def parts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
+    yield _head(comparison)
+    listed = comparison.listed
     for row in listed[:LISTED]:
         yield Text()
-        yield from _partition(found, row, width)
+        yield from _partition(comparison, row, width)
     if len(listed) > LISTED:
         yield Text(f"\nand {counted(len(listed) - LISTED)} more; --json lists all, --topic and --partition select some", style="dim")
-    if problems := found.problems:
+    if problems := comparison.problems:
         yield Text("\nFiles that cannot be read", style="bold red")
         for problem in problems[:LISTED]:
             yield Padding(Text(clean(str(problem["text"]))), (0, 0, 0, 2), expand=False)
         if len(problems) > LISTED:
             yield Text(f"  and {len(problems) - LISTED} more")
-    if not found.rows:
+    if not comparison.rows:
         yield Text("\nTo collect: replication-offset-checkpoint of each log directory, leader-epoch-checkpoint of each partition.")
 
 
-def _head(found: Comparison) -> Text:
-    counts = found.counts
-    if not found.rows:
+def _head(comparison: Comparison) -> Text:
+    counts = comparison.counts
+    if not comparison.rows:
         return Text("No checkpoint, epoch or segment file of any partition was collected.", style="bold")
-    text = Text(f"{counted(len(found.rows))} compared", style="bold")
+    text = Text(f"{counted(len(comparison.rows))} compared", style="bold")
     for verdict, words, style in (
         (ODD, "with contradictions", "bold red"),
         (DIFFER, "that differ", "yellow"),
@@ -141,20 +141,20 @@ def _head(found: Comparison) -> Text:
         if counts[verdict]:
             text.append(" · ")
             text.append(f"{counts[verdict]} {words}", style=style)
-    if found.moved:
-        text.append(f"\n{counted(found.moved)} changed between two collections of a broker", style="dim")
+    if comparison.moved:
+        text.append(f"\n{counted(comparison.moved)} changed between two collections of a broker", style="dim")
     return text
 
 
-def _partition(found: Comparison, row: Row, width: int) -> Iterator[RenderableType]:
+def _partition(comparison: Comparison, row: Row, width: int) -> Iterator[RenderableType]:
     yield _title(row, width)
     if row["copies"]:
-        yield Padding(_copies(found, row, width), (0, 0, 0, 2), expand=False)
+        yield Padding(_copies(comparison, row, width), (0, 0, 0, 2), expand=False)
     for remark in sorted(row["remarks"] or (), key=lambda r: not r["odd"]):
         style = "red" if remark["odd"] else "yellow"
         yield Padding(Text(clean(f"broker {remark['broker']}: {remark['text']}"), style=style), (0, 0, 0, 2), expand=False)
     for change in row["changes"] or ():
-        yield Padding(_change(found, change), (0, 0, 0, 2), expand=False)
+        yield Padding(_change(comparison, change), (0, 0, 0, 2), expand=False)
 
 
 def _title(row: Row, width: int) -> Text:
@@ -179,7 +179,7 @@ def _ids(ids: Sequence[int]) -> str:
     return ",".join(map(str, ids))
 
 
-def _copies(found: Comparison, row: Row, width: int) -> Table:
+def _copies(comparison: Comparison, row: Row, width: int) -> Table:
     columns = [(name, key) for name, key in _OFFSETS if any(c[key] is not None for c in row["copies"])]
     several = len({c["broker"] for c in row["copies"]}) < len(row["copies"])
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=False)
@@ -196,9 +196,9 @@ def _copies(found: Comparison, row: Row, width: int) -> Table:
     for copy in row["copies"]:
         cells = [_whose(copy), *(_number(copy[key]) for _, key in columns), _epochs(copy["epochs"], 12 if width >= WIDE else 4)]
         if width >= WIDE:
-            cells += _written(found, copy)
+            cells += _written(comparison, copy)
         elif several:
-            cells.append(found.shown(copy["collection"]))
+            cells.append(comparison.shown(copy["collection"]))
         style = "dim" if not copy["latest"] else "red" if copy["broker"] in odd else ""
         table.add_row(*(Text(clean(cell), style=style) for cell in cells))
     return table
@@ -208,9 +208,9 @@ def _whose(copy: Row) -> str:
     return f"{copy['broker']}{'' if copy['latest'] else ' before'}{' ' + copy['state'] if copy['state'] else ''}"
 
 
-def _written(found: Comparison, copy: Row) -> tuple[str, str]:
+def _written(comparison: Comparison, copy: Row) -> tuple[str, str]:
     at = f"{copy['taken']:%Y-%m-%d %H:%M:%S}" if copy["taken"] is not None else "-"
-    return at, ", ".join(copy["directories"]) or found.shown(copy["collection"])
+    return at, ", ".join(copy["directories"]) or comparison.shown(copy["collection"])
 
 
 def _number(value: int | None) -> str:
@@ -223,10 +223,10 @@ def _epochs(epochs: Sequence[Row], limit: int) -> str:
     return " ".join([*(["…"] if len(epochs) > limit else []), *shown]) or "-"
 
 
-def _change(found: Comparison, change: Row) -> Text:
+def _change(comparison: Comparison, change: Row) -> Text:
     back = change["way"] == "back"
     style = "red" if back else "yellow" if change["way"] in ("appeared", "vanished") else "dim"
-    where = f" ({found.shown(change['from'])} to {found.shown(change['to'])})"
+    where = f" ({comparison.shown(change['from'])} to {comparison.shown(change['to'])})"
     name = _NAMES[change["what"]]
     if change["what"] == "partition":
         words = f"{name} {change['way']}"

@@ -43,18 +43,18 @@ WIDEST = 28
 """Characters of a cluster's name in a line."""
 
 
-def brief(found: Conclusion, cluster: Cluster) -> dict[str, Any]:
+def brief(conclusion: Conclusion, cluster: Cluster) -> dict[str, Any]:
     """Results for a cluster, as JSON values."""
     times = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
-    judged = (found.findings, found.partitions)
+    judged = (conclusion.findings, conclusion.partitions)
     problems = [f"{s.path}: {s.problem}" for s in cluster.sources if s.problem]
     return {
         "loss": loss_of(*judged) if cluster.usable else NOT_JUDGED,
         "summary": summary(*judged) if cluster.usable else "No Kafka logs or checkpoints found.",
-        "partitions": counts(found.partitions),
-        "findings": {level: sum(f.severity == level for f in found.findings) for level in reversed(LEVELS)},
-        "lost": [lost_line(row) for row in lost(found.findings)][:KEPT],
-        "broken": list(broken(found.findings, found.partitions))[:KEPT],
+        "partitions": counts(conclusion.partitions),
+        "findings": {level: sum(f.severity == level for f in conclusion.findings) for level in reversed(LEVELS)},
+        "lost": [lost_line(row) for row in lost(conclusion.findings)][:KEPT],
+        "broken": list(broken(conclusion.findings, conclusion.partitions))[:KEPT],
         "mode": cluster.mode,
         "brokers": [node.id for node in cluster.nodes.values() if node.broker],
         "sources": len(cluster.sources),

@@ -77,10 +77,10 @@ class Report:
     @cached_property
     def states(self) -> Mapping[int, Sequence[Span]]:
         """The states of each node over time."""
-        found: dict[int, list[Span]] = defaultdict(list)
+        states: dict[int, list[Span]] = defaultdict(list)
         for span in spans(self.cluster, self.partitions):
-            found[span.broker].append(span)
-        return found
+            states[span.broker].append(span)
+        return states
 
     def not_collected(self) -> list[str]:
         kinds = {s.kind for s in self.cluster.sources}
@@ -91,13 +91,13 @@ class Report:
 
     def unsure_zones(self) -> list[str]:
         """Clocks whose zone is unknown, with their nodes; their differences from other clocks may still be known."""
-        found: dict[str, list[int]] = {}
+        by_zone: dict[str, list[int]] = {}
         for node in self.cluster.nodes.values():
             if node.clock.basis in UNSURE:
-                found.setdefault(node.clock.zone, []).append(node.id)
+                by_zone.setdefault(node.clock.zone, []).append(node.id)
         return [
             f"the zone of the clock of {brokers_named(nodes).replace('broker', 'node')} is unknown and was assumed to be {zone}"
-            for zone, nodes in found.items()
+            for zone, nodes in by_zone.items()
         ]
 
     def document(self, *, proof: bool = True) -> dict[str, Any]:
@@ -187,8 +187,8 @@ def dumped(value: Any, depth: int = 0, key: str = "") -> str:
     """JSON that is readable and stays small: short values on the line of their key."""
     inner = " " * (depth + 1)
     if isinstance(value, dict) and value and (depth < 2 or key == "findings"):
-        told = (f"{inner}{encoded(k)}: {dumped(v, depth + 1, k)}" for k, v in value.items())
-        return "{\n" + ",\n".join(told) + "\n" + " " * depth + "}"
+        members = (f"{inner}{encoded(k)}: {dumped(v, depth + 1, k)}" for k, v in value.items())
+        return "{\n" + ",\n".join(members) + "\n" + " " * depth + "}"
     if isinstance(value, list) and value and key in LISTS and any(isinstance(v, dict) for v in value):
         return "[\n" + ",\n".join(f"{inner}{dumped(v, depth + 1, key)}" for v in value) + "\n" + " " * depth + "]"
     return encoded(value, separators=(",", ":") if key in OF_PARTITIONS else (", ", ": "))
@@ -217,35 +217,35 @@ def _node(node: Node, states: Sequence[Span]) -> dict[str, Any]:
 def _under_replication(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The step series; `steps_left_out`, `leaders_left_out` and `windows_left_out` (for partitions that had too many) count the omitted
     entries."""
-    found = series(partitions)
-    leaders = sorted((s for s in found if s.leader is not None), key=lambda s: (-s.peak, s.leader or 0))
-    told = sorted(leaders[:MAX_LEADERS], key=lambda s: s.leader or 0)
+    counts = series(partitions)
+    leaders = sorted((s for s in counts if s.leader is not None), key=lambda s: (-s.peak, s.leader or 0))
+    by_leader = sorted(leaders[:MAX_LEADERS], key=lambda s: s.leader or 0)
     return {
-        "cluster": _steps(next((s for s in found if s.leader is None), Series(None, ()))),
-        "leaders": [{"broker": s.leader, **_steps(s, min(MAX_STEPS, OF_LEADERS // len(told)))} for s in told],
-        "leaders_left_out": len(leaders) - len(told),
+        "cluster": _steps(next((s for s in counts if s.leader is None), Series(None, ()))),
+        "leaders": [{"broker": s.leader, **_steps(s, min(MAX_STEPS, OF_LEADERS // len(by_leader)))} for s in by_leader],
+        "leaders_left_out": len(leaders) - len(by_leader),
         "offline": _offline(partitions),
         "windows_left_out": sum(p.get("shorts_untold") or 0 for p in partitions),
     }
 
 
 def _steps(s: Series, most: int = MAX_STEPS) -> dict[str, Any]:
-    told = capped(s.steps, lambda step: step.missing, most)
+    shown = capped(s.steps, lambda step: step.missing, most)
     return {
         "peak": s.peak,
-        "steps": [{"at": timestamp(x.at), "under_replicated": x.under_replicated, "reassigning": x.reassigning} for x in told],
-        "steps_left_out": len(s.steps) - len(told),
+        "steps": [{"at": timestamp(x.at), "under_replicated": x.under_replicated, "reassigning": x.reassigning} for x in shown],
+        "steps_left_out": len(s.steps) - len(shown),
     }
 
 
 def _offline(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Those without a leader, over time."""
-    found = offline(partitions)
-    told = capped(found, lambda x: x.offline)
+    steps = offline(partitions)
+    shown = capped(steps, lambda x: x.offline)
     return {
-        "peak": max((x.offline for x in found), default=0),
-        "steps": [{"at": timestamp(x.at), "offline": x.offline} for x in told],
-        "steps_left_out": len(found) - len(told),
+        "peak": max((x.offline for x in steps), default=0),
+        "steps": [{"at": timestamp(x.at), "offline": x.offline} for x in shown],
+        "steps_left_out": len(steps) - len(shown),
     }
 
 
@@ -306,8 +306,8 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def _salvageable(found: Salvageable) -> dict[str, Any]:
-    row = found.row()
+def _salvageable(salvageable: Salvageable) -> dict[str, Any]:
+    row = salvageable.row()
     return {**row, "producers": [{**p, "first": timestamp(p["first"]), "last": timestamp(p["last"])} for p in row["producers"]]}
 
 
@@ -323,35 +323,37 @@ def _places(f: Finding) -> list[dict[str, Any]]:
     for p in f.places:
         alike[p.topic, p.partition, p.committed].append(p)
     joined = (
-        replace(own[0], offsets=tuple(r for p in own for r in p.offsets), times=sum(p.times for p in own)) if len(own) > 1 else own[0]
-        for own in alike.values()
+        replace(places_alike[0], offsets=tuple(r for p in places_alike for r in p.offsets), times=sum(p.times for p in places_alike))
+        if len(places_alike) > 1
+        else places_alike[0]
+        for places_alike in alike.values()
     )
     return [_place(p, f, {}) for p in joined]
 
 
 def _when(p: Place, f: Finding) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    row: dict[str, Any] = {}
     if p.leader_epoch is not None:
-        told["leader_epoch"] = p.leader_epoch
+        row["leader_epoch"] = p.leader_epoch
     if p.brokers != f.brokers:
-        told["brokers"] = list(p.brokers)
+        row["brokers"] = list(p.brokers)
     if p.start != f.start:
-        told["start"] = timestamp(p.start)
+        row["start"] = timestamp(p.start)
     if p.end != f.end:
-        told["end"] = timestamp(p.end)
+        row["end"] = timestamp(p.end)
     if p.salvageable is not None:
-        told["salvageable"] = _salvageable(p.salvageable)
+        row["salvageable"] = _salvageable(p.salvageable)
     if p.clients:
-        told["clients"] = _clients(p)
-    return told
+        row["clients"] = _clients(p)
+    return row
 
 
 def _place(p: Place, f: Finding, when: Mapping[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {"topic": p.topic, "partition": p.partition, **when}
+    row: dict[str, Any] = {"topic": p.topic, "partition": p.partition, **when}
     if p.offsets:
-        told["offsets"] = [r.row() for r in p.offsets]
+        row["offsets"] = [r.row() for r in p.offsets]
     if p.committed != f.committed:
-        told["committed"] = p.committed
+        row["committed"] = p.committed
     if p.times > 1:
-        told["times"] = p.times
-    return told
+        row["times"] = p.times
+    return row

@@ -29,8 +29,8 @@ def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
 
 
 def counts(states: Partitions) -> dict[str, int]:
-    found = Counter(p["verdict"] for p in states)
-    return {verdict: found[verdict] for verdict in VERDICTS}
+    verdicts = Counter(p["verdict"] for p in states)
+    return {verdict: verdicts[verdict] for verdict in VERDICTS}
 
 
 def summary(findings: Sequence[Finding], states: Partitions) -> str:
@@ -108,18 +108,18 @@ def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
 
 
 def _whole(states: Partitions) -> list[str]:
-    found = counts(states)
-    whole = found[INTACT] + found[TAIL_CUT]
-    if not whole:
+    by_verdict = counts(states)
+    intact = by_verdict[INTACT] + by_verdict[TAIL_CUT]
+    if not intact:
         return []
-    if whole == len(states):
-        all_of_them = f"all {whole} partitions are" if whole > 1 else "the partition is"
+    if intact == len(states):
+        all_of_them = f"all {intact} partitions are" if intact > 1 else "the partition is"
         lines = [f"No committed record was lost: {all_of_them} proven intact."]
     else:
-        lines = [f"{counted(whole)} {'is' if whole == 1 else 'are'} proven to have lost no committed record."]
+        lines = [f"{counted(intact)} {'is' if intact == 1 else 'are'} proven to have lost no committed record."]
     late = [p["since"] for p in states if p["verdict"] in (INTACT, TAIL_CUT) and not p["from_creation"]]
     if late:
-        subject = "Losses" if len(late) == whole else f"For {len(late)} of these partitions, losses"
+        subject = "Losses" if len(late) == intact else f"For {len(late)} of these partitions, losses"
         when = max((at for at in late if at is not None), default=None)
         begins = f" ({'at the latest ' if len({*late}) > 1 else ''}at {when:%Y-%m-%d %H:%M:%S})" if when is not None else ""
         lines.append(f"{subject} before the evidence begins{begins} are NOT KNOWN.")

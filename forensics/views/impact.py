@@ -47,26 +47,26 @@ def lost(findings: Sequence[Finding]) -> list[Lost]:
     rows: list[Lost] = []
     for (committed, _, _), topics in alike.items():
         if committed is False and len(topics) > MANY_TOPICS:
-            rows.append(_row([item for own in topics.values() for item in own]))
+            rows.append(_row([item for places_of_topic in topics.values() for item in places_of_topic]))
         else:
-            rows.extend(_row(own) for own in topics.values())
+            rows.extend(_row(places_of_topic) for places_of_topic in topics.values())
     return sorted(
         rows, key=lambda r: (r.confidence == "possible", {True: 0, None: 1, False: 2}[r.committed], -(r.offsets or 0), r.partitions)
     )
 
 
-def _row(own: Sequence[tuple[Finding, Place]]) -> Lost:
-    first = own[0][0]
-    unbounded = any(r.end is None for _, p in own for r in p.offsets)
-    times = [at for _, p in own if (at := p.end or p.start) is not None]
+def _row(losses: Sequence[tuple[Finding, Place]]) -> Lost:
+    first = losses[0][0]
+    unbounded = any(r.end is None for _, p in losses for r in p.offsets)
+    times = [at for _, p in losses if (at := p.end or p.start) is not None]
     return Lost(
-        partitions=tuple(sorted({(p.topic or "", p.partition if p.partition is not None else -1) for _, p in own})),
-        offsets=None if unbounded else offsets_in(own),
+        partitions=tuple(sorted({(p.topic or "", p.partition if p.partition is not None else -1) for _, p in losses})),
+        offsets=None if unbounded else offsets_in(losses),
         committed=first.committed,
         confidence=first.confidence,
         first=min(times, default=None),
         last=max(times, default=None),
-        causes=tuple(sorted({f.cause for f, _ in own if f.cause is not None})),
+        causes=tuple(sorted({f.cause for f, _ in losses if f.cause is not None})),
     )
 
 
@@ -97,11 +97,11 @@ def _names(partitions: Iterable[tuple[str | None, int | None]]) -> list[str]:
 
 def _alone(states: Sequence[Mapping[str, Any]]) -> Mapping[int, list[str]]:
     """Partitions of which a broker has the only in-sync replica, although others are assigned."""
-    found: dict[int, list[str]] = defaultdict(list)
+    by_broker: dict[int, list[str]] = defaultdict(list)
     for state in states:
         if len(state["isr"] or ()) == 1 and len(state["replicas"] or ()) > 1:
-            found[state["isr"][0]].append(f"{state['topic']}-{state['partition']}")
-    return found
+            by_broker[state["isr"][0]].append(f"{state['topic']}-{state['partition']}")
+    return by_broker
 
 
 def _have(names: Sequence[str], words: str) -> str:
@@ -110,13 +110,13 @@ def _have(names: Sequence[str], words: str) -> str:
 
 def untouchable(findings: Sequence[Finding]) -> Iterator[str]:
     """Brokers whose disks still have records that partitions have lost; brokers with only harmless losses are not a reason to wait."""
-    held: dict[tuple[int, ...], dict[str, None]] = defaultdict(dict)
+    by_brokers: dict[tuple[int, ...], dict[str, None]] = defaultdict(dict)
     for f in findings:
         if f.kind == "data-loss" and f.still_on and f.severity not in MINOR:
-            held[f.still_on].update(dict.fromkeys(p.name for p in places(f)))
-    if len(held) > MANY_DISKS:
-        every = tuple(sorted({b for brokers in held for b in brokers}))
-        held = {every: {name: None for names in held.values() for name in names}}
-    for brokers, names in held.items():
+            by_brokers[f.still_on].update(dict.fromkeys(p.name for p in places(f)))
+    if len(by_brokers) > MANY_DISKS:
+        every = tuple(sorted({b for brokers in by_brokers for b in brokers}))
+        by_brokers = {every: {name: None for names in by_brokers.values() for name in names}}
+    for brokers, names in by_brokers.items():
         its = "its disk holds" if len(brokers) == 1 else "their disks hold"
         yield f"DO NOT START OR WIPE {brokers_named(brokers)}: {its} what {some(list(names))} lost. Copy {'it' if len(brokers) == 1 else 'them'} first."

@@ -155,8 +155,8 @@ class _Page:
 
     def _legend(self) -> Iterator[Text]:
         marks, lines = self.glyphs.marks, self.glyphs.lines
-        told = (("leader", "leads"), ("in-sync", "in sync"), ("out-of-sync", "out of sync"))
-        words = " ".join(f"{marks[status]} {lines[status]} {name}," for status, name in told) + f" {marks['down']} down; times are UTC"
+        meanings = (("leader", "leads"), ("in-sync", "in sync"), ("out-of-sync", "out of sync"))
+        words = " ".join(f"{marks[status]} {lines[status]} {name}," for status, name in meanings) + f" {marks['down']} down; times are UTC"
         yield from self._aside(words, "dim")
         if not self.places:
             yield from self._aside(f"--json, or a terminal of {PLACES_FROM} columns, names the evidence of each entry", "dim")

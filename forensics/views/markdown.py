@@ -246,13 +246,13 @@ def _actions(report: Report) -> Iterator[str]:
 
 
 def _limits(report: Report) -> Iterator[str]:
-    told = [f.summary for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
-    told += report.unsure_zones()
-    told += [f"not collected: {words}" for words in report.not_collected()]
-    if told:
+    limits = [f.summary for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
+    limits += report.unsure_zones()
+    limits += [f"not collected: {words}" for words in report.not_collected()]
+    if limits:
         yield "## What limits this review"
         yield ""
-        yield from (f"- {prose(line)}" for line in told)
+        yield from (f"- {prose(line)}" for line in limits)
 
 
 def _findings(report: Report) -> Iterator[str]:

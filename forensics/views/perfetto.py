@@ -107,8 +107,8 @@ class _Trace:
         yield from self._span(self.cluster, f"loss: {about['loss']}", "report", self.since, self.until, about)
         yield from self._counters()
         for i in self.report.incidents:
-            told = {"incident": i.id, "severity": i.severity, "brokers": i.brokers, "summary": i.summary, "explanation": i.explanation}
-            yield from self._span(self.cluster, f"incident: {i.kind}", f"incident {i.id}", i.start, i.end, told)
+            fields = {"incident": i.id, "severity": i.severity, "brokers": i.brokers, "summary": i.summary, "explanation": i.explanation}
+            yield from self._span(self.cluster, f"incident: {i.kind}", f"incident {i.id}", i.start, i.end, fields)
         for f in self.report.findings:
             process = self.processes[f.brokers[0]] if f.brokers else self.cluster
             yield from self._span(process, f.kind, f"finding {f.id}", f.start, f.end, _finding(f))
@@ -142,7 +142,7 @@ class _Trace:
             yield _count("partitions", self.cluster, point.at or self.since, {"without a leader": point.offline})
 
     def _span(
-        self, process: int, name: str, key: str, start: datetime | None, end: datetime | None, told: Mapping[str, Any]
+        self, process: int, name: str, key: str, start: datetime | None, end: datetime | None, fields: Mapping[str, Any]
     ) -> Iterator[Event]:
         """Spans outside the lanes. One that has not ended lasts to the end, where those without a time are placed too."""
         begin = start or end or self.until
@@ -150,16 +150,16 @@ class _Trace:
         words = name if start or end else f"{name} (no time in evidence)"
         span = {"cat": "found", "name": words, "id2": {"local": key}, "pid": process, "tid": process}
         moments = {"start": timestamp(start), "end": timestamp(end)}
-        yield {"ph": "b", "ts": _ts(begin), **span, "args": _known({**moments, **told})}
+        yield {"ph": "b", "ts": _ts(begin), **span, "args": _known({**moments, **fields})}
         yield {"ph": "e", "ts": _ts(over), **span}
 
     def _partition(self, name: Name) -> Iterator[Event]:
         state = self.states.get(name)
         partition = f"{name[0]}-{name[1]}"
         if state is not None:
-            told = {"partition": partition, "verdict": state["verdict"], "why": state["why"]}
+            fields = {"partition": partition, "verdict": state["verdict"], "why": state["why"]}
             yield from self._span(
-                self.cluster, f"{state['verdict']}: {partition}", f"verdict {partition}", state["since"], state["until"], told
+                self.cluster, f"{state['verdict']}: {partition}", f"verdict {partition}", state["since"], state["until"], fields
             )
             yield from self._roles(name, state)
         for f, p in self.there[name]:
@@ -178,9 +178,9 @@ class _Trace:
         for short in state.get("shorts") or ():
             for broker in short["missing"]:
                 spans[broker].append((short["start"] or self.since, short["end"] or self.until, "out of sync"))
-        for broker, own in spans.items():
+        for broker, roles in spans.items():
             if (lane := self.lanes.get((broker, name))) is not None:
-                yield from _without_overlaps(self.processes[broker], lane, own)
+                yield from _without_overlaps(self.processes[broker], lane, roles)
 
     def _terms(self, state: Mapping[str, Any]) -> Iterator[tuple[int, datetime, datetime]]:
         """Leaders with the start and the end of their terms."""

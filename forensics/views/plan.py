@@ -78,7 +78,7 @@ class Reset:
 
 def resets(findings: Iterable[Finding]) -> list[Reset]:
     """Resets for the groups that have not continued since."""
-    told = [
+    resets = [
         Reset(c, p.topic, p.partition, c.had_read.start, p.end)
         for f in findings
         if f.kind == "data-loss" and not f.cluster
@@ -87,7 +87,7 @@ def resets(findings: Iterable[Finding]) -> list[Reset]:
         if c.had_read is not None and c.outcome in _TO_BE_SET_BACK and p.topic is not None and p.partition is not None
     ]
     lowest: dict[tuple[str, str, int], Reset] = {}
-    for reset in sorted(told, key=lambda r: (r.group, r.topic, r.partition, r.offset)):
+    for reset in sorted(resets, key=lambda r: (r.group, r.topic, r.partition, r.offset)):
         lowest.setdefault((reset.group, reset.topic, reset.partition), reset)
     return list(lowest.values())
 
@@ -145,16 +145,16 @@ class Overview:
             elect = self.tools.elect_unclean(name) if step.kind == UNCLEAN else self.tools.elect_preferred(name)
             return {"run": [elect], "verify": [self.tools.describe(topics)]}
         copies = step.kind != REORDER
-        found: dict[str, list[str]] = {}
+        commands: dict[str, list[str]] = {}
         by_hand = step.kind == REPLACE and not self.tools.throttles_the_dead
         if by_hand:
             living = {b.id for b in self.brokers if b.state == "live"}
-            found["throttle"] = self.tools.throttle(sorted({b for c in file.changes for b in (*c.before, *c.after)} & living), topics)
-        found["run"] = [self.tools.reassign(name, copies=copies and not by_hand)]
-        found["verify"] = [self.tools.verify(name)]
+            commands["throttle"] = self.tools.throttle(sorted({b for c in file.changes for b in (*c.before, *c.after)} & living), topics)
+        commands["run"] = [self.tools.reassign(name, copies=copies and not by_hand)]
+        commands["verify"] = [self.tools.verify(name)]
         if (cancel := self.tools.cancel(name)) is not None:
-            found["cancel"] = [cancel]
-        return found | {"roll back": [self.tools.reassign(rollback, copies=copies)]}
+            commands["cancel"] = [cancel]
+        return commands | {"roll back": [self.tools.reassign(rollback, copies=copies)]}
 
     def settings(self, step: Step) -> list[str]:
         """Commands that replace a file if the release has no tool for elections outside the ISR."""
@@ -226,8 +226,8 @@ def _load(load: Any) -> dict[str, Any]:
     return {"replicas": load.replicas, "preferred": load.preferred, "leads": load.leads, "imbalance": round(load.imbalance, 4)}
 
 
-def show(found: Overview, console: Console, *, out: str | None) -> None:
-    for part in parts(found, out):
+def show(overview: Overview, console: Console, *, out: str | None) -> None:
+    for part in parts(overview, out):
         # Users copy commands and file names from the terminal: the terminal may wrap them, but they must contain no line feed.
         if isinstance(part, Text) and part.no_wrap is True:
             console.print(part, soft_wrap=True)
@@ -235,29 +235,29 @@ def show(found: Overview, console: Console, *, out: str | None) -> None:
             put(console, rendered(console, [part]))
 
 
-def parts(found: Overview, out: str | None) -> Iterator[RenderableType]:
-    yield _head(found, out)
+def parts(overview: Overview, out: str | None) -> Iterator[RenderableType]:
+    yield _head(overview, out)
     yield Text()
-    yield _brokers(found)
+    yield _brokers(overview)
     number = 0
-    for step, written in found.steps:
+    for step, written in overview.steps:
         number += step.kind != UNCLEAN
         yield Text()
-        yield from _step(found, step, written, number, out)
-    if found.resets:
+        yield from _step(overview, step, written, number, out)
+    if overview.resets:
         yield Text("\nConsumer groups to be set back, while they have no members", style="bold")
-        for reset in found.resets[:LISTED]:
+        for reset in overview.resets[:LISTED]:
             yield _indented(Text(clean(f"- {reset.group}, {reset.topic}-{reset.partition}: {_TO_BE_SET_BACK[reset.why]}")))
             yield Text(clean(f"    run: {reset.command}"), no_wrap=True)
-        if len(found.resets) > LISTED:
-            yield _indented(Text(f"- and {len(found.resets) - LISTED} more; --json has all"))
-    if found.plan.refusals:
+        if len(overview.resets) > LISTED:
+            yield _indented(Text(f"- and {len(overview.resets) - LISTED} more; --json has all"))
+    if overview.plan.refusals:
         yield Text("\nNot planned", style="bold")
-        for refusal in found.plan.refusals:
+        for refusal in overview.plan.refusals:
             where = f" {_some(refusal.partitions)}" if refusal.partitions else ""
             yield hung("  - ", Text(clean(f"{refusal.what}: {refusal.why}.{where}")))
     yield Text("\nWhat this rests on", style="bold")
-    for line in found.assumptions:
+    for line in overview.assumptions:
         yield hung("  - ", Text(clean(line)))
 
 
@@ -265,26 +265,26 @@ def _indented(text: RenderableType) -> Padding:
     return Padding(text, (0, 0, 0, 2), expand=False)
 
 
-def _head(found: Overview, out: str | None) -> Text:
-    planned = [s for s in found.plan.steps if s.kind != UNCLEAN]
+def _head(overview: Overview, out: str | None) -> Text:
+    planned = [s for s in overview.plan.steps if s.kind != UNCLEAN]
     text = Text()
     if planned:
         text.append(f"{counted(len(planned), 'step')} planned", style="bold")
     else:
-        text.append("Nothing to elect or reassign" + (" but the last resort" if found.plan.steps else ""), style="bold")
-    text.append(f" for {counted(found.partitions)} on {len(found.brokers)} brokers. Nothing was executed")
+        text.append("Nothing to elect or reassign" + (" but the last resort" if overview.plan.steps else ""), style="bold")
+    text.append(f" for {counted(overview.partitions)} on {len(overview.brokers)} brokers. Nothing was executed")
     text.append("; the files are in " + clean(out) + "." if out is not None else ".")
     return text
 
 
-def _brokers(found: Overview) -> Table:
+def _brokers(overview: Overview) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    racks = any(b.rack for b in found.brokers)
+    racks = any(b.rack for b in overview.brokers)
     for name in ("broker", *(("rack",) if racks else ()), "replicas", "preferred", "leads", "imbalance"):
         table.add_column(name, no_wrap=True, justify="left" if name in ("broker", "rack") else "right")
     table.add_column("state", overflow="fold")
-    before, after = ({load.broker: load for load in loads} for loads in (found.plan.before, found.plan.after))
-    for b in found.brokers:
+    before, after = ({load.broker: load for load in loads} for loads in (overview.plan.before, overview.plan.after))
+    for b in overview.brokers:
         old, new = before[b.id], after[b.id]
         cells = [str(b.id), *((clean(b.rack or "-"),) if racks else ())]
         cells += [_moved(str(old.replicas), str(new.replicas)), _moved(str(old.preferred), str(new.preferred))]
@@ -298,21 +298,21 @@ def _moved(before: str, after: str) -> str:
     return before if before == after else f"{before} -> {after}"
 
 
-def _step(found: Overview, step: Step, written: Sequence[Written], number: int, out: str | None) -> Iterator[RenderableType]:
+def _step(overview: Overview, step: Step, written: Sequence[Written], number: int, out: str | None) -> Iterator[RenderableType]:
     last = step.kind == UNCLEAN
     head = "LAST RESORT" if last else f"{number}."
     count = len(step.changes)
     style = "bold red" if last else "bold"
     yield hung(f"{head} ", Text(f"{step.kind}, {counted(count)}: {_PURPOSE[step.kind]}", style=style), style)
     yield _indented(_changes(step))
-    if not written and not found.settings(step):
+    if not written and not overview.settings(step):
         yield _indented(Text("The tools of this version cannot do it.", style="yellow"))
     for w in written[:LISTED]:
         yield from _file(w, out)
     if len(written) > LISTED:
         yield _indented(Text(f"and {len(written) - LISTED} more files of the same form"))
-    if lines := found.settings(step):
-        when = "" if found.tools.unclean_at_once else " It counts from the next change of brokers or controller on."
+    if lines := overview.settings(step):
+        when = "" if overview.tools.unclean_at_once else " It counts from the next change of brokers or controller on."
         yield _indented(Text(f"This release elects outside the ISR only where the topic allows it; take it back afterwards.{when}"))
         yield from (_line(Text(f"    {clean(line)}", style="cyan")) for line in lines)
 

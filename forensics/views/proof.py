@@ -135,10 +135,10 @@ class Shown:
     @property
     def places(self) -> Mapping[str, list[str]]:
         """Where the lines behind the bounds are, by cell."""
-        found: dict[str, list[str]] = {}
+        places: dict[str, list[str]] = {}
         for quote in self.quotes:
-            found.setdefault(quote.cells, []).append(quote.place)
-        return found
+            places.setdefault(quote.cells, []).append(quote.place)
+        return places
 
     @property
     def on_bounds(self) -> bool:
@@ -216,12 +216,12 @@ def section(proof: Proof, most: int | None = ALL, around: int = AROUND) -> Secti
 
 def _repeated(rows: Sequence[Shown | Skipped]) -> Mapping[tuple[int, str], int]:
     first: dict[tuple[str, str], int] = {}
-    found = {}
+    repeated = {}
     for row in (r for r in rows if isinstance(r, Shown)):
         for cell, note in row.open:
             if (before := first.setdefault((cell, note), row.row)) != row.row:
-                found[row.row, cell] = before
-    return found
+                repeated[row.row, cell] = before
+    return repeated
 
 
 def premises(records: Sequence[Row]) -> list[str]:
@@ -312,11 +312,11 @@ def _open(text: str) -> tuple[str, str]:
 
 def _quotes(record: Row) -> Iterator[Quote]:
     """The lines behind the bounds of a row, each once."""
-    found: dict[tuple[Any, ...], list[str]] = {}
+    quotes: dict[tuple[Any, ...], list[str]] = {}
     for label, cell in _bounds(record):
         for e in cell["evidence"] or ():
-            found.setdefault((e["source"], e["line"], e["byte"], e["text"]), []).append(label)
-    for (source, line, byte, text), labels in found.items():
+            quotes.setdefault((e["source"], e["line"], e["byte"], e["text"]), []).append(label)
+    for (source, line, byte, text), labels in quotes.items():
         yield Quote(", ".join(dict.fromkeys(labels)), source, line, byte, text)
 
 
@@ -339,14 +339,14 @@ _WORST_FIRST = {LOST: 0, UNKNOWN: 1, TAIL_CUT: 2, INTACT: 3}
 def of_report(partitions: Sequence[Row]) -> tuple[list[list[dict[str, Any]] | None], int]:
     """The proof of each partition for a JSON report; and for how many partitions it was left out, those with the worst verdict last."""
     verdicts = [p["verdict"] for p in partitions]
-    found: list[list[dict[str, Any]] | None] = [None] * len(verdicts)
+    proofs: list[list[dict[str, Any]] | None] = [None] * len(verdicts)
     sizes, taken = _lists(partitions)
     order = sorted(range(len(verdicts)), key=lambda n: _WORST_FIRST.get(verdicts[n], 1))
-    held = bisect_right(list(accumulate(sizes[n] for n in order)), MOST)
-    for number, records in zip(order[:held], taken(order[:held]), strict=True):
+    fitting = bisect_right(list(accumulate(sizes[n] for n in order)), MOST)
+    for number, records in zip(order[:fitting], taken(order[:fitting]), strict=True):
         if records is not None:
-            found[number] = [_of_report(r, quoted=verdicts[number] != INTACT) for r in records]
-    return found, len(order) - held
+            proofs[number] = [_of_report(r, quoted=verdicts[number] != INTACT) for r in records]
+    return proofs, len(order) - fitting
 
 
 def _lists(partitions: Sequence[Row]) -> tuple[Sequence[int], Callable[[Sequence[int]], Sequence[Any]]]:
@@ -364,7 +364,7 @@ def proofs(partitions: Sequence[Row], numbers: Sequence[int]) -> list[Proof]:
     _, taken = _lists(partitions)
     rows = list(partitions)
     names = ("verdict", "why", "since", "until", "from_creation")
-    return [{**{n: rows[k][n] for n in names}, "handovers": own} for k, own in zip(numbers, taken(numbers), strict=True)]
+    return [{**{n: rows[k][n] for n in names}, "handovers": records} for k, records in zip(numbers, taken(numbers), strict=True)]
 
 
 def _of_report(record: Row, *, quoted: bool) -> dict[str, Any]:

@@ -167,10 +167,10 @@ def _partition(p: Partition) -> Iterator[Text]:
 
 
 def _lot_lines(lot: Lot) -> Iterator[Text]:
-    for held in lot.found.held:
-        whose = f" ({brokers_named([held.broker])})" if held.broker is not None else ""
-        epoch = f", leader epoch {held.leader_epoch}" if held.leader_epoch >= 0 else ""
-        yield _inner(f"offsets {held.offsets}{epoch}, from {held.source}{whose}")
+    for copy in lot.found.held:
+        whose = f" ({brokers_named([copy.broker])})" if copy.broker is not None else ""
+        epoch = f", leader epoch {copy.leader_epoch}" if copy.leader_epoch >= 0 else ""
+        yield _inner(f"offsets {copy.offsets}{epoch}, from {copy.source}{whose}")
     if lot.copied:
         codecs = ", ".join(sorted(lot.codecs))
         sure = "" if lot.found.certain else "; probably, but not provably, the lost records and not others at the same offsets"

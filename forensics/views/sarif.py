@@ -35,31 +35,31 @@ def pieces(report: Report) -> Iterator[str]:
 
 def log(report: Report) -> dict[str, Any]:
     """The sarifLog object."""
-    told = report.document(proof=False)
-    artifacts = {s["path"]: n for n, s in enumerate(told["evidence"]["sources"])}
-    command = ["kafka-forensics", *told["tool"]["command"]]
+    document = report.document(proof=False)
+    artifacts = {s["path"]: n for n, s in enumerate(document["evidence"]["sources"])}
+    command = ["kafka-forensics", *document["tool"]["command"]]
     run = {
         "tool": {
             "driver": {
                 "name": "kafka-forensics",
-                "version": told["tool"]["version"],
+                "version": document["tool"]["version"],
                 "rules": [_rule(rule) for rule in RULES],
-                "properties": {"rules": told["tool"]["rules"]},
+                "properties": {"rules": document["tool"]["rules"]},
             }
         },
         "invocations": [{"executionSuccessful": True, "commandLine": shlex.join(command), "arguments": command[1:]}],
         "originalUriBaseIds": {BASE: {"description": {"text": "Where the evidence was collected; paths are as the report has them."}}},
-        "artifacts": [_artifact(s) for s in told["evidence"]["sources"]],
+        "artifacts": [_artifact(s) for s in document["evidence"]["sources"]],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(f, artifacts) for f in told["findings"]],
+        "results": [_result(f, artifacts) for f in document["findings"]],
         "properties": {
-            "schema": told["schema"],
-            "verdict": told["verdict"],
-            "partitions": [p for p in told["partitions"] if p["verdict"] != INTACT],
-            "incidents": told["incidents"],
-            "cluster": {name: told["cluster"][name] for name in ("id", "mode", "brokers")},
-            "notCollected": told["evidence"]["not_collected"],
-            "gaps": told["evidence"]["gaps"],
+            "schema": document["schema"],
+            "verdict": document["verdict"],
+            "partitions": [p for p in document["partitions"] if p["verdict"] != INTACT],
+            "incidents": document["incidents"],
+            "cluster": {name: document["cluster"][name] for name in ("id", "mode", "brokers")},
+            "notCollected": document["evidence"]["not_collected"],
+            "gaps": document["evidence"]["gaps"],
         },
     }
     shown: dict[str, Any] = cleaned({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -82,12 +82,12 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _artifact(source: Mapping[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {"location": {"uri": _uri(source["path"]), "uriBaseId": BASE}}
+    artifact: dict[str, Any] = {"location": {"uri": _uri(source["path"]), "uriBaseId": BASE}}
     if source["bytes"] is not None:
-        told["length"] = source["bytes"]
+        artifact["length"] = source["bytes"]
     if source["sha256"] is not None:
-        told["hashes"] = {"sha-256": source["sha256"]}
-    return told | {"properties": {name: source[name] for name in ("broker", "kind", "lines", "first", "last", "problem")}}
+        artifact["hashes"] = {"sha-256": source["sha256"]}
+    return artifact | {"properties": {name: source[name] for name in ("broker", "kind", "lines", "first", "last", "problem")}}
 
 
 def _uri(path: str) -> str:

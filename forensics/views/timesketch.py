@@ -35,7 +35,7 @@ Event = tuple[datetime | None, str, Mapping[str, Any]]
 
 def _events(report: Report) -> Iterator[Event]:
     for i in report.incidents:
-        told = {
+        fields = {
             "message": i.summary,
             "data_type": "kafka:forensics:incident",
             "incident_id": i.id,
@@ -46,7 +46,7 @@ def _events(report: Report) -> Iterator[Event]:
             "cluster": i.cluster,
             "tag": [i.kind, i.severity],
         }
-        yield from _moments("Incident", i.start, i.end, told)
+        yield from _moments("Incident", i.start, i.end, fields)
     for f in report.findings:
         yield from _moments("Finding", f.start, f.end, _finding(f))
         for p in f.places if f.severity not in MINOR else ():
@@ -55,7 +55,7 @@ def _events(report: Report) -> Iterator[Event]:
         node = report.cluster.nodes.get(broker)
         name = f"{'Broker' if node is None or node.broker else 'Controller'} {broker}"
         for span in spans:
-            told = {
+            fields = {
                 "message": f"{name} {span.state}: {span.words or STATES[span.state]}",
                 "data_type": "kafka:forensics:broker",
                 "state": span.state,
@@ -63,7 +63,7 @@ def _events(report: Report) -> Iterator[Event]:
                 "tag": ["broker", span.state],
             }
             if span.start is not None or span.end is not None:
-                yield from _moments("State", span.start, span.end, told)
+                yield from _moments("State", span.start, span.end, fields)
     for state in report.judged[1]:
         yield (
             state["until"],
@@ -81,11 +81,11 @@ def _events(report: Report) -> Iterator[Event]:
         )
 
 
-def _moments(what: str, start: datetime | None, end: datetime | None, told: Mapping[str, Any]) -> Iterator[Event]:
+def _moments(what: str, start: datetime | None, end: datetime | None, fields: Mapping[str, Any]) -> Iterator[Event]:
     if start is not None or end is None:
-        yield start, f"{what} began" if end != start else what, told
+        yield start, f"{what} began" if end != start else what, fields
     if end is not None and end != start:
-        yield end, f"{what} ended", told
+        yield end, f"{what} ended", fields
 
 
 def _finding(f: Finding) -> dict[str, Any]:
@@ -125,13 +125,13 @@ def _quoted(evidence: Sequence[Evidence]) -> list[str]:
     return [f"{e.source}:{e.line}  {e.text}" if e.line is not None else f"{e.source}  {e.text}" for e in evidence]
 
 
-def _row(at: datetime | None, last: datetime, words: str, told: Mapping[str, Any]) -> dict[str, Any]:
+def _row(at: datetime | None, last: datetime, words: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Unknown values are omitted: a data store would treat null as a value."""
     when = at if at is not None else last
     return {
-        "message": told["message"],
+        "message": fields["message"],
         "timestamp": (when - EPOCH) // timedelta(microseconds=1),
         "datetime": when.isoformat(timespec="microseconds") + "+00:00",
         "timestamp_desc": words if at is not None else NO_TIME,
-        **{name: value for name, value in told.items() if name != "message" and value not in (None, (), [])},
+        **{name: value for name, value in fields.items() if name != "message" and value not in (None, (), [])},
     }

@@ -126,13 +126,13 @@ def details(order: Sequence[int], report: Report, kept: Kept, window: Window, so
 
 def _losses(findings: Sequence[Finding]) -> Mapping[Name, Sequence[tuple[Finding, Place]]]:
     """The losses of each partition in the present cluster."""
-    found: dict[Name, list[tuple[Finding, Place]]] = {}
+    losses: dict[Name, list[tuple[Finding, Place]]] = {}
     for f in findings:
         if f.kind == "data-loss" and not f.cluster:
             for p in places(f):
                 if p.topic is not None and p.partition is not None:
-                    found.setdefault((p.topic, p.partition), []).append((f, p))
-    return found
+                    losses.setdefault((p.topic, p.partition), []).append((f, p))
+    return losses
 
 
 def _size(proof: Section | None) -> int:
@@ -210,8 +210,8 @@ def _changes(story: Sequence[Row]) -> _Changes:
         status = {lane["broker"]: lane["status"] for lane in r["lanes"]}
         leader = next((b for b, s in status.items() if s == LEADER), None)
         _add(terms, now, _Term(leader, epoch) if leader is not None else None)
-        for b, own in statuses.items():
-            _add(own, now, status.get(b) if status.get(b) in LOOKS else None)
+        for b, changes in statuses.items():
+            _add(changes, now, status.get(b) if status.get(b) in LOOKS else None)
     return _Changes(terms, statuses)
 
 

@@ -159,18 +159,18 @@ class _Page:
         cluster = self.report.cluster
         covered = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
         grave = [i for i in self.report.incidents if i.severity != LEVELS[0]]
-        own = [at for i in grave for at in (i.start, i.end) if at is not None]
+        times = [at for i in grave for at in (i.start, i.end) if at is not None]
         losses = [f.happened for f in self.report.findings if f.kind == "data-loss" and f.happened is not None]
-        return window([at for at in (*covered, cluster.until) if at is not None], [*own, *losses])
+        return window([at for at in (*covered, cluster.until) if at is not None], [*times, *losses])
 
     def values(self) -> dict[str, Any]:
         """The values of the template."""
-        held = list(zip(self.report.findings, self.document["findings"], strict=True))[:HELD]
-        contexts = self._contexts([f for f, _ in held])
+        findings = list(zip(self.report.findings, self.document["findings"], strict=True))[:HELD]
+        contexts = self._contexts([f for f, _ in findings])
         values = {
             **self._headline(),
             **self._lane_values(),
-            **self._finding_values(held, contexts),
+            **self._finding_values(findings, contexts),
             "rows": [self.partitions[n] for n in self.ranked[:PAGE]],
             "details": [(d, self.partitions[d.number]) for d in self.details],
             "proof_meaning": MEANING,
@@ -202,7 +202,7 @@ class _Page:
         }
 
     def _lane_values(self) -> dict[str, Any]:
-        states = [s for own in self.report.states.values() for s in own]
+        states = [s for spans in self.report.states.values() for s in spans]
         lanes = self._lanes()
         eventful = any(self._eventful(self.report.states.get(node.id, ())) for node, _, shown in lanes if not shown)
         return {
@@ -271,7 +271,7 @@ class _Page:
     def _lanes(self) -> list[tuple[Any, Lane, bool]]:
         """Node, lane and whether it is shown initially: all lanes if few, else the first ones with events."""
         nodes = list(self.report.cluster.nodes.values())
-        found = []
+        lanes = []
         for node in nodes:
             own = self.report.states.get(node.id, ())
             spans = [
@@ -279,11 +279,11 @@ class _Page:
                 for s in sorted(own, key=lambda s: s.state in OVER)
             ]
             text = "; ".join(self._span_text(s) for s in own if s.state != UNSTATED)
-            found.append((node, Lane(f"{'broker' if node.broker else 'controller'} {node.id}", spans, text), self._eventful(own)))
+            lanes.append((node, Lane(f"{'broker' if node.broker else 'controller'} {node.id}", spans, text), self._eventful(own)))
         if len(nodes) <= LANES:
-            return [(node, lane, True) for node, lane, _ in found]
-        shown = [n.id for n, _, eventful in found if eventful][:LANES]
-        return [(node, lane, node.id in shown) for node, lane, _ in found]
+            return [(node, lane, True) for node, lane, _ in lanes]
+        shown = [n.id for n, _, eventful in lanes if eventful][:LANES]
+        return [(node, lane, node.id in shown) for node, lane, _ in lanes]
 
     def _quoted(self, s: Span) -> int | None:
         if not s.evidence:
@@ -291,8 +291,8 @@ class _Page:
         self.quotes.append([[self.sources.number(e.source), e.line, e.byte, e.text[:CUT]] for e in s.evidence])
         return len(self.quotes) - 1
 
-    def _eventful(self, own: Sequence[Span]) -> bool:
-        return any(s.state in WORTH or (s.state == CONTROLLER and sum(o.state == CONTROLLER for o in own) > 1) for s in own)
+    def _eventful(self, spans: Sequence[Span]) -> bool:
+        return any(s.state in WORTH or (s.state == CONTROLLER and sum(o.state == CONTROLLER for o in spans) > 1) for s in spans)
 
     def _span_text(self, s: Span) -> str:
         words = "; ".join(w for w in (s.words, f"cluster {s.cluster}" if s.cluster else "") if w)
@@ -305,12 +305,12 @@ class _Page:
     # findings
 
     def _finding(self, f: Finding, row: Mapping[str, Any], contexts: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
-        own = row.get("places") or ()
+        places = row.get("places") or ()
         return {
             **row,
             "happened": f.happened,
-            "named": own[:NAMED],
-            "more": len(own) - NAMED,
+            "named": places[:NAMED],
+            "more": len(places) - NAMED,
             "s": self.window.place(f.start or f.end),
             "e": self.window.place(f.end),
             "quotes": [
@@ -324,16 +324,16 @@ class _Page:
         if self.kept is None:
             return {}
         grave = [f for f in findings if f.severity in ("critical", "high", "medium") or f.kind == "data-loss"]
-        asked = list(dict.fromkeys((e.source, e.line) for f in grave[:200] for e in f.evidence if e.line is not None))[:600]
-        near = self.kept.around(set(asked), REACH) if asked else {}
-        found, room = {}, QUOTED
-        for key in asked:
+        lines_quoted = list(dict.fromkeys((e.source, e.line) for f in grave[:200] for e in f.evidence if e.line is not None))[:600]
+        near = self.kept.around(set(lines_quoted), REACH) if lines_quoted else {}
+        contexts, room = {}, QUOTED
+        for key in lines_quoted:
             if lines := [(line, text[:CUT]) for line, text in near.get(key, ())]:
                 room -= sum(len(text) + 8 for _, text in lines)
                 if room < 0:
                     break
-                found[key] = lines
-        return found
+                contexts[key] = lines
+        return contexts
 
     # the rest
 
@@ -352,10 +352,10 @@ class _Page:
 
     def _groups(self, *, by_node: bool) -> list[dict[str, Any]]:
         """The files read, by kind, and by node before that."""
-        found: dict[tuple[bool, int, str], list[Source]] = defaultdict(list)
+        groups: dict[tuple[bool, int, str], list[Source]] = defaultdict(list)
         for s in self.report.cluster.sources:
-            found[by_node and s.node is None, (s.node or 0) if by_node else 0, s.kind].append(s)
-        return [_group(None if unknown else node, kind, own) for (unknown, node, kind), own in sorted(found.items())]
+            groups[by_node and s.node is None, (s.node or 0) if by_node else 0, s.kind].append(s)
+        return [_group(None if unknown else node, kind, sources) for (unknown, node, kind), sources in sorted(groups.items())]
 
     def _data(self, contexts: Mapping[tuple[str, int], Sequence[tuple[int, str]]]) -> dict[str, Any]:
         counts = self.document["cluster"]["under_replication"]
@@ -388,18 +388,18 @@ class _Page:
         """One list per column; repeated values are stored once and referenced by number."""
         topics, lists, whys = _Once(), _Once(), _Once()
         verdicts = list(VERDICTS)
-        own = self.partitions
+        rows = self.partitions
         columns = {
-            "t": [topics.number(p["topic"]) for p in own],
-            "n": [p["partition"] for p in own],
-            "v": [verdicts.index(p["verdict"]) for p in own],
-            "l": [p["leader"] for p in own],
-            "e": [p["leader_epoch"] for p in own],
-            "r": [lists.number(",".join(map(str, p["replicas"] or ()))) for p in own],
-            "i": [lists.number(",".join(map(str, p["isr"] or ()))) for p in own],
-            "o": [p["log_end_offset"] for p in own],
-            "h": [p["high_watermark"] for p in own],
-            "w": [whys.number(p["why"] or "") for p in own],
+            "t": [topics.number(p["topic"]) for p in rows],
+            "n": [p["partition"] for p in rows],
+            "v": [verdicts.index(p["verdict"]) for p in rows],
+            "l": [p["leader"] for p in rows],
+            "e": [p["leader_epoch"] for p in rows],
+            "r": [lists.number(",".join(map(str, p["replicas"] or ()))) for p in rows],
+            "i": [lists.number(",".join(map(str, p["isr"] or ()))) for p in rows],
+            "o": [p["log_end_offset"] for p in rows],
+            "h": [p["high_watermark"] for p in rows],
+            "w": [whys.number(p["why"] or "") for p in rows],
         }
         return {**columns, "topics": topics.values, "lists": lists.values, "whys": whys.values, "verdicts": list(VERDICTS.values())}
 

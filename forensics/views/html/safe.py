@@ -38,5 +38,5 @@ def _visible(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {str(key): _visible(own) for key, own in value.items()}
-    return [_visible(own) for own in value] if isinstance(value, list | tuple) else value
+        return {str(key): _visible(item) for key, item in value.items()}
+    return [_visible(item) for item in value] if isinstance(value, list | tuple) else value

@@ -87,17 +87,17 @@ def proven(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Ite
     for number, row in enumerate(narrated(entries, wanted)):
         yield {"story": {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}}
     if timeline.generation == cluster.number == 0 and timeline.topic != INTERNAL:
-        own = judgement(timeline, cluster, findings)
-        yield {"proof": {**{name: getattr(own, name) for name in OF_VERDICT}, "handovers": records(own)}}
+        judged = judgement(timeline, cluster, findings)
+        yield {"proof": {**{name: getattr(judged, name) for name in OF_VERDICT}, "handovers": records(judged)}}
 
 
 def steps(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], *, everything: bool) -> list[Step]:
     """The steps of a timeline in order, the first with roles. Without `everything` only those of the brief story."""
     story = _Story(timeline, cluster, findings, everything)
-    found = story.ordered()
-    if found and found[0].roles is None:
-        found[0].roles = dict.fromkeys(story.brokers, UNKNOWN)
-    return found
+    ordered = story.ordered()
+    if ordered and ordered[0].roles is None:
+        ordered[0].roles = dict.fromkeys(story.brokers, UNKNOWN)
+    return ordered
 
 
 @dataclass(frozen=True)
@@ -117,17 +117,17 @@ class _Around:
 @cached_on_cluster
 def _around(cluster: Cluster) -> _Around:
     of_topics: dict[str | None, list[tuple[int, Event]]] = defaultdict(list)
-    said: dict[int, list[tuple[int, Event]]] = defaultdict(list)
-    own: dict[int | None, list[Event]] = defaultdict(list)
+    by_broker: dict[int, list[tuple[int, Event]]] = defaultdict(list)
+    by_writer: dict[int | None, list[Event]] = defaultdict(list)
     for number, e in enumerate(cluster.events):
         if e.event == "topic-created" or e.event in _OF_TOPICS:
             of_topics[e.topic].append((number, e))
         for broker in dict.fromkeys((*(broker for broker, _ in lost(e)), *found_again(e))):
-            said[broker].append((number, e))
+            by_broker[broker].append((number, e))
         if e.event in _OF_BROKERS and _long(e):
-            own[e.writer].append(e)
+            by_writer[e.writer].append(e)
     elections = [(number, e) for number, e in enumerate(cluster.events) if e.event in _OF_CONTROLLERS]
-    return _Around(elections, {e.controller for _, e in elections if e.controller_epoch is not None}, of_topics, said, own)
+    return _Around(elections, {e.controller for _, e in elections if e.controller_epoch is not None}, of_topics, by_broker, by_writer)
 
 
 @dataclass(frozen=True)
@@ -200,9 +200,9 @@ class _Story:
 
     def ordered(self) -> list[Step]:
         states = self._states()
-        found = [*states, *self._streams(), *self._clusterwide(), *self._findings(), *self._snapshots(), *self._silences()]
-        found.sort(key=lambda s: s.key)
-        return [*self._head(), *found, *self._foot()]
+        steps = [*states, *self._streams(), *self._clusterwide(), *self._findings(), *self._snapshots(), *self._silences()]
+        steps.sort(key=lambda s: s.key)
+        return [*self._head(), *steps, *self._foot()]
 
     def _states(self) -> list[Step]:
         """One step for each state, in the order of the chain, and a gap where states between two are missing."""
@@ -246,11 +246,11 @@ class _Story:
 
     def _streams(self) -> Iterator[Step]:
         """Each writer's own events in its own order, with its runs between them."""
-        own: dict[int | None, list[Event]] = defaultdict(list)
+        by_writer: dict[int | None, list[Event]] = defaultdict(list)
         for event in self.timeline.events:
-            own[event.writer].append(event)
-        for writer in sorted({*own, *self.brokers}, key=lambda w: (w is not None, w or 0)):
-            yield from _Stream(self, writer, own.get(writer, [])).steps()
+            by_writer[event.writer].append(event)
+        for writer in sorted({*by_writer, *self.brokers}, key=lambda w: (w is not None, w or 0)):
+            yield from _Stream(self, writer, by_writer.get(writer, [])).steps()
 
     def is_news(self, e: Event, reached: int | None, *, is_load: bool) -> bool:
         """Whether an event shows something that no other entry shows; `reached`: the last log end offset of its writer."""
@@ -454,14 +454,14 @@ class _Story:
 
     def _drops(self) -> dict[int, list[datetime]]:
         """Times at which others reported a broker as removed from the ISR, the leadership or the cluster."""
-        found: dict[int, list[datetime]] = defaultdict(list)
+        drops: dict[int, list[datetime]] = defaultdict(list)
         for before, state in itertools.pairwise(self.timeline.states):
             if state.at is not None:
                 for broker in {before.leader, *before.isr} - {state.leader, *(b for b in state.isr if state.leader >= 0)}:
-                    found[broker].append(state.at)
+                    drops[broker].append(state.at)
         for broker in self.brokers:
-            found[broker].extend(at for at, _ in self.wording.fenced.get(broker, ()))
-        return {broker: sorted(times) for broker, times in found.items()}
+            drops[broker].extend(at for at, _ in self.wording.fenced.get(broker, ()))
+        return {broker: sorted(times) for broker, times in drops.items()}
 
     def dropped(self, broker: int, after: datetime, until: datetime | None) -> datetime | None:
         """The first time in a span at which others reported that a broker was removed from the ISR, the leadership or the cluster."""
@@ -509,11 +509,11 @@ class _Story:
                     yield Step(
                         "left-behind", None, ("left-behind", broker), said(words), removal.evidence, broker=self.lane(broker), tone="bad"
                     )
-        for broker, found in sorted(timeline.collected_logs.items()):
-            files = [e for e in (found.high_watermark, found.recovery_point, found.log_start, found.end_event()) if e is not None]
-            if files or found.epochs:
-                evidence = (*files, *found.epoch_events[-1:])
-                yield Step("on-disk", None, ("on-disk", broker), said(on_disk(found)), evidence, broker=self.lane(broker))
+        for broker, disk in sorted(timeline.collected_logs.items()):
+            files = [e for e in (disk.high_watermark, disk.recovery_point, disk.log_start, disk.end_event()) if e is not None]
+            if files or disk.epochs:
+                evidence = (*files, *disk.epoch_events[-1:])
+                yield Step("on-disk", None, ("on-disk", broker), said(on_disk(disk)), evidence, broker=self.lane(broker))
 
 
 class _Stream:
@@ -590,8 +590,8 @@ def _long(e: Event) -> bool:
 
 def _same(state: State, before: State) -> bool:
     """Only the partition epoch differs: KRaft raises it when a replica's directory is assigned (KIP-858)."""
-    said = ("leader_epoch", "leader", "replicas", "adding", "removing", "eligible", "recovering")
-    return set(state.isr) == set(before.isr) and all(getattr(state, name) == getattr(before, name) for name in said)
+    columns = ("leader_epoch", "leader", "replicas", "adding", "removing", "eligible", "recovering")
+    return set(state.isr) == set(before.isr) and all(getattr(state, name) == getattr(before, name) for name in columns)
 
 
 def _quickly(state: State, start: Event) -> bool:
@@ -600,9 +600,9 @@ def _quickly(state: State, start: Event) -> bool:
 
 def _spans(broker: int, cluster: Cluster) -> list[tuple[datetime, datetime]]:
     """Times covered by lines of a broker, overlapping ones joined."""
-    found = sorted((s.first, s.last) for s in cluster.sources_of(broker) if s.lines and s.first is not None and s.last is not None)
+    spans = sorted((s.first, s.last) for s in cluster.sources_of(broker) if s.lines and s.first is not None and s.last is not None)
     joined: list[tuple[datetime, datetime]] = []
-    for first, last in found:
+    for first, last in spans:
         if joined and first <= joined[-1][1]:
             joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
         else:
@@ -625,12 +625,12 @@ def _roles(state: State, brokers: Sequence[int]) -> dict[int, str]:
 
 def lanes(timeline: PartitionTimeline) -> tuple[int, ...]:
     """Brokers that have or had a replica, by id; at most MAX_LANES, those assigned last before others."""
-    found = dict.fromkeys(timeline.assigned)
+    brokers = dict.fromkeys(timeline.assigned)
     for state in reversed(timeline.states):
-        if len(found) > MAX_LANES:
+        if len(brokers) > MAX_LANES:
             break
-        found.update(dict.fromkeys((*(state.replicas or ()), *state.isr, state.leader)))
-    found.update(
+        brokers.update(dict.fromkeys((*(state.replicas or ()), *state.isr, state.leader)))
+    brokers.update(
         dict.fromkeys(
             (
                 *timeline.collected_logs,
@@ -638,4 +638,4 @@ def lanes(timeline: PartitionTimeline) -> tuple[int, ...]:
             )
         )
     )
-    return tuple(sorted([b for b in found if b >= 0][:MAX_LANES]))
+    return tuple(sorted([b for b in brokers if b >= 0][:MAX_LANES]))

@@ -18,22 +18,22 @@ def narrated(steps: Sequence[Step], wanted: Wanted) -> Iterator[dict[str, Any]]:
     """Rows of STORY, without the columns that name the incarnation; their number is limited, however many steps there are. The first step
     has roles."""
     previous: Mapping[int, str] = dict.fromkeys(steps[0].roles or () if steps else (), UNKNOWN)
-    shown, held = _swept(steps, previous, everything=wanted.everything)
+    shown, lanes = _swept(steps, previous, everything=wanted.everything)
     window = [i for i, step in enumerate(shown) if wanted.holds(step.at)]
     limit = MOST_OF_ALL if wanted.everything else MOST
-    told = 0
+    number = 0
     for first, last in folded([shown[i] for i in window], everything=wanted.everything, limit=limit):
-        if window[first] > told:
-            previous = held[window[first] - 1]
-            yield _left_out(window[first] - told, previous)
-        status = held[window[last]]
+        if window[first] > number:
+            previous = lanes[window[first] - 1]
+            yield _left_out(window[first] - number, previous)
+        status = lanes[window[last]]
         if first == last:
             yield _row(shown[window[first]], previous, status)
         else:
             yield _fold([shown[i] for i in window[first : last + 1]], status)
-        previous, told = status, window[last] + 1
-    if told < len(shown):
-        yield _left_out(len(shown) - told, held[-1])
+        previous, number = status, window[last] + 1
+    if number < len(shown):
+        yield _left_out(len(shown) - number, lanes[-1])
 
 
 def _swept(steps: Sequence[Step], roles: Mapping[int, str], *, everything: bool) -> tuple[list[Step], list[Mapping[int, str]]]:
@@ -41,7 +41,7 @@ def _swept(steps: Sequence[Step], roles: Mapping[int, str], *, everything: bool)
     down: set[int] = set()
     status = roles
     shown: list[Step] = []
-    held: list[Mapping[int, str]] = []
+    lanes: list[Mapping[int, str]] = []
     known: dict[tuple[str, ...], Mapping[int, str]] = {}
     for step in steps:
         if not (step.in_brief or everything):
@@ -54,8 +54,8 @@ def _swept(steps: Sequence[Step], roles: Mapping[int, str], *, everything: bool)
             status = {b: DOWN if b in down and role != NONE else role for b, role in roles.items()}
             status = known.setdefault(tuple(status.values()), status)
         shown.append(step)
-        held.append(status)
-    return shown, held
+        lanes.append(status)
+    return shown, lanes
 
 
 def _update(down: set[int], step: Step) -> bool:

@@ -144,8 +144,8 @@ class Step:
     @property
     def places(self) -> list[dict[str, Any]]:
         """The quoted evidence, as rows."""
-        found = (self.quoted or quote(self.evidence))[:QUOTED]
-        return [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in found]
+        quotes = (self.quoted or quote(self.evidence))[:QUOTED]
+        return [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in quotes]
 
 
 def rows_of(steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
@@ -214,8 +214,8 @@ def folded(steps: Sequence[Step], *, everything: bool, limit: int) -> list[tuple
     """The steps that are shown, as (i, i), and the runs that are folded, as (first, last)."""
     kept = [True] * len(steps) if everything else _kept(steps)
     runs: list[tuple[int, int]] = []
-    for index, told in enumerate(kept):
-        if not told and runs and not kept[index - 1]:
+    for index, keep in enumerate(kept):
+        if not keep and runs and not kept[index - 1]:
             runs[-1] = (runs[-1][0], index)
         else:
             runs.append((index, index))

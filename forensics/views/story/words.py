@@ -70,21 +70,21 @@ class Wording:
     def state(self, state: State, before: State | None, start: Event | None) -> str:
         """A change of leader, ISR or assignment; `start` is the leader's own line about its start, if there is one."""
         if before is None:
-            said = [self._first(state)]
+            clauses = [self._first(state)]
         elif state.leader != before.leader:
-            said = [self._election(state, before)]
+            clauses = [self._election(state, before)]
         elif state.leader_epoch != before.leader_epoch:
-            said = [f"broker {state.leader} leads on in a new epoch" if state.leader >= 0 else "still no leader"]
+            clauses = [f"broker {state.leader} leads on in a new epoch" if state.leader >= 0 else "still no leader"]
         else:
-            said = []
+            clauses = []
         if before is not None:
-            said += self._isr(state, before)
-            said += _assignment(state, before)
-        if not said:
-            said = ["partition epoch raised, leader and ISR as before"]
-        said += _offsets(start)
-        said += _known_of_followers(state)
-        return "; ".join(said) + _decided(state, before)
+            clauses += self._isr(state, before)
+            clauses += _assignment(state, before)
+        if not clauses:
+            clauses = ["partition epoch raised, leader and ISR as before"]
+        clauses += _offsets(start)
+        clauses += _known_of_followers(state)
+        return "; ".join(clauses) + _decided(state, before)
 
     def _first(self, state: State) -> str:
         in_sync = "all in sync" if state.replicas and set(state.isr) == set(state.replicas) else f"ISR {ids(state.isr)}"
@@ -115,12 +115,12 @@ class Wording:
         back = [b for b in state.isr if b not in before.isr]
         if not gone and not back:
             return []
-        told = [f"ISR {ids(before.isr)} -> {ids(state.isr)}"]
+        clauses = [f"ISR {ids(before.isr)} -> {ids(state.isr)}"]
         named = before.leader if state.leader != before.leader else None
         reasons = [self._why_out(b, state) for b in gone if b != named][:SHOWN]
         if reasons:
-            told.append(", ".join(reasons))
-        return told
+            clauses.append(", ".join(reasons))
+        return clauses
 
     def _why_out(self, broker: int, state: State) -> str:
         if state.replicas and broker not in state.replicas:
@@ -133,17 +133,17 @@ class Wording:
         """Why a broker left the leadership or the ISR, according to its own run, or else to the controller."""
         if self.deleted is not None and state.at is not None and state.at >= self.deleted:
             return "topic is being deleted"
-        found = absences(self.timeline, self.cluster).of(broker, state)
-        if found.cause in _ALIVE and (why := self._fenced(broker, state.at)) is not None:
+        absence = absences(self.timeline, self.cluster).of(broker, state)
+        if absence.cause in _ALIVE and (why := self._fenced(broker, state.at)) is not None:
             return why
-        return _ABSENT[found.cause]
+        return _ABSENT[absence.cause]
 
     def _fenced(self, broker: int, at: datetime | None) -> str | None:
-        own = self.fenced.get(broker)
-        if not own or at is None:
+        fencings = self.fenced.get(broker)
+        if not fencings or at is None:
             return None
-        index = bisect_right(own, (at + timedelta(seconds=1), "\U0010ffff")) - 1
-        return own[index][1] if index >= 0 and _just_before(own[index][0], at) else None
+        index = bisect_right(fencings, (at + timedelta(seconds=1), "\U0010ffff")) - 1
+        return fencings[index][1] if index >= 0 and _just_before(fencings[index][0], at) else None
 
     def end(self, now: FinalState) -> str:
         leads = f"broker {now.leader} leads" if now.leader is not None and now.leader >= 0 else "no leader"
@@ -155,13 +155,13 @@ class Wording:
     def event(self, e: Event, removal: Removal | None, *, recovered: bool | None) -> str:
         """An event in its own words; if its kind has none, the raw text."""
         how = presentation(e.event)
-        said = removed(removal) if removal is not None else how.words(e, self)
+        words = removed(removal) if removal is not None else how.words(e, self)
         if e.event == "log-load" and recovered:
-            said += ", after a recovery (its last stop was not clean)"
-        if not said:
+            words += ", after a recovery (its last stop was not clean)"
+        if not words:
             return _raw(e)
         broker = subject(e)
-        return f"broker {broker} {said}" if broker is not None and how.subject else said
+        return f"broker {broker} {words}" if broker is not None and how.subject else words
 
     def leader_of(self, epoch: int | None) -> str:
         leader = self.leaders.get(epoch) if epoch is not None else None
@@ -193,20 +193,20 @@ def _just_before(one: datetime, other: datetime) -> bool:
 def deletions(timeline: PartitionTimeline, cluster: Cluster) -> list[Event]:
     """Events that say that this incarnation of the topic is deleted."""
     begin = min((s.at for s in timeline.states if s.at is not None), default=None)
-    told = cluster.of("topic-deletion", "metadata-topic-removed", topic=timeline.topic)
-    told = [e for e in told if not e.topic_id or not timeline.topic_id or e.topic_id == timeline.topic_id]
-    return [e for e in told if begin is None or e.at is None or e.at >= begin]
+    deleted = cluster.of("topic-deletion", "metadata-topic-removed", topic=timeline.topic)
+    deleted = [e for e in deleted if not e.topic_id or not timeline.topic_id or e.topic_id == timeline.topic_id]
+    return [e for e in deleted if begin is None or e.at is None or e.at >= begin]
 
 
 @cached_on_cluster
 def _fenced(cluster: Cluster) -> Mapping[int, Sequence[tuple[datetime, str]]]:
     """When a controller lost each broker, and why."""
-    found: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
+    by_broker: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
     for event in cluster.of("broker-fenced", "metadata-broker-change", "brokers-changed"):
         for broker, why in lost(event):
             if event.at is not None:
-                found[broker].append((event.at, why))
-    return {broker: sorted(own) for broker, own in found.items()}
+                by_broker[broker].append((event.at, why))
+    return {broker: sorted(fencings) for broker, fencings in by_broker.items()}
 
 
 def lost(event: Event) -> list[tuple[int, str]]:
@@ -236,19 +236,19 @@ def clock(at: datetime | None) -> str:
 
 
 def _assignment(state: State, before: State) -> list[str]:
-    said = []
+    clauses = []
     if state.adding and state.adding != before.adding:
-        said.append(f"reassignment adds {ids(state.adding)}")
+        clauses.append(f"reassignment adds {ids(state.adding)}")
     if state.removing and state.removing != before.removing:
-        said.append(f"reassignment removes {ids(state.removing)}")
+        clauses.append(f"reassignment removes {ids(state.removing)}")
     named = any(e.replicas for e in (state.event, *state.also))  # a ZooKeeper leader's change of its ISR does not name the assignment
     if (before.adding or before.removing) and not (state.adding or state.removing) and named:
-        said.append("reassignment ends")
+        clauses.append("reassignment ends")
     if state.replicas and before.replicas and state.replicas != before.replicas:
-        said.append(f"replicas {ids(before.replicas)} -> {ids(state.replicas)}")
+        clauses.append(f"replicas {ids(before.replicas)} -> {ids(state.replicas)}")
     if state.eligible != before.eligible:
-        said.append(f"eligible leader replicas {ids(state.eligible)}")
-    return said
+        clauses.append(f"eligible leader replicas {ids(state.eligible)}")
+    return clauses
 
 
 def _offsets(start: Event | None) -> list[str]:
@@ -264,9 +264,9 @@ def _known_of_followers(state: State) -> list[str]:
     shrink = next((e for e in (state.event, *state.also) if e.event == "isr-shrink" and (e.replica_offsets or e.log_end_offset)), None)
     if shrink is None:
         return []
-    said = [f"{_ends(shrink)} at the leader"] if _ends(shrink) else []
+    clauses = [f"{_ends(shrink)} at the leader"] if _ends(shrink) else []
     behind = [f"broker {r['broker']} had {r['log_end_offset']}" for r in shrink.replica_offsets or () if r["log_end_offset"] is not None]
-    return [", ".join(said + behind[:SHOWN])] if said or behind else []
+    return [", ".join(clauses + behind[:SHOWN])] if clauses or behind else []
 
 
 def _decided(state: State, before: State | None) -> str:
@@ -288,28 +288,28 @@ def removed(removal: Removal) -> str:
 
 def on_disk(disk: Disk) -> str:
     """The contents of a replica's files when they were collected."""
-    told = []
+    clauses = []
     if disk.reach is not None:
-        told.append(f"log ends at {disk.reach}{' or beyond' if disk.end_unknown else ''}")
+        clauses.append(f"log ends at {disk.reach}{' or beyond' if disk.end_unknown else ''}")
     if disk.damaged:
-        told.append(f"segments are damaged, a recovery cuts the log at {disk.log_end_offset}")
+        clauses.append(f"segments are damaged, a recovery cuts the log at {disk.log_end_offset}")
     for name, event in (("HW", disk.high_watermark), ("flushed to", disk.recovery_point), ("log start", disk.log_start)):
         if event is not None and event.offset is not None:
-            told.append(f"{name} {event.offset}")
+            clauses.append(f"{name} {event.offset}")
     if disk.epochs:
         shown = disk.epochs[-SHOWN:]
         more = f"{len(disk.epochs) - len(shown)} earlier, " if len(disk.epochs) > len(shown) else ""
-        told.append(f"epochs {more}" + ", ".join(f"{epoch} from {start}" for epoch, start in shown))
-    return f"broker {disk.broker} on disk, when collected: " + ("; ".join(told) or "nothing readable")
+        clauses.append(f"epochs {more}" + ", ".join(f"{epoch} from {start}" for epoch, start in shown))
+    return f"broker {disk.broker} on disk, when collected: " + ("; ".join(clauses) or "nothing readable")
 
 
 def finding_words(finding: Finding, name: str) -> str:
-    said = finding.summary.removeprefix(f"{name}: ")
+    summary = finding.summary.removeprefix(f"{name}: ")
     sure = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
     if finding.kind == "data-loss":
-        told = aftermath(finding, finding.place)
-        return f"{'LOSS' if finding.confidence != 'possible' else 'POSSIBLE LOSS'}: {said}{f'; {told}' if told else ''}{sure}"
-    return f"{finding.kind}: {said}{sure}"
+        effect = aftermath(finding, finding.place)
+        return f"{'LOSS' if finding.confidence != 'possible' else 'POSSIBLE LOSS'}: {summary}{f'; {effect}' if effect else ''}{sure}"
+    return f"{finding.kind}: {summary}{sure}"
 
 
 def _raw(e: Event) -> str:
