@@ -30,12 +30,15 @@ MINIMUM_JAVA = 17
 GATEWAY = "org.apache.spark.api.python.PythonGatewayServer"
 """The main class of the JVM: it starts Spark's driver and listens on a local port for Python."""
 VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
+"""Spark's launcher requests this module, which not every Java has."""
 GONE_IN_24 = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
 """Spark requests this package on every Java. Java 24 and newer no longer have it and print a warning on stderr."""
 JAVA_OPTION_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
 """Environment variables from which a JVM takes options."""
 STDERR = 2
+"""File descriptor to which the JVM's stdout goes."""
 START_TIMEOUT_S = 180.0
+"""Longest time that the JVM may take to start."""
 
 
 class NoJava(RuntimeError):
@@ -58,10 +61,12 @@ class Java:
 
     @property
     def command(self) -> str:
+        """Path of the `java` command."""
         return str(self.home / "bin" / "java")
 
     @cached_property
     def feature(self) -> int:
+        """The feature version, for example 17."""
         return feature_of(self.version)
 
 

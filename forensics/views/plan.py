@@ -1,4 +1,4 @@
-"""Output of the plan command: files for Kafka's tools, an overview as JSON kafka-forensics/plan/1, and the text.
+"""Output of the plan command: files for the Kafka tools, an overview as JSON kafka-forensics/plan/1, and the text.
 
 Here: names of files, their commands, tables. Not here: the planned steps (repair) or the tools' formats (kafka_tools).
 """
@@ -256,7 +256,7 @@ def parts(overview: Overview, out: str | None) -> Iterator[RenderableType]:
         for refusal in overview.plan.refusals:
             where = f" {_some(refusal.partitions)}" if refusal.partitions else ""
             yield hung("  - ", Text(clean(f"{refusal.what}: {refusal.why}.{where}")))
-    yield Text("\nWhat this rests on", style="bold")
+    yield Text("\nAssumptions", style="bold")
     for line in overview.assumptions:
         yield hung("  - ", Text(clean(line)))
 
@@ -271,7 +271,7 @@ def _head(overview: Overview, out: str | None) -> Text:
     if planned:
         text.append(f"{counted(len(planned), 'step')} planned", style="bold")
     else:
-        text.append("Nothing to elect or reassign" + (" but the last resort" if overview.plan.steps else ""), style="bold")
+        text.append("Nothing to elect or reassign" + (" except the last resort" if overview.plan.steps else ""), style="bold")
     text.append(f" for {counted(overview.partitions)} on {len(overview.brokers)} brokers. Nothing was executed")
     text.append("; the files are in " + clean(out) + "." if out is not None else ".")
     return text
@@ -306,21 +306,23 @@ def _step(overview: Overview, step: Step, written: Sequence[Written], number: in
     yield hung(f"{head} ", Text(f"{step.kind}, {counted(count)}: {_PURPOSE[step.kind]}", style=style), style)
     yield _indented(_changes(step))
     if not written and not overview.settings(step):
-        yield _indented(Text("The tools of this version cannot do it.", style="yellow"))
+        yield _indented(Text("The tools of this version cannot run this step.", style="yellow"))
     for w in written[:LISTED]:
         yield from _file(w, out)
     if len(written) > LISTED:
         yield _indented(Text(f"and {len(written) - LISTED} more files of the same form"))
     if lines := overview.settings(step):
-        when = "" if overview.tools.unclean_at_once else " It counts from the next change of brokers or controller on."
-        yield _indented(Text(f"This release elects outside the ISR only where the topic allows it; take it back afterwards.{when}"))
+        when = "" if overview.tools.unclean_at_once else " The setting takes effect at the next change of brokers or controller."
+        yield _indented(
+            Text(f"This release elects a replica outside the ISR only if the topic allows it. Remove the setting afterwards.{when}")
+        )
         yield from (_line(Text(f"    {clean(line)}", style="cyan")) for line in lines)
 
 
 def _changes(step: Step) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     elects = step.kind not in REASSIGNMENTS
-    for name in ("partition", "leader", "replicas", *(("what it costs",) if step.kind == UNCLEAN else ())):
+    for name in ("partition", "leader", "replicas", *(("cost",) if step.kind == UNCLEAN else ())):
         table.add_column(name, overflow="fold")
     for c in step.changes[:LISTED]:
         leader = "none" if c.leader == -1 else str(c.leader)

@@ -70,16 +70,16 @@ _KEPT_SETTINGS = regex.compile(
 
 
 @lru_cache(maxsize=1 << 12)
-def _tells(key: str) -> bool:
+def _is_relevant(key: str) -> bool:
     return _KEPT_SETTINGS.fullmatch(key) is not None
 
 
 def _settings(row: Row) -> Iterator[Row]:
-    found = [(key, value.strip()) for key, value in _SETTING.findall(row["_groups"]["_settings"])]
-    ids = [value for key, value in found if key in ("broker.id", "node.id") and value.isdecimal()]
+    settings = [(key, value.strip()) for key, value in _SETTING.findall(row["_groups"]["_settings"])]
+    ids = [value for key, value in settings if key in ("broker.id", "node.id") and value.isdecimal()]
     node = int(ids[0]) if ids else row.get("node")
-    for key, value in found:
-        if _tells(key):
+    for key, value in settings:
+        if _is_relevant(key):
             yield {**row, "node": node, "key": key, "value": value, "text": f"{key} = {value}"}
 
 

@@ -29,16 +29,16 @@ _EXCEPTION = r"(?:\n(?P<_exception>[\w.$]+).*)?"
 
 
 def _added(row: Row) -> Iterator[Row]:
-    for found in _ADDED.expression.finditer(row["_groups"]["_entries"]):
-        entry = _ADDED.groupdict(found)
-        own = entry.pop("_own")
+    for match in _ADDED.expression.finditer(row["_groups"]["_entries"]):
+        entry = _ADDED.groupdict(match)
+        at_end = entry.pop("_own")
         named = {name: column(name, text) for name, text in entry.items() if text is not None}
-        yield {**row, **named, "reason": "own-end" if own else None}
+        yield {**row, **named, "reason": "own-end" if at_end else None}
 
 
 def _removed(row: Row) -> Iterator[Row]:
-    for found in _REMOVED.expression.finditer(row["_groups"]["_entries"]):
-        entry = _REMOVED.groupdict(found)
+    for match in _REMOVED.expression.finditer(row["_groups"]["_entries"]):
+        entry = _REMOVED.groupdict(match)
         yield {**row, "topic": entry["topic"], "partition": column("partition", entry["partition"])}
 
 

@@ -32,9 +32,9 @@ def pattern_set() -> PatternSet:
 
 @lru_cache(maxsize=8)
 def _with(files: tuple[PatternFile, ...]) -> PatternSet:
-    own = of_files(files)
-    names = {pattern.name for pattern in own}
-    return PatternSet([*own, *(pattern for pattern in PATTERNS if pattern.name not in names)])
+    patterns = of_files(files)
+    names = {pattern.name for pattern in patterns}
+    return PatternSet([*patterns, *(pattern for pattern in PATTERNS if pattern.name not in names)])
 
 
 def of_files(files: Sequence[PatternFile]) -> list[Pattern]:

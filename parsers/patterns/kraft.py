@@ -93,12 +93,12 @@ _REGISTRATION_CHANGE = regex.compile(r"fenced=(?P<fenced>-?\d+)(?:, inControlled
 
 
 def _registration_change(row: Row) -> Iterator[Row]:
-    found = _REGISTRATION_CHANGE.search(row["_groups"]["_record"])
-    if found is None:
+    match = _REGISTRATION_CHANGE.search(row["_groups"]["_record"])
+    if match is None:
         return
-    if found["fenced"] in ("1", "-1"):
-        yield {**row, "event": "broker-fenced" if found["fenced"] == "1" else "broker-unfenced"}
-    if found["shutdown"] == "1":
+    if match["fenced"] in ("1", "-1"):
+        yield {**row, "event": "broker-fenced" if match["fenced"] == "1" else "broker-unfenced"}
+    if match["shutdown"] == "1":
         yield {**row, "event": "shutdown-seen"}
 
 

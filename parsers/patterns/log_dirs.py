@@ -47,9 +47,9 @@ def _each_directory(row: Row) -> Iterator[Row]:
 
 
 def _refused(row: Row) -> Iterator[Row]:
-    said = row["_groups"]["_said"]
+    message = row["_groups"]["_said"]
     for reason, shape in _REFUSALS:
-        if shape.search(said):
+        if shape.search(message):
             yield {**row, "reason": reason}
             return
 

@@ -35,11 +35,11 @@ def _one_setting(row: Row) -> Iterator[Row]:
 
 def _all_settings(row: Row) -> Iterator[Row]:
     """Every setting of the line, then a row without key that names all of them: other settings are not set any more."""
-    found = list(SETTING.finditer(row["_groups"]["_settings"]))
+    matches = list(SETTING.finditer(row["_groups"]["_settings"]))
     setting = {**row, "reason": _source(row)}
-    for match in found:
+    for match in matches:
         yield {**setting, "key": match["key"], "value": masked(match["key"], match["value"])}
-    yield {**setting, "value": ",".join(match["key"] for match in found), "count": len(found)}
+    yield {**setting, "value": ",".join(match["key"] for match in matches), "count": len(matches)}
 
 
 PATTERNS: tuple[Pattern, ...] = (

@@ -452,7 +452,7 @@
       if (d.cut && i === d.cut[0]) {
         const row = into.insertRow();
         row.className = "fold";
-        row.append(el("td", "t", ""), el("td", "e", ""), el("td", "w", `${d.cut[1]} entries more; kafka-forensics timeline tells them`), el("td", "q"));
+        row.append(el("td", "t", ""), el("td", "e", ""), el("td", "w", `${d.cut[1]} more entries; kafka-forensics timeline prints them`), el("td", "q"));
       }
       const row = into.insertRow(), at = t === null ? "" : iso(t);
       row.className = tone;
