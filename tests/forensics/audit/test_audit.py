@@ -432,8 +432,8 @@ def test_all_files_are_read_again_if_a_file_of_patterns_changed(run: Run, tmp_pa
     ("words", "says"),
     [
         (("audit", "{archive}", "--out", "{out}", "--layout", "{{cluster}}/…"), "made with a different layout"),
-        (("audit", "{archive}", "--out", "{archive}/out"), "lies in the archive"),
-        (("audit", "{archive}", "--out", "{archive}/.."), "no audit's"),
+        (("audit", "{archive}", "--out", "{archive}/out"), "is in the archive"),
+        (("audit", "{archive}", "--out", "{archive}/.."), "not an audit"),
         (("audit", "{archive}", "--out", "{out}", "--layout", "{{nobody}}"), "none of {cluster}"),
         (("report", "{out}", "--cluster", "asia"), "has no cluster 'asia'"),
         (("analyze", "{out}"), "choose one with --cluster"),
