@@ -28,8 +28,7 @@ from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, c
 from parsers.cached import cached_property
 from parsers.kinds import ON_DISK, By, Role, named, of
 
-_CLIENT_KINDS = ("group-commit", "group-member", "transaction-state")
-OF_CLIENTS = named(*_CLIENT_KINDS)
+OF_CLIENTS = named("group-commit", "group-member", "transaction-state")
 """Events about clients that read or write a partition."""
 _BOUNDS = {AT_LEAST: " or beyond", AT_MOST: " or below"}
 
@@ -340,7 +339,9 @@ def _assemble(
     timeline = PartitionTimeline(topic, partition, generation)
     sorted_events = _sort(events, cluster)
     timeline.topic_id = next((e.topic_id for e in events if e.topic_id and e.event != "describe-partition"), None)
-    timeline.commits, timeline.members, timeline.transactions = (sorted_events.of_clients[kind] for kind in _CLIENT_KINDS)
+    of_clients = sorted_events.of_clients
+    timeline.commits, timeline.members = of_clients["group-commit"], of_clients["group-member"]
+    timeline.transactions = of_clients["transaction-state"]
     timeline.segments, timeline.snapshots = sorted_events.segments, sorted_events.snapshots
     for writer, own in sorted(sorted_events.streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
         ordered = fold(without_future_logs(orders.of(own)), cluster.copies)
