@@ -105,7 +105,7 @@ def test_the_finding_names_file_byte_offsets_and_who_has_valid_batches() -> None
     (below,) = told(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.payload_flipped, BELOW)).of("segment-corrupt", "orders-0")
     assert (below.severity, below.offsets) == ("medium", (Range(120, 130),))
     assert "Brokers 1 and 2 have valid batches at these offsets" in below.explanation
-    assert "Keep that copy: the log has records that brokers 1 and 2 do not have." in below.next_steps
+    assert "Keep that copy of orders-0: the log has records that brokers 1 and 2 do not have." in below.next_steps
 
 
 def test_a_stray_directory_that_holds_the_lost_records_is_looked_at_too() -> None:

@@ -330,7 +330,7 @@ def test_inspect_shows_the_pattern_that_was_learned(tmp_path: Path) -> None:
     (shown,) = [line for line in console.file.getvalue().splitlines() if line.startswith("layout learned")]
     count = sum(s.layout == pattern for s in report.cluster.sources)
     assert count > 1
-    assert shown == f"layout learned: {pattern} ({count} files); --log-pattern takes it"
+    assert shown == f"layout learned: {pattern} ({count} files); use it with --log-pattern"
     assert pattern in {source["layout"] for source in report.document()["evidence"]["sources"]}
     again = local.report(local.events_of(made, log_patterns=[pattern]))
     assert verdicts(again) == verdicts(report)

@@ -34,7 +34,7 @@ def test_emptied():
 """
 COMMAND = """\
 import sys
-from tests import mutation
+from tests.mutation import run as mutation
 mutation.TIMES_AS_LONG, mutation.SECONDS_MORE = 0, 1
 print("exit code", mutation.main(["sample.py", "--tests", "test_sample.py"]))
 print("exit code", mutation.main(["sample.py", "--tests", "test_other.py"]))

@@ -217,7 +217,7 @@ def missing(directory: Path) -> None:
 
 def of_another_version(directory: Path) -> None:
     manifest = json.loads((directory / "case.json").read_text())
-    (directory / "case.json").write_text(json.dumps({**manifest, "schema": "kafka-forensics/case/2"}))
+    (directory / "case.json").write_text(json.dumps({**manifest, "schema": "kafka-forensics/case/999"}))
 
 
 def cut_short(directory: Path) -> None:
@@ -241,7 +241,7 @@ def fewer_rows(directory: Path) -> None:
 
 
 def without_tables(directory: Path) -> None:
-    (directory / "case.json").write_text('{"schema": "kafka-forensics/case/1"}')
+    (directory / "case.json").write_text('{"schema": "kafka-forensics/case/2"}')
 
 
 @pytest.mark.parametrize("damage", [missing, of_another_version, cut_short, other_bytes, other_columns, fewer_rows, without_tables])

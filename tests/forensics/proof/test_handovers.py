@@ -115,9 +115,9 @@ def with_its_leader() -> Staged:
 
 
 BEGINS = {
-    "another leader": Case(taken_over(1, 0), [(BEGIN, "unseen")], "leader epoch 1 began in the evidence", taken_over(1, 1)),
+    "another leader": Case(taken_over(1, 0), [(BEGIN, "unseen")], "the evidence shows the start of leader epoch 1", taken_over(1, 1)),
     "a broker that was just started": Case(
-        taken_over(1, -1), [(BEGIN, "unseen")], "leader epoch 1 began in the evidence", taken_over(1, 1)
+        taken_over(1, -1), [(BEGIN, "unseen")], "the evidence shows the start of leader epoch 1", taken_over(1, 1)
     ),
     "an unclean stop": Case(back(unclean=True), [(BEGIN, "unseen")], "unclean stop of broker 2", back(unclean=False)),
     "a time without leader": Case(after_leaderless(), [(BEGIN, "unseen")], "how the leader before leader epoch 2 ended", with_its_leader()),
@@ -216,7 +216,7 @@ def test_a_leader_epoch_that_is_missing() -> None:
     """Another leader may have been elected in it, from outside the ISR."""
     judged = judge(skipping(2))
     assert (judged.verdict, {*left(judged)} - {(BEGIN, "unseen")}) == (UNKNOWN, {(CHANGE, "unseen"), (CHANGE, "election")})
-    assert "of leader epoch 1 nothing" in judged.why
+    assert "leader epoch 1 is not in the evidence" in judged.why
     assert judge(skipping(1)).verdict == INTACT
 
 

@@ -475,7 +475,7 @@ def test_a_slow_cluster_is_told_from_one_that_stands_still(causes: tuple[str, st
 
 
 def test_unheard_leaders_make_no_finding() -> None:
-    partitions = rows_of([row(i, absence(told=False, lasts=None)) for i in range(5)])
+    partitions = rows_of([row(i, absence(stated=False, lasts=None)) for i in range(5)])
     for rule in (stuck_replica, culprit_broker, cluster_wide_degradation):
         assert list(rule.detect(Cluster(), partitions)) == []
 
