@@ -7,20 +7,26 @@ Here: where the records of such a file are, and their places. Not here: the fiel
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 from parsers.lines import MAX_LOG_LINE, Outer
-from parsers.wrappers.json_records import expanded, has_text, known_names
+from parsers.wrappers.json_records import expanded, has_text, known_names, of_object
 
 DELIMITERS = (",", ";", "\t")
 MAX_COLUMNS = 500
+TRIED = 50
+"""Records at the beginning of a file of which one has to hold the text of a log line."""
 MAX_RECORD = 16 * MAX_LOG_LINE
 """Bytes of one record of a JSON document; longer ones are skipped."""
 _BLOCK = 1 << 20
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?P<end>"?)|[{}\[\]]', re.DOTALL)
+_OPENING = re.compile(r'(?:\[\s*){0,2}\{\s*"[^"\n]{1,200}"\s*:')
 _MARK = "\ufeff"
 
 
@@ -37,16 +43,21 @@ Records = Callable[[Outer], Iterator[ExportRecord]]
 
 
 def records_of(head: bytes) -> Records | None:
-    """The reader of a file that begins with these bytes; None if its records are lines, or it is not an export."""
-    text = head.decode("utf-8", "replace").removeprefix(_MARK)
+    """The reader of a file that begins with these bytes; None if its records are lines, or none of the first ones holds the text of a log
+    line."""
+    records = _framing(head.decode("utf-8", "replace").removeprefix(_MARK))
+    if records is None:
+        return None
+    first = islice(records(Outer(io.BytesIO(head))), TRIED)
+    return records if any(of_object(record.fields) is not None for record in first) else None
+
+
+def _framing(text: str) -> Records | None:
     if text.lstrip()[:1] in ("{", "["):
         return _objects if _is_document(text.lstrip()) else None
     header = text.partition("\n")[0].rstrip("\r")
-    for delimiter in DELIMITERS:
-        names = _names(header, delimiter)
-        if names and has_text(names):
-            return lambda outer: _rows(outer, delimiter)
-    return None
+    delimiter = next((mark for mark in DELIMITERS if has_text(_names(header, mark))), None)
+    return partial(_rows, delimiter=delimiter) if delimiter is not None else None
 
 
 def _is_document(text: str) -> bool:
@@ -54,9 +65,11 @@ def _is_document(text: str) -> bool:
     line = text.partition("\n")[0].strip()
     try:
         value = json.loads(line)
+    except RecursionError:
+        return False
     except ValueError:
-        return _unfinished(line)
-    return isinstance(value, dict) and any(_of_objects(inner) for inner in _values(value, 3))
+        return _OPENING.match(text) is not None and _unfinished(line)
+    return isinstance(value, dict) and of_object(value) is None and any(_of_objects(inner) for inner in _values(value, 3))
 
 
 def _unfinished(line: str) -> bool:
@@ -64,8 +77,7 @@ def _unfinished(line: str) -> bool:
     depth = 0
     for token in _TOKEN.finditer(line.encode("utf-8", "replace")):
         depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(token[0], 0)
-    opening = line[:1] == "{" and re.match(r'\{\s*(?:"|$)', line) is not None
-    return depth > 0 and (opening or re.match(r"\[\s*(?:[\[{]|$)", line) is not None)
+    return depth > 0
 
 
 def _values(value: Mapping[str, Any], depth: int) -> Iterator[Any]:
@@ -147,7 +159,6 @@ class _Document:
         self._outer = outer
         self.line, self.byte = outer.line, outer.byte
         self.data = b""
-        self._count = 0
 
     def more(self) -> bool:
         """Reads on; False at the end of the file."""
@@ -157,9 +168,8 @@ class _Document:
 
     def records(self, begin: int, end: int) -> Iterator[ExportRecord]:
         """The records in one element of the outermost array; none if it is not JSON."""
-        self._count += 1
         raw = self.data[begin:end]
-        line = max(self.line + self.data.count(b"\n", 0, begin), self._count)
+        line = self.line + self.data.count(b"\n", 0, begin)
         try:
             value = json.loads(raw.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
@@ -174,8 +184,7 @@ class _Document:
 
 
 def _objects(outer: Outer) -> Iterator[ExportRecord]:
-    """The objects, or arrays of objects, in the outermost array of a document. If the document is one line, the number of the record counts as
-    its line."""
+    """The objects, or arrays of objects, in the outermost array of a document."""
     document = _Document(outer)
     stack: list[tuple[bytes, int]] = []
     begin: int | None = None
