@@ -20,9 +20,11 @@ _MILLI, _MICRO = timedelta(milliseconds=1), timedelta(microseconds=1)
 
 
 class Stamp(NamedTuple):
-    """A line, its time and the clock that shows it (`line` or `utc`)."""
+    """A line, its first byte, its time and the clock that shows it (`line` or `utc`)."""
 
     line: int
+    place: int
+    """The byte, or the line if no byte is known: the records of a JSON document may be in one line."""
     time: datetime
     clock: str
 
@@ -36,7 +38,7 @@ class StepBack(NamedTuple):
 
 
 class LineOrder:
-    """Steps between lines of one source, in file order. If a line has several events, the first counts. Events whose line comes before that
+    """Steps between lines of one source, in file order. If a record has several events, the first counts. Events whose place comes before that
     of an earlier event are skipped. So are events with a duration: their time is their beginning, not when the line was printed. Lines with
     different clocks are not compared."""
 
@@ -54,13 +56,17 @@ class LineOrder:
     def pass_by(self, row: Row) -> None:
         line, time, clock = row.get("line"), row.get("time"), row.get("clock")
         if line is not None and time is not None and clock in ("line", "utc") and row.get("duration_ms") is None:
-            self._step(Stamp(line, time, clock))
+            byte = row.get("byte")
+            self._step(Stamp(line, line if byte is None else byte, time, clock))
 
     def pass_by_all(self, batch: pa.RecordBatch) -> None:
         """The same for many events."""
         placed = pc.and_(pc.is_valid(batch["time"]), pc.is_valid(batch["line"]))
         stamped = pc.and_(pc.is_in(batch["clock"], _CLOCKS), pc.and_(placed, pc.is_null(batch["duration_ms"])))
-        rows = _forwards(batch.select(["line", "time", "clock"]).filter(stamped), self._last.line if self._last is not None else 0)
+        places = pa.RecordBatch.from_arrays(
+            [batch["line"], pc.coalesce(batch["byte"], batch["line"]), batch["time"], batch["clock"]], ["line", "place", "time", "clock"]
+        )
+        rows = _forwards(places.filter(stamped), self._last.place if self._last is not None else -1)
         if not len(rows):
             return
         lines, times, clocks = rows["line"], rows["time"], rows["clock"]
@@ -96,7 +102,7 @@ class LineOrder:
 
     def _step(self, stamp: Stamp) -> None:
         last = self._last
-        if last is not None and stamp.line <= last.line:
+        if last is not None and stamp.place <= last.place:
             return
         if last is not None and last.clock == stamp.clock:
             self._ascents += stamp.time > last.time
@@ -113,12 +119,12 @@ class LineOrder:
 
 
 def _forwards(rows: pa.RecordBatch, after: int) -> pa.RecordBatch:
-    """The rows whose line comes after this one and after the lines of all rows before."""
+    """The rows whose place comes after this one and after the places of all rows before."""
     if not len(rows):
         return rows
-    highest = pc.cumulative_max(rows["line"], start=after)
+    highest = pc.cumulative_max(rows["place"], start=after)
     before = pa.concat_arrays([pa.array([after], pa.int64()), highest[:-1]])
-    return rows.filter(pc.greater(rows["line"], before))
+    return rows.filter(pc.greater(rows["place"], before))
 
 
 def _size(step: StepBack) -> timedelta:

@@ -14,6 +14,7 @@ from parsers.formats.file_kind import Head
 from parsers.lines import UTF16, decoded
 from parsers.paths import log_kind, name_of
 from parsers.schemas import Member
+from parsers.wrappers.exports import records_of
 
 LOGS: Mapping[str, str] = {
     "server-log": "server.log of a broker or controller",
@@ -57,6 +58,8 @@ def sniff(member: Member, head: bytes) -> str:
     if not head:
         return "empty"
     text = Head(member.path, name, decoded(head))
+    if records_of(head) is not None:
+        return "other-log"
     return formats.kind_before_logs(text) or _log_by_lines(text) or _without_lines(text, head)
 
 

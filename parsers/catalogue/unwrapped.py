@@ -16,6 +16,7 @@ from statistics import median_low
 import pyarrow as pa
 
 from parsers.catalogue.columnar.heads import microseconds, moment_of
+from parsers.catalogue.newest_first import FEW, is_newest_first, reading_order
 from parsers.catalogue.reading import Quickly, Reading
 from parsers.layouts import Layout
 from parsers.matching.messages import Seen
@@ -24,6 +25,10 @@ from parsers.schemas import MAX_TEXT, Member, Row, Rows
 from parsers.wrappers.unwrapper import Run, finer, time_of
 
 _WITNESSES, _SURE = 300, 3
+
+
+def _place_of(row: Row) -> tuple[int, int]:
+    return row.get("line") or 0, row.get("byte") or 0
 
 
 class Unwrapped(Reading):
@@ -37,6 +42,8 @@ class Unwrapped(Reading):
         self.count = 0
         self.differences: deque[int] = deque(maxlen=_WITNESSES)  # wall clock of records minus UTC of the wrapper, ms
         self.seconds = True  # records print whole seconds only
+        self.newest_first: bool | None = None  # None: not known yet
+        self.ends: list[datetime] = []  # times of the first and the last record of a source whose newest record comes first
 
     def add(self, run: Run) -> None:
         """Keeps lines until `flush`."""
@@ -52,15 +59,50 @@ class Unwrapped(Reading):
         self.starts = list(accumulate([len(text) + 1 for text in self.lines.text], initial=0))
         self.layouts.written = time_of(self.lines.utc[-1])
         self.layouts.learn(data)
+        if self._is_newest_first():
+            yield from self._flush_newest_first(last=last)
+            return
         done = len(self.lines) if last else bisect_right(self.starts, self.layouts.cut(data)) - 1 or len(self.lines)
         self._compare(done)
         yield from self.chunk(data[: self.starts[done]])
         self.lines.drop(done)
         self.size = len(data) - self.starts[done]
 
+    def _is_newest_first(self) -> bool:
+        """Decided once, with the first lines that show a direction."""
+        if self.newest_first is None:
+            step = max(1, len(self.lines) // _WITNESSES)
+            records = (self.layouts.record_at(text, 0) for text in self.lines.text[::step])
+            times = [record.time for record in records if record is not None and record.time is not None]
+            if is_newest_first(times):
+                self.newest_first = True
+            elif len({*times}) > FEW:
+                self.newest_first = False
+        return bool(self.newest_first)
+
+    def _flush_newest_first(self, *, last: bool) -> Iterator[Rows]:
+        """Reads the lines oldest record first, so that the lines that continue a record follow it, and gives the events in the order of the
+        file."""
+        lines = self.lines
+        records = [self.layouts.record_at(text, 0) for text in lines.text]
+        order = reading_order([record is not None for record in records], lines.utc, lines.text, last=last)
+        times = [record.time for index in sorted(order) if (record := records[index]) is not None and record.time is not None]
+        self.ends = [*self.ends[:1], *times[:1], *times[-1:]][:1] + times[-1:] if times else self.ends
+        self.lines = lines.at(order)
+        data = b"\n".join(self.lines.text) + b"\n"
+        self.starts = list(accumulate([len(text) + 1 for text in self.lines.text], initial=0))
+        if order:
+            self._compare(len(order))
+            events = [row for rows in self.chunk(data) for row in (rows.to_pylist() if isinstance(rows, pa.RecordBatch) else [rows])]
+            yield from sorted(events, key=_place_of)
+        left = {*range(len(lines))} - {*order}
+        self.lines = lines.at(sorted(left))
+        self.size = sum(map(len, self.lines.text)) + len(self.lines)
+
     def collected(self) -> Row:
         difference = median_low(self.differences) if self.differences else None
-        return {**super().collected(), "bytes": None, "lines": self.count, "wall_minus_utc_ms": difference}
+        ends = {"first": self.ends[0], "last": self.ends[-1]} if self.ends else {}
+        return {**super().collected(), **ends, "bytes": None, "lines": self.count, "wall_minus_utc_ms": difference}
 
     def _compare(self, done: int) -> None:
         """Compares the wrapper's UTC with the wall clock of the records, at lines spread over the chunk."""

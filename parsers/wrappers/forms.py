@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from parsers.wrappers.json_records import writer_of
 from parsers.wrappers.peeled import Peeled, epoch
 
 ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
@@ -36,6 +37,9 @@ _RFC5424 = re.compile(
     rb"<\d{1,3}>\d{1,2} (\S+) (\S+) \S+ \S+ \S+ (?:-|(?:\[(?:[^\]\\]|\\.){0,4096}\]){1,16})(?: (?:\xef\xbb\xbf)?(.*))?", re.DOTALL
 )
 _FLUENTD = re.compile(rb"(" + ISO + rb")\t[^\t]*\t(\{.*)", re.DOTALL)
+_FLUENT_BIT = re.compile(rb"[\w.-]{1,250}: (\[\d{9,11}\.\d{1,9}, \{.*\}\])", re.DOTALL)
+_LOKI = re.compile(rb"(" + ISO + rb") (\{(?:[A-Za-z_]\w*=\"(?:[^\"\\]|\\.)*\"(?:, )?)*\}) *(.*)", re.DOTALL)
+_LABEL = re.compile(rb"([A-Za-z_]\w*)=\"((?:[^\"\\]|\\.)*)\"")
 
 
 def pod(text: bytes) -> Sequence[Peeled] | None:
@@ -109,11 +113,28 @@ def _fluentd(text: bytes) -> Peeled | None:
     return Peeled(match[2], utc=match[1]) if match else None
 
 
+def _fluent_bit(text: bytes) -> Peeled | None:
+    """Fluent Bit's output to files: tag, and an array of time and record."""
+    found = _FLUENT_BIT.fullmatch(text)
+    return Peeled(found[1]) if found else None
+
+
+def _loki(text: bytes) -> Peeled | None:
+    """logcli's default output: time, labels, line."""
+    found = _LOKI.fullmatch(text)
+    if found is None:
+        return None
+    labels = {name.decode(): value.decode("utf-8", "replace") for name, value in _LABEL.findall(found[2])}
+    writer, host = writer_of({"labels": labels})
+    return Peeled(found[3], writer=writer, host=host, utc=found[1])
+
+
 Form = tuple[str, Callable[[bytes], "Peeled | None"], bool]
 """Name of a wrapper, the function that removes it from a line, and whether its form alone is sufficient proof."""
 _DIGIT: tuple[Form, ...] = (
     ("cri", _cri, True),
     ("fluentd", _fluentd, True),
+    ("loki", _loki, True),
     ("short-iso", _short_iso, True),
     ("short-unix", _short_unix, True),
     ("stamped", _stamped, False),
@@ -121,6 +142,7 @@ _DIGIT: tuple[Form, ...] = (
     ("stern", _stern, False),
 )
 _LETTER: tuple[Form, ...] = (
+    ("fluent-bit", _fluent_bit, True),
     ("short", _short, True),
     ("short-full", _short_full, True),
     ("compose", _compose, False),

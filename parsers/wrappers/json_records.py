@@ -1,20 +1,22 @@
-"""Log records and lines that are JSON: log4j's JSON layouts, the journal's entries, a collector's record around a line.
+"""Log records with named fields: log4j's JSON layouts, entries of the journal, records of a collector or a log store around a line.
 
 Here: the names of such fields, and records rendered as in Kafka's own layout. Not here: docker's json-file lines, which may be split like
-plain text, or the walk over a file (unwrapper).
+plain text, the walk over a file (unwrapper), or the records of exports that are not lines (exports).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from parsers.layouts import fitting, instant
+from parsers.paths import log_kind
 from parsers.wrappers.peeled import RAW, Peeled, epoch
 
 ARRAY = re.compile(rb"\[\s*(?:[{\[]|\d+(?:\.\d+)?\s*,)")
@@ -31,17 +33,26 @@ _TEXTS = (
     "event.original",
     "body",
     "_raw",
+    "@message",
+    "LogMessage",
+    "LogEntry",
+    "Message",
+    "Content",
+    "content",
+    "RawData",
+    "log_line",
 )
 _LEVEL_FIELDS = ("level", "severity", "log.level", "levelname", "loglevel", "jsonPayload.level", "level_name")
 _LOGGERS = (
     *("loggerName", "logger_name", "log.logger", "logger", "_logger", "loggername", "category", "jsonPayload.logger"),
-    "jsonPayload._logger",
+    *("jsonPayload._logger", "kafka.log.class"),
 )
 _TIMES = (
     *("@timestamp", "instant", "timeMillis", "_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP", "timestamp", "time", "timestampSeconds"),
-    *("ts", "date", "datetime", "eventTime"),
+    *("ts", "date", "datetime", "eventTime", "_time", "TimeGenerated", "TimeGenerated [UTC]", "Date", "receiveTimestamp"),
 )
 _TRACES = (
+    "kafka.log.trace.full",
     *(
         "stack_trace",
         "stackTrace",
@@ -63,11 +74,25 @@ _PODS = (
         "CONTAINER_NAME",
         "container.name",
     ),
+    *("podName", "PodName", "logStreamName", "@logStream", "logStream", "stream_name"),
 )
-_HOSTS = ("_HOSTNAME", "host.name", "hostname", "source_host", "host", "agent.hostname")
+_HOSTS = (
+    *("_HOSTNAME", "host.name", "hostname", "source_host", "host", "agent.hostname", "labels.host", "labels.hostname", "labels.instance"),
+    *("labels.node_name", "labels.compute.googleapis.com/resource_name", "resource.labels.instance_id", "agent.name", "beat.hostname"),
+    *("Host", "Hostname", "hostName", "Computer"),
+)
+_FILES = (
+    *("log.file.path", "labels.filename", "filename", "file", "source", "labels.agent.googleapis.com/log_file_path", "log.path"),
+    *("logStreamName", "@logStream", "tags.filename"),
+)
+"""Fields that may name the log file."""
 JOURNAL_FIELDS = frozenset(
     {"MESSAGE", "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP", "_HOSTNAME", "CONTAINER_NAME", "CONTAINER_PARTIAL_MESSAGE"}
 )
+_COMPONENT = "kafka.log.component"
+"""Filebeat's module for Kafka splits `[component] message (class)`."""
+_ENVELOPES = ("_source", "result", "attributes", "fields")
+"""Objects in which log stores put the fields of a record: Elasticsearch, Splunk, Datadog."""
 _LEVEL_NAMES = {
     **{name: name for name in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")},
     "WARNING": "WARN",
@@ -113,7 +138,9 @@ class _Fields:
             return tuple(name for name in names if any(begin in present for begin in accumulate(name.split("."), "{}.{}".format)))
 
         self.texts, self.levels, self.loggers, self.times = map(had, (_TEXTS, _LEVEL_FIELDS, _LOGGERS, _TIMES))
-        self.traces, self.pods, self.hosts = map(had, (_TRACES, _PODS, _HOSTS))
+        self.traces, self.pods, self.hosts, self.files = map(had, (_TRACES, _PODS, _HOSTS, _FILES))
+        self.envelopes = tuple(name for name in _ENVELOPES if name in present)
+        self.component = "kafka" in present or _COMPONENT in present
 
 
 _kept = lru_cache(maxsize=1 << 8)(_Fields)
@@ -124,6 +151,41 @@ _KEPT = 1 << 12
 def _fields(document: Mapping[str, Any]) -> _Fields:
     keys = tuple(document)
     return _kept(keys) if sum(map(len, keys)) < _KEPT else _Fields(keys)
+
+
+def has_text(names: Iterable[str]) -> bool:
+    """Whether one of these fields is known to hold the text of a log line."""
+    return not {_KNOWN.get(name.lower(), "") for name in names}.isdisjoint(_TEXTS)
+
+
+def known_names(names: Iterable[str]) -> list[str]:
+    """Names of columns in the spelling that `of_object` knows."""
+    return [_KNOWN.get(name.lower(), name) for name in names]
+
+
+_KNOWN: Mapping[str, str] = {
+    name.lower(): name for names in (_TRACES, _FILES, _HOSTS, _PODS, _TIMES, _LOGGERS, _LEVEL_FIELDS, _TEXTS) for name in reversed(names)
+}
+
+
+def expanded(value: Any) -> Iterator[Mapping[str, Any]]:
+    """The records in one element of a document: an object, a row of CloudWatch Logs Insights as an array of fields and values, or a stream
+    of Loki with its labels and many values."""
+    if isinstance(value, list):
+        if len(value) == 2 and isinstance(value[1], dict) and (at := _number(value[0])) is not None:
+            yield {"timestamp": at, **value[1]}
+        elif value and all(isinstance(cell, dict) and {"field", "value"} <= cell.keys() for cell in value):
+            yield {str(cell["field"]): cell["value"] for cell in value}
+        else:
+            for item in value:
+                yield from expanded(item) if isinstance(item, dict) else ()
+    elif isinstance(value, dict):
+        labels, values = value.get("stream"), value.get("values")
+        if isinstance(labels, dict) and isinstance(values, list):
+            pairs = (v for v in values if isinstance(v, list) and len(v) > 1)
+            yield from ({"labels": labels, "timestamp": pair[0], "line": pair[1]} for pair in pairs)
+        else:
+            yield value
 
 
 class Flat(NamedTuple):
@@ -150,22 +212,45 @@ _IN_PIECES = frozenset({"stream", *_PARTIAL})
 
 
 def of_object(document: Mapping[str, Any]) -> Peeled | None:
+    """The text of a record with its writer and time; None if no field holds the text of a log line."""
     fields = _fields(document)
+    for name in fields.envelopes:
+        if isinstance(inner := document[name], dict) and inner:
+            return of_object({**{key: value for key, value in document.items() if key != name}, **inner})
     message = _message(document, fields.texts)
     if message is None:
         return None
     at, utc = _time(document, fields.times)
-    writer, host = _string(document, fields.pods).strip("/"), _string(document, fields.hosts).strip("/")
+    writer, host = _writer(document, fields)
     level, logger = _level(document, fields.levels), _string(document, fields.loggers)
     stream = _string(document, ("stream",))
     if level and (logger or at is not None) and not _is_record(message):
+        component = _string(document, (_COMPONENT,)) if fields.component else ""
+        if component and component != "unknown":
+            message = f"[{component}] {message}"
         text = _rendered(at, utc, level, message, logger, _trace(document, fields.traces))
-        return Peeled(text, writer, host, at if utc else None, final=True)
+        plain = b"" if logger else message.encode("utf-8", "replace")
+        return Peeled(text, writer, host, at if utc else None, final=True, plain=plain)
     if at is None and not (writer or host or stream or _is_record(message)):
         return None
     partial = _string(document, _PARTIAL) in ("true", "P")
     text = message.removesuffix("\n").removesuffix("\r").encode("utf-8", "replace")
     return Peeled(text, writer, host, at if utc else None, stream or ("journal" if partial else ""), partial)
+
+
+def _writer(document: Mapping[str, Any], fields: _Fields) -> tuple[str, str]:
+    """The pod or stream, and the host. If a field names one of Kafka's log files, the name of the writer ends with that file: lines of
+    several files of a host are in no order within one millisecond."""
+    writer, host = _string(document, fields.pods).strip("/"), _string(document, fields.hosts).strip("/")
+    file = _string(document, fields.files).replace("\\", "/").rpartition("/")[2]
+    if file and log_kind(file) is not None and not writer.endswith(file) and (writer or host):
+        writer = f"{writer or host}/{file}"
+    return writer, host
+
+
+def writer_of(document: Mapping[str, Any]) -> tuple[str, str]:
+    """The pod or stream, with its log file, and the host of an object with these fields; '' if no field names them."""
+    return _writer(document, _fields(document))
 
 
 def _is_record(message: str) -> bool:
@@ -189,7 +274,8 @@ def _message(document: Mapping[str, Any], names: Sequence[str]) -> str | None:
 def _get(document: Mapping[str, Any], name: str) -> Any:
     """A field by its name, or by its path if the dots of the name are nested objects."""
     if name in document:
-        return document[name]
+        value = document[name]
+        return value[0] if isinstance(value, list) and len(value) == 1 else value
     first, dot, rest = name.partition(".")
     inner = document.get(first) if dot else None
     return _get(inner, rest) if isinstance(inner, dict) else None
@@ -257,7 +343,21 @@ def _of_time(document: Mapping[str, Any], name: str, value: Any) -> tuple[dateti
     if number is not None:
         nanos = _number(_get(document, "timestampNanos")) if name == "timestampSeconds" else 0
         return epoch(number, nanos or 0), True
-    return instant(value) if isinstance(value, str) else (None, False)
+    return _instant(value) if isinstance(value, str) else (None, False)
+
+
+def _instant(text: str) -> tuple[datetime | None, bool]:
+    """The time, and whether it is UTC: Kibana shows times in the zone of the browser, and names no zone."""
+    at, utc = instant(text)
+    if at is None and text[:1].isalnum() and len(text) < 40:
+        for form in _SHOWN_TIMES:
+            with suppress(ValueError):
+                return datetime.strptime(text, form), False
+    return at, utc
+
+
+_SHOWN_TIMES = ("%b %d, %Y @ %H:%M:%S.%f", "%m/%d/%Y, %I:%M:%S.%f %p")
+"""Times as Kibana and Azure Monitor show them."""
 
 
 def _number(value: Any) -> int | float | None:

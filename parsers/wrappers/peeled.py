@@ -26,6 +26,8 @@ class Peeled:
     """The runtime split the line; the rest is in the next line of the stream."""
     final: bool = False
     """A rendered record, which contains no further wrapper."""
+    plain: bytes = b""
+    """The message of a record that was rendered without a logger: it may be a line that continues another record."""
     form: str = ""
     """The name of a wrapper that looks like ordinary text; it cannot be nested in itself."""
 

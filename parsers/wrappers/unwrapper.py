@@ -12,7 +12,7 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain, islice, repeat
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from parsers.layouts import Layout, fitting, instant
 from parsers.learning.layout import layout_of
 from parsers.lines import MAX_LOG_LINE, Outer
+from parsers.wrappers.exports import ExportRecord, Records, records_of
 from parsers.wrappers.forms import FORMS, pod
 from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, of_json, of_object
 from parsers.wrappers.peeled import RAW, Peeled, epoch
@@ -86,6 +87,19 @@ class Run:
         self.byte += others.byte
         self.raw += others.raw
         self.utc += others.utc
+
+    def at(self, order: Iterable[int]) -> Run:
+        """The lines with these indexes, in this order."""
+        indexes = list(order)
+        return Run(
+            [self.text[i] for i in indexes],
+            [self.line[i] for i in indexes],
+            [self.byte[i] for i in indexes],
+            [self.raw[i] for i in indexes],
+            [self.utc[i] for i in indexes],
+            self.writer,
+            self.host,
+        )
 
     def drop(self, count: int) -> None:
         """Number of the first one."""
@@ -155,9 +169,15 @@ class Unwrapper:
         self._ended = False
         self._form: re.Pattern[bytes] | None = None
         self._lessons = MAX_LESSONS
+        self._records: Records | None = None
+        self._holds_lines = False
+        """Records of the file hold whole log lines, so that a record without a time is a line that continues another one."""
 
     def prepare(self, head: bytes) -> bool:
         """Learns from a file's first lines; returns whether any of them is wrapped."""
+        self._records = records_of(head)
+        if self._records is not None:
+            return True
         lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
         return sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
 
@@ -191,6 +211,9 @@ class Unwrapper:
 
     def runs(self, outer: Outer) -> Iterator[Run]:
         """The same, with consecutive lines of one writer and one host together."""
+        if self._records is not None:
+            yield from map(Run.of, self._exported(self._records(outer)))
+            return
         while True:
             if (run := self._run(outer)) is not None:
                 yield run
@@ -209,6 +232,21 @@ class Unwrapper:
                 yield from map(Run.of, self.line(text, number, byte))
         for text, line in list(self._pending.values()):
             yield from map(Run.of, self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
+
+    def _exported(self, records: Iterable[ExportRecord]) -> Iterator[Line]:
+        """The lines of an export whose records are not lines of the file."""
+        for record in records:
+            peeled = of_object(record.fields)
+            if peeled is not None:
+                self._as_line(peeled)
+                place = Line(b"", record.line, record.byte, record.raw[:RAW], self._section, "", None)
+                yield from self._whole(peeled, place, 1) if peeled.stream else self._deeper(peeled, place, 1)
+
+    def _as_line(self, peeled: Peeled) -> None:
+        if peeled.plain and self._holds_lines:
+            peeled.text, peeled.final = peeled.plain, False
+        elif not peeled.final and not self._holds_lines:
+            self._holds_lines = _RECORD.match(peeled.text) is not None
 
     def _run_of(self, line: bytes) -> re.Pattern[bytes] | None:
         run = run_of(line)
@@ -307,7 +345,10 @@ class Unwrapper:
         """The line without its outermost wrapper; None if it has none."""
         first = text[:1]
         if first == b"{":
-            return self._docker(text) or of_json(text)
+            records = self._docker(text) or of_json(text)
+            for record in records or ():
+                self._as_line(record)
+            return records
         if first == b"[":
             return pod(text) or (of_json(text) if ARRAY.match(text) else None)
         for name, peel, sure in FORMS.get(first, ()):
@@ -319,10 +360,16 @@ class Unwrapper:
 
     def _believe(self, name: str, peeled: Peeled) -> bool:
         inner = peeled.text
-        is_record = fitting(inner[:RAW].decode("utf-8", "replace"), self._given) is not None or is_record_of_json(inner)
+        is_record = self._is_record(inner) or is_record_of_json(inner)
+        if not is_record:  # docker compose logs --timestamps: a time within a prefix
+            within = (peel(inner) for other, peel, _ in FORMS.get(inner[:1], ()) if other != name)
+            is_record = any(record is not None and self._is_record(record.text) for record in within)
         if is_record:
             self._believed.add(name)
         return is_record
+
+    def _is_record(self, text: bytes) -> bool:
+        return fitting(text[:RAW].decode("utf-8", "replace"), self._given) is not None
 
     def _docker(self, text: bytes) -> Sequence[Peeled] | None:
         """A line of docker's json-file driver, which splits long lines: a whole one ends in a line feed."""

@@ -47,8 +47,8 @@ def _is_backwards(row: Mapping[str, Any], others: Iterable[bool]) -> bool:
         return False
     if sum(steps) >= FEW:
         return _backwards(*steps)
-    known = list(others)
-    return _backwards(*steps) and bool(known) and all(known)
+    known, (ascents, descents) = list(others), steps
+    return descents >= ascents and bool(known) and all(known)
 
 
 def _turned(collected: Mapping[str, Any]) -> dict[str, Any]:

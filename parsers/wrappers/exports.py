@@ -1,0 +1,218 @@
+"""The records of an export of a log store that are not lines of the file: rows of a CSV file, or objects in one JSON document.
+
+Here: where the records of such a file are, and their places. Not here: the fields in which a record has its text, writer and time
+(json_records), or exports with one JSON object in each line (unwrapper).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
+
+from parsers.lines import MAX_LOG_LINE, Outer
+from parsers.wrappers.json_records import expanded, has_text, known_names, of_object
+
+DELIMITERS = (",", ";", "\t")
+MAX_COLUMNS = 500
+TRIED = 50
+"""Records at the beginning of a file of which one has to hold the text of a log line."""
+MAX_RECORD = 16 * MAX_LOG_LINE
+"""Bytes of one record of a JSON document; longer ones are skipped."""
+_BLOCK = 1 << 20
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?P<end>"?)|[{}\[\]]', re.DOTALL)
+_OPENING = re.compile(r'(?:\[\s*){0,2}\{\s*"[^"\n]{1,200}"\s*:')
+_MARK = "\ufeff"
+
+
+class ExportRecord(NamedTuple):
+    """A record with the place at which it begins."""
+
+    fields: Mapping[str, Any]
+    line: int
+    byte: int
+    raw: bytes
+
+
+Records = Callable[[Outer], Iterator[ExportRecord]]
+
+
+def records_of(head: bytes) -> Records | None:
+    """The reader of a file that begins with these bytes; None if its records are lines, or none of the first ones holds the text of a log
+    line."""
+    records = _framing(head.decode("utf-8", "replace").removeprefix(_MARK))
+    if records is None:
+        return None
+    first = islice(records(Outer(io.BytesIO(head))), TRIED)
+    return records if any(of_object(record.fields) is not None for record in first) else None
+
+
+def _framing(text: str) -> Records | None:
+    if text.lstrip()[:1] in ("{", "["):
+        return _objects if _is_document(text.lstrip()) else None
+    header = text.partition("\n")[0].rstrip("\r")
+    delimiter = next((mark for mark in DELIMITERS if has_text(_names(header, mark))), None)
+    return partial(_rows, delimiter=delimiter) if delimiter is not None else None
+
+
+def _is_document(text: str) -> bool:
+    """Whether the records are inside one JSON value, and not the values of single lines."""
+    line = text.partition("\n")[0].strip()
+    try:
+        value = json.loads(line)
+    except RecursionError:
+        return False
+    except ValueError:
+        return _OPENING.match(text) is not None and _unfinished(line)
+    return isinstance(value, dict) and of_object(value) is None and any(_of_objects(inner) for inner in _values(value, 3))
+
+
+def _unfinished(line: str) -> bool:
+    """Whether a line is the beginning of a JSON value that goes on: of a document in several lines, or of a very long line."""
+    depth = 0
+    for token in _TOKEN.finditer(line.encode("utf-8", "replace")):
+        depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(token[0], 0)
+    return depth > 0
+
+
+def _values(value: Mapping[str, Any], depth: int) -> Iterator[Any]:
+    for inner in value.values():
+        yield inner
+        if depth and isinstance(inner, dict):
+            yield from _values(inner, depth - 1)
+
+
+def _of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict | list)
+
+
+# CSV
+
+
+def _names(header: str, delimiter: str) -> Sequence[str]:
+    """The names of the columns; () if the line is not a header."""
+    try:
+        names = next(csv.reader([header], delimiter=delimiter, strict=True), [])
+    except csv.Error:
+        return ()
+    names = [name.strip() for name in names]
+    if not 1 < len(names) <= MAX_COLUMNS or not all(names) or len({*names}) < len(names) or max(map(len, names)) > 100:
+        return ()
+    return names
+
+
+def _rows(outer: Outer, delimiter: str) -> Iterator[ExportRecord]:
+    lines = _Lines(outer)
+    names: Sequence[str] = ()
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_RECORD))
+    reader = csv.reader(lines, delimiter=delimiter)
+    while True:
+        lines.begin()
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            outer.problem = f"line {lines.place[0]} is not CSV: {error}"
+            return
+        if not names:
+            names = known_names(name.strip().removeprefix(_MARK).strip('"') for name in row)
+        elif row:
+            yield ExportRecord(dict(zip(names, row, strict=False)), *lines.place, lines.raw)
+
+
+class _Lines(Iterator[str]):
+    """The lines of a file for csv.reader, with the place of the first one of each row."""
+
+    def __init__(self, outer: Outer) -> None:
+        self._outer = outer
+        self.place = (1, 0)
+        self.raw = b""
+        self._first = True
+
+    def begin(self) -> None:
+        """The next line begins a row."""
+        self._first = True
+
+    def __next__(self) -> str:
+        line = self._outer.next()
+        if line is None:
+            raise StopIteration
+        text, number, byte = line
+        if self._first:
+            self.place, self.raw, self._first = (number, byte), text, False
+        return text.decode("utf-8", "replace").replace("\0", "\ufffd") + "\n"
+
+
+# JSON
+
+
+class _Document:
+    """The bytes of a document from the begin of the record that is read, with their place."""
+
+    def __init__(self, outer: Outer) -> None:
+        self._outer = outer
+        self.line, self.byte = outer.line, outer.byte
+        self.data = b""
+
+    def more(self) -> bool:
+        """Reads on; False at the end of the file."""
+        piece = self._outer.exactly(_BLOCK)
+        self.data += piece
+        return bool(piece)
+
+    def records(self, begin: int, end: int) -> Iterator[ExportRecord]:
+        """The records in one element of the outermost array; none if it is not JSON."""
+        raw = self.data[begin:end]
+        line = self.line + self.data.count(b"\n", 0, begin)
+        try:
+            value = json.loads(raw.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            return
+        for fields in expanded(value):
+            yield ExportRecord(fields, line, self.byte + begin, raw)
+
+    def drop(self, count: int) -> None:
+        self.line += self.data.count(b"\n", 0, count)
+        self.byte += count
+        self.data = self.data[count:]
+
+
+def _objects(outer: Outer) -> Iterator[ExportRecord]:
+    """The objects, or arrays of objects, in the outermost array of a document."""
+    document = _Document(outer)
+    stack: list[tuple[bytes, int]] = []
+    begin: int | None = None
+    depth = at = 0
+    while True:
+        token = _TOKEN.search(document.data, at)
+        if token is None or (token[0][:1] == b'"' and not token["end"]):
+            at = token.start() if token is not None else len(document.data)
+            if begin is None:
+                document.drop(at)
+                stack, at = [(mark, -1) for mark, _ in stack], 0
+            elif len(document.data) > MAX_RECORD:
+                outer.problem = f"line {document.line}: a record of more than {MAX_RECORD >> 20} MiB; nothing after it was read"
+                return
+            if not document.more():
+                break
+            continue
+        mark, at = token[0], token.end()
+        if mark in (b"{", b"["):
+            if begin is None and mark == b"{" and stack and stack[-1][0] == b"[":
+                nested = len(stack) > 1 and stack[-2][0] == b"[" and stack[-1][1] >= 0
+                begin, depth = (stack[-1][1], len(stack) - 1) if nested else (token.start(), len(stack))
+            stack.append((mark, token.start()))
+        elif mark in (b"}", b"]") and stack:
+            stack.pop()
+            if begin is not None and len(stack) == depth:
+                yield from document.records(begin, at)
+                document.drop(at)
+                stack, begin, at = [(opened, -1) for opened, _ in stack], None, 0
+    if stack:
+        outer.problem = "the JSON document is incomplete; the records up to here were read"
