@@ -46,14 +46,14 @@ def reading_order(begins: Sequence[bool], stamps: Sequence[Hashable], texts: Seq
 def _keeps_ties(heads: Sequence[int], stamps: Sequence[Hashable], texts: Sequence[bytes]) -> bool:
     """Whether the lines that continue a record come after it, although the newest record comes first."""
     kept = reversed_ = 0
-    for before, after in pairwise(heads):
+    for before, after in pairwise([-1, *heads, len(stamps)]):
         block = range(before + 1, after)
         if not block:
             continue
-        stamp = stamps[block[0]]
-        if stamp is not None and stamps[before] != stamps[after]:
-            kept += stamp == stamps[before]
-            reversed_ += stamps[block[-1]] == stamps[after]
+        begin, end = (stamps[head] if 0 <= head < len(stamps) else None for head in (before, after))
+        if stamps[block[0]] is not None and begin != end:
+            kept += stamps[block[0]] == begin
+            reversed_ += stamps[block[-1]] == end
         elif len(block) > 1:  # names of settings are printed in alphabetical order
             steps = [texts[one] < texts[other] for one, other in pairwise(block)]
             kept += all(steps)

@@ -1,0 +1,121 @@
+"""Records of exports that are not lines of the file: where they are, and what is not taken for one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsers.lines import Outer
+from parsers.wrappers import exports
+from parsers.wrappers.exports import ExportRecord, records_of
+from parsers.wrappers.unwrapper import Line, Unwrapper
+
+LINE = "[2026-11-21 02:15:38,147] INFO [Log partition=clicks-0, dir=/data] Truncating to offset 7 (kafka.log.Log)"
+
+
+def read(data: bytes) -> list[ExportRecord]:
+    reader = records_of(data)
+    return list(reader(Outer(io.BytesIO(data)))) if reader is not None else []
+
+
+def unwrapped(data: bytes) -> list[Line]:
+    unwrapper = Unwrapper()
+    unwrapper.prepare(data)
+    return list(unwrapper.lines(Outer(io.BytesIO(data))))
+
+
+def table(rows: Sequence[Sequence[str]], delimiter: str = ",") -> bytes:
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode()
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_rows_of_a_csv_file_with_their_places(delimiter: str, mark: bytes) -> None:
+    rows = [["@timestamp", "host.name", "message"], ["x", "kafka-1", f"{LINE}\n\tat a.B"], ["x", "kafka-2", LINE]]
+    data = mark + table(rows, delimiter)
+    records = read(data)
+    assert [record.fields for record in records] == [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    assert [record.line for record in records] == [2, 4]
+    assert [data[record.byte :].startswith(b"x") for record in records] == [True, True]
+
+
+def test_columns_are_known_in_any_case() -> None:
+    (line,) = unwrapped(table([["Date", "HOST", "content"], ["2026-11-21T02:15:38Z", "kafka-1", LINE]]))
+    assert (line.text.decode(), line.host) == (LINE, "kafka-1")
+
+
+DOCUMENTS: dict[str, Any] = {
+    "elasticsearch": {"took": 1, "hits": {"hits": [{"_source": {"message": LINE, "host": {"name": "kafka-1"}}}]}},
+    "cloudwatch": {"events": [{"logStreamName": "kafka-1", "timestamp": 1795225983279, "message": LINE}]},
+    "datadog": {"data": [{"id": "1", "attributes": {"host": "kafka-1", "message": LINE, "attributes": {}}}]},
+    "google": [{"textPayload": LINE, "severity": "INFO", "resource": {"labels": {"pod_name": "kafka-1"}}}],
+    "insights": {"results": [[{"field": "@message", "value": LINE}, {"field": "@logStream", "value": "kafka-1"}]]},
+    "loki": {"data": {"result": [{"stream": {"host": "kafka-1"}, "values": [["1795225983279000000", LINE]]}]}},
+}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_objects_of_a_document(name: str, indent: int | None) -> None:
+    data = json.dumps(DOCUMENTS[name], indent=indent).encode()
+    (line,) = unwrapped(data)
+    assert (line.text.decode(), line.writer or line.host) == (LINE, "kafka-1")
+    assert data[line.byte : line.byte + 1] in (b"{", b"[")
+    assert line.line == data[: line.byte].count(b"\n") + 1
+
+
+@given(st.lists(st.text(max_size=20), max_size=8), st.integers(1, 40))
+@settings(max_examples=60, deadline=None)
+def test_blocks_of_any_size_give_the_same_records(texts: list[str], block: int) -> None:
+    data = json.dumps([{"message": LINE, "note": text} for text in ["", *texts]], indent=1).encode()
+    whole = read(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exports, "_BLOCK", block)
+        assert read(data) == whole
+    assert [record.fields["note"] for record in whole] == ["", *texts]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LINE,
+        '{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1]}]}',
+        json.dumps({"partitions": [{"topic": "t", "message": 1}]}, indent=2),
+        "broker,cpu,network_in\n1,0.5,100\n",
+        "a,b\n1,2\n",
+        '{"message": "x", "thrown": {"extendedStackTrace": [{"class": "d"}]}, "level": "INFO", "logger": "a.B"}\n' * 2,
+        '[{"a":' * 5000,
+        "[\n{26-11-21 02:15:38,147] INFO m (kafka.log.Log)",
+    ],
+)
+def test_what_is_not_an_export(text: str) -> None:
+    assert records_of(text.encode()) is None
+
+
+def test_an_incomplete_document_gives_the_records_before_its_end() -> None:
+    data = json.dumps([{"message": LINE}] * 3, indent=1).encode()[:-40]
+    outer = Outer(io.BytesIO(data))
+    reader = records_of(data)
+    assert reader is not None
+    assert len(list(reader(outer))) == 2
+    assert outer.problem == "the JSON document is incomplete; the records up to here were read"
+
+
+@given(
+    st.binary(max_size=300), st.sampled_from([b"", b"message,host\n", b'{"events":[{"message":"', json.dumps(DOCUMENTS["google"]).encode()])
+)
+@settings(max_examples=150, deadline=None)
+def test_any_bytes(noise: bytes, begin: bytes) -> None:
+    data = begin + noise
+    for record in read(data):
+        assert 1 <= record.line <= data.count(b"\n") + 1
+        assert 0 <= record.byte < len(data)
