@@ -110,3 +110,9 @@ LOAD_DEVIATION = 0.1
 """Relative deviation from the mean load that a broker may have."""
 MIN_MEAN_BYTES = 100 << 20
 """If brokers have fewer bytes on average, moving replicas is not worth the effort."""
+
+# exports of log stores
+
+EXPORT_LIMITS = frozenset({500, 1_000, 5_000, 10_000, 30_000, 50_000, 100_000})
+"""Numbers of rows at which log stores end an export: Kibana 500 and 10,000, CloudWatch 1,000 and 10,000, Loki and Datadog 5,000, Azure
+Monitor 30,000, Splunk 50,000, Datadog's CSV 100,000. An export of exactly such a size is seldom complete."""

@@ -11,6 +11,7 @@ from forensics.model.findings import Aggregation, Evidence, Finding, Rule, broke
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.log_coverage import log_coverage
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import EXPORT_LIMITS
 
 CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 
@@ -28,6 +29,20 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
         yield _without_logs(brokers, what, cluster, partitions)
     for broker, reasons in _unreliable(cluster, partitions):
         yield _lines_missing(broker, reasons, cluster)
+    yield from (_limited(file, rows) for file, rows in _at_limits(cluster))
+
+
+def _at_limits(cluster: Cluster) -> Iterator[tuple[str, int]]:
+    """Files with the lines of several writers whose number of rows is a limit of log stores. The lines that name no writer are counted with the
+    file itself, together with its header."""
+    rows: dict[str, int] = {}
+    for source in cluster.sources:
+        file, named, _ = source.path.partition("#")
+        if named:
+            rows[file] = rows.get(file, 0) + (source.lines or 0)
+    unnamed = {source.path: source.lines or 0 for source in cluster.sources}
+    for file, count in sorted(rows.items()):
+        yield from ((file, n) for n in (count, count + unnamed.get(file, 0)) if n in EXPORT_LIMITS)
 
 
 def _problems(cluster: Cluster) -> list[tuple[str, list[Event]]]:
@@ -136,6 +151,23 @@ def _lines_missing(broker: int, reasons: Sequence[str], cluster: Cluster) -> Fin
             "and state.change.logger at INFO.",
         ),
         evidence=tuple(Evidence(s.path, None, None, f"{s.lines} lines") for s in logs[:3]),
+    )
+
+
+def _limited(file: str, rows: int) -> Finding:
+    return Finding(
+        kind="evidence-gap",
+        severity="low",
+        confidence="certain",
+        summary=f"{file} has exactly {rows:,} rows: the export probably ends at a limit of the log store",
+        explanation=(
+            f"{file} is an export with exactly {rows:,} rows, a limit of rows that log stores apply to one query. The lines beyond the limit are "
+            "missing: the oldest ones if the export begins with the newest line, otherwise the newest ones."
+        ),
+        next_steps=(
+            f"Export the lines of {file} again in shorter periods, each with fewer than {rows:,} rows (docs/collecting.md has a query per store).",
+        ),
+        evidence=(Evidence(file, None, None, f"{rows} rows"),),
     )
 
 

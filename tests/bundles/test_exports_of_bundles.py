@@ -73,3 +73,10 @@ def test_an_export_gives_the_same_verdicts_or_weaker_ones(form: str, newest_firs
 @pytest.mark.parametrize(("form", "options"), ALTERED, ids=[form for form, _ in ALTERED])
 def test_what_an_export_leaves_out_makes_nothing_surer(form: str, options: dict[str, Any], name: str, tmp_path: Path) -> None:
     assert contradictions(exported(name, tmp_path, form, **options), name) == []
+
+
+@pytest.mark.parametrize(("limit", "reported"), [(1000, True), (1001, False)])
+def test_an_export_that_ends_at_a_limit_of_rows_is_reported(limit: int, reported: bool, tmp_path: Path) -> None:
+    write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "kibana-csv", limit=limit)
+    gaps = [f.summary for f in local.report(local.events_of(tmp_path)).findings if f.kind == "evidence-gap"]
+    assert any("has exactly 1,000 rows" in summary for summary in gaps) is reported
