@@ -11,6 +11,7 @@ from itertools import zip_longest
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.log_coverage import CLOCK, ORDER, log_coverage
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
@@ -20,7 +21,8 @@ from forensics.thresholds import ISR_TOLERANCE
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for replica in timeline.replicas.values():
         for removal in replica.removals:
-            if removal.cause == "empty" and (counted := _in_sync(removal, timeline)) is not None:
+            ordered = log_coverage(removal.broker, cluster).holds(ORDER, CLOCK)
+            if removal.cause == "empty" and ordered and (counted := _in_sync(removal, timeline)) is not None:
                 yield _finding(removal, *counted, timeline)
 
 

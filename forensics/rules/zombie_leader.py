@@ -9,6 +9,7 @@ from itertools import pairwise
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.replicas import FollowerStart
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.losses import losses
@@ -29,8 +30,19 @@ def _led_on(before: Term, term: Term, elected: datetime, timeline: PartitionTime
         return
     refused = [e for e in timeline.replicas[before.leader].rejected if e.at is not None and elected <= e.at <= followed.at]
     lost = [x for x in losses(timeline, cluster) if x.term.order == term.order and any(r.broker == before.leader for r in x.removals)]
-    if lost or refused:
+    if (lost or refused) and not _in_sync_meanwhile(before.leader, term, elected, followed.at, timeline, cluster):
         yield _finding(timeline, before, term, followed, refused, bool(lost))
+
+
+def _in_sync_meanwhile(
+    broker: int, term: Term, elected: datetime, followed: datetime, timeline: PartitionTimeline, cluster: Cluster
+) -> bool:
+    """Whether the new leader kept the broker in its ISR for longer than a replica may lag: the broker followed at once, and its clock is
+    wrong."""
+    if followed - elected <= lag_time(cluster, term.leader, elected):
+        return False
+    states = [s for s in timeline.states if s.leader_epoch == term.epoch and (s.at is None or s.at <= followed)]
+    return bool(states) and all(broker in s.isr for s in states)
 
 
 def _finding(timeline: PartitionTimeline, before: Term, term: Term, followed: FollowerStart, refused: list[Event], lost: bool) -> Finding:
