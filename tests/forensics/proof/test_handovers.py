@@ -4,16 +4,18 @@ same story in which the missing piece is there."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timezone
 from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
 
 from forensics.model.events import Event
+from forensics.model.partition.replicas import disk
 from forensics.proof.handovers import begin_gaps, end_gaps, handovers, transitions
 from forensics.proof.verdict import (
     ANY_ELECTION,
+    ANY_PROCESS,
     BEGIN,
     BY_EPOCH,
     BY_HIGH_WATERMARK,
@@ -38,7 +40,9 @@ from forensics.proof.verdict import (
     UNKNOWN,
     WIPED,
     YES,
+    Handover,
     Interval,
+    Possible,
 )
 from tests.forensics.proof.staging import DESCRIBED, Evidence, Staged, begun, handed_over, judge, left, made, row, the, when
 from tests.forensics.proof.tables import exactly, only
@@ -151,6 +155,12 @@ def test_a_broker_that_is_the_only_replica_has_nobody_to_take_over_from() -> Non
         only_replica.put(path, text.replace("replicas=[1, 2]", "replicas=[1]").splitlines())
     assert left(judge(s)) == [(BEGIN, "unseen")]
     assert judge(only_replica).verdict == INTACT
+
+
+def test_a_leader_that_loaded_its_log_before_the_evidence() -> None:
+    s = begun(2)
+    s.online(3, 10, 1, 2, [1, 2], 1)
+    assert judge(s).verdict == INTACT
 
 
 def test_a_partition_that_was_made_in_the_evidence_has_no_begin_before() -> None:
@@ -438,6 +448,19 @@ def test_a_leader_that_was_stopped_cleanly() -> None:
     assert (found.process, found.log, found.had_all) == (only(STOPPED), only(KEPT), only(YES))
 
 
+@pytest.mark.parametrize(("previous", "process"), [(1, only(RUNNING)), (-1, ANY_PROCESS)])
+def test_a_leader_that_knew_an_epoch_ran_on_even_if_its_log_begins_later(previous: int, process: Possible) -> None:
+    """Broker 1 is elected again in leader epoch 2; of leader epoch 1 no line is in the evidence."""
+    s = Staged()
+    s.runs(1, 5)
+    s.runs(2, -1)
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.leads(1, 10, 2, 200, 200, [1, 2], previous=previous)
+    s.leads(2, 20, 3, 300, 300, [1, 2], previous=0)
+    assert judge(s).rows[1].process == process
+
+
 def test_a_leader_that_crashed() -> None:
     found = row(back_before_leading(recovers=True))
     assert found.process == only(CRASHED)
@@ -609,7 +632,8 @@ def test_the_end_of_a_log_that_was_recovered_says_nothing_of_the_high_watermark(
 @pytest.mark.parametrize(("isr", "at_most"), [([2], 200), ([2, 3], None)])
 def test_a_recovered_log_bounds_the_high_watermark_if_no_other_replica_was_in_sync(isr: Sequence[int], at_most: int | None) -> None:
     """Broker 1 is elected from outside the ISR, and the old leader is back with a log that ends where broker 1 began."""
-    assert row(crashed_both(clean=False, isr=isr)).high_watermark.at_most == at_most
+    found = row(crashed_both(clean=False, isr=isr)).high_watermark
+    assert (found.at_least, found.at_most) == (0, at_most)
 
 
 # the only in-sync replica
@@ -712,6 +736,78 @@ def test_the_only_in_sync_replica_did_not_come_back() -> None:
 
 def test_the_only_in_sync_replica_came_back_when_it_was_not_alone_any_more() -> None:
     assert not refused(15, starts=25)
+
+
+def back_with_less(*, clean: bool) -> Handover:
+    """The row of the restart: broker 1, left alone at 14 s, goes down and is back at 240. Broker 2 then cuts its log from 300 to 240."""
+    s = begun()
+    s.version(1, -0.5, "2.8.2")
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.isr(1, 14, [1], 1)
+    if clean:
+        s.stops(1, 20)
+    s.starts(1, 30)
+    if clean:
+        s.finds_clean_stop(1, 30.5)
+    s.loads(1, 31, 240, unclean=not clean)
+    s.leads(1, 33, 0, 240, 240, [1])
+    s.follows(2, 34, 0, 300, 200, previous=0)
+    s.truncates(2, 34.1, 240)
+    return row(s, RESTART)
+
+
+def test_the_only_in_sync_replica_lost_the_end_of_its_log() -> None:
+    assert back_with_less(clean=False).sole_end_lost == only(YES)
+    assert back_with_less(clean=True).sole_end_lost == only(NO)
+
+
+def test_records_that_the_only_in_sync_replica_does_not_have_were_committed_even_if_it_was_stopped_cleanly() -> None:
+    found = back_with_less(clean=True)
+    assert (found.log, found.sole_commit, found.had_all) == (only(KEPT), only(YES), EITHER)
+    assert (found.high_watermark.at_least, found.high_watermark.at_most) == (300, None)
+
+
+# producers
+
+
+def in_their_place(end: int) -> str | None:
+    """Why offsets 200 to 204 may have been sent again: the new leader's first batch, created before it led, ends here."""
+
+    def batch(first: int, end: int, epoch: int, since: float, until: float) -> dict[str, object]:
+        created, last = (int(when(seconds).replace(tzinfo=timezone.utc).timestamp() * 1000) for seconds in (since, until))
+        times = {"base_timestamp": created, "max_timestamp": last, "append_time": False}
+        return {
+            "base_offset": first,
+            "last_offset": end - 1,
+            "leader_epoch": epoch,
+            "producer_id": -1,
+            "control": False,
+            "whole": True,
+        } | times
+
+    timeline, cluster = made(handed_over(end=205))
+    batches = [batch(0, 200, 0, 1, 9), batch(200, end, 1, 9.5, 9.9)]
+    segment = Event(source="d/t-0/0.log", event="segment", writer=2, offset=0, log_end_offset=end, batches=batches)
+    timeline.collected_logs = {2: disk(2, "", [segment])}
+    (found,) = (r.resent_because for r in handovers(timeline, cluster) if r.kind == CHANGE)
+    return found
+
+
+def test_a_batch_of_as_many_records_is_the_same_batch_sent_again() -> None:
+    assert (in_their_place(205) or "").startswith("the first batch in their place has as many records")
+    assert (in_their_place(210) or "").startswith("batches in their place were created before")
+    assert in_their_place(204) is None
+
+
+# premises
+
+
+def test_rows_name_the_first_premise_that_does_not_hold_for_the_log_of_either_leader() -> None:
+    s = handed_over()
+    s.forget("broker-1/logs/server.log")
+    fails = {"broker 1": "kafka.log prints no INFO line in a run of broker 1"}
+    assert [r.premises for r in judge(s).rows] == [fails, fails, {}]
 
 
 # evidence that contradicts itself
