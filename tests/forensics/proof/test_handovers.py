@@ -157,10 +157,10 @@ def test_a_broker_that_is_the_only_replica_has_nobody_to_take_over_from() -> Non
     assert judge(only_replica).verdict == INTACT
 
 
-def test_a_leader_that_loaded_its_log_before_the_evidence() -> None:
-    s = begun(2)
-    s.online(3, 10, 1, 2, [1, 2], 1)
-    assert judge(s).verdict == INTACT
+def test_one_unclean_stop_before_the_evidence_is_enough() -> None:
+    s = back(unclean=True)
+    s.loads(2, 7, 200, unclean=False)
+    assert left(judge(s)) == [(BEGIN, "unseen")]
 
 
 def test_a_partition_that_was_made_in_the_evidence_has_no_begin_before() -> None:
