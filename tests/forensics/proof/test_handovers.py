@@ -15,6 +15,7 @@ from forensics.model.partition.replicas import disk
 from forensics.proof.handovers import begin_gaps, end_gaps, handovers, transitions
 from forensics.proof.verdict import (
     ANY_ELECTION,
+    ANY_LOG,
     ANY_PROCESS,
     BEGIN,
     BY_EPOCH,
@@ -141,6 +142,8 @@ def test_of_a_partition_of_which_no_leader_epoch_is_known() -> None:
     assert judged.why.startswith("no leader epoch is in the evidence")
     assert next(begin_gaps(*made(s))).startswith("no leader epoch")
     assert next(end_gaps(*made(s))).startswith("no leader epoch")
+    s.isr(1, 6, [1], 3)
+    assert next(end_gaps(*made(s))).startswith("no leader epoch"), "of the leader that changes its ISR it is not known in which epoch"
     s.leads(1, 10, 1, 200, 200, [1], previous=1)
     assert judge(s).verdict == INTACT
 
@@ -441,6 +444,7 @@ def test_what_the_new_leader_went_through(name: str) -> None:
 def test_a_leader_that_ran_on() -> None:
     found = row(handed_over())
     assert (found.process, found.log, found.had_all) == (only(RUNNING), only(KEPT), only(YES))
+    assert (found.high_watermark.at_least, found.high_watermark.at_most) == (0, 200)
 
 
 def test_a_leader_that_was_stopped_cleanly() -> None:
@@ -448,8 +452,8 @@ def test_a_leader_that_was_stopped_cleanly() -> None:
     assert (found.process, found.log, found.had_all) == (only(STOPPED), only(KEPT), only(YES))
 
 
-@pytest.mark.parametrize(("previous", "process"), [(1, only(RUNNING)), (-1, ANY_PROCESS)])
-def test_a_leader_that_knew_an_epoch_ran_on_even_if_its_log_begins_later(previous: int, process: Possible) -> None:
+@pytest.mark.parametrize(("previous", "process", "log"), [(1, only(RUNNING), only(KEPT)), (-1, ANY_PROCESS, ANY_LOG)])
+def test_a_leader_that_knew_an_epoch_ran_on_even_if_its_log_begins_later(previous: int, process: Possible, log: Possible) -> None:
     """Broker 1 is elected again in leader epoch 2; of leader epoch 1 no line is in the evidence."""
     s = Staged()
     s.runs(1, 5)
@@ -458,7 +462,8 @@ def test_a_leader_that_knew_an_epoch_ran_on_even_if_its_log_begins_later(previou
     s.follows(2, 0.1, 0, 0, 0)
     s.leads(1, 10, 2, 200, 200, [1, 2], previous=previous)
     s.leads(2, 20, 3, 300, 300, [1, 2], previous=0)
-    assert judge(s).rows[1].process == process
+    found = judge(s).rows[1]
+    assert (found.process, found.log) == (process, log)
 
 
 def test_a_leader_that_crashed() -> None:
@@ -490,6 +495,13 @@ def test_a_crash_and_a_high_watermark_that_was_seen_show_a_loss() -> None:
     judged = judge(back_before_leading(recovers=True, mark=380))
     assert judged.verdict == LOST
     assert "340..379" in judged.why
+
+
+@pytest.mark.parametrize(("reached", "mark"), [(None, 300), (290, 300), (380, 380)])
+def test_what_all_in_sync_replicas_had_reached_was_committed(reached: int | None, mark: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before leader epochs, logs show it that were cut to a high watermark (test_pre_kip101)."""
+    monkeypatch.setattr("forensics.proof.handovers.reached_by_isr", lambda *_: reached)
+    assert row(back_before_leading(recovers=True)).high_watermark.at_least == mark
 
 
 def emptied(*, created: bool = True) -> Staged:
