@@ -158,7 +158,7 @@ def _unseen(row: _Draft, t: LeaderTransition) -> _Draft:
 
 
 def _counted(row: _Draft, gaps: Sequence[Gap]) -> _Draft:
-    row = row.narrowed(unseen=Interval(0, sum(map(_missing, gaps))) if gaps else _NOTHING)
+    row = row.narrowed(unseen=Interval(0, sum(map(_missing, gaps))))
     return (
         row.noted("unseen", f"{gaps[0]}; state-change.log and controller.log of all brokers, with rotated files, would show it")
         if gaps
@@ -172,9 +172,9 @@ def _missing(gap: Gap) -> int:
 
 @cached_on_timeline
 def _gaps(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Gap, tuple[int, int] | None], ...]:
-    """The gaps between states, each with the order of the term in whose row it counts; None: the row of the end."""
-    known = [s for s in timeline.states if s.known_epoch is not None]
-    found = ((between(one, other, isr_told=True), one, other) for one, other in pairwise(known))
+    """The gaps between states, each with the order of the term in whose row it counts; None: the row of the end. Gaps before the first term
+    are in no row: begin_gaps reports them."""
+    found = ((between(one, other, isr_told=True), one, other) for one, other in pairwise(timeline.states))
     return tuple(
         (gap, _order_of(other, timeline, cluster))
         for gap, one, other in found

@@ -11,12 +11,13 @@ from typing import NamedTuple
 import pytest
 
 from forensics.model.events import Event
-from forensics.model.partition.replicas import disk
+from forensics.model.partition.replicas import Disk, disk
 from forensics.proof.handovers import begin_gaps, end_gaps, handovers, transitions
 from forensics.proof.verdict import (
     ANY_ELECTION,
     ANY_LOG,
     ANY_PROCESS,
+    ANY_RESTART,
     BEGIN,
     BY_EPOCH,
     BY_HIGH_WATERMARK,
@@ -158,6 +159,14 @@ def test_a_broker_that_is_the_only_replica_has_nobody_to_take_over_from() -> Non
         only_replica.put(path, text.replace("replicas=[1, 2]", "replicas=[1]").splitlines())
     assert left(judge(s)) == [(BEGIN, "unseen")]
     assert judge(only_replica).verdict == INTACT
+
+
+def test_a_later_start_of_the_first_leader_is_not_the_start_of_its_first_leader_epoch() -> None:
+    """Leader epoch 1 is known from the controller. A restarted process does not know the leader epoch before."""
+    s = begun(2)
+    s.online(3, 10, 1, 2, [1, 2], 1)
+    s.leads(2, 20, 2, 200, 200, [1, 2], previous=-1)
+    assert list(begin_gaps(*made(s))) == []
 
 
 def test_one_unclean_stop_before_the_evidence_is_enough() -> None:
@@ -648,6 +657,12 @@ def test_a_recovered_log_bounds_the_high_watermark_if_no_other_replica_was_in_sy
     assert (found.at_least, found.at_most) == (0, at_most)
 
 
+def test_the_only_in_sync_replica_may_have_crashed_until_another_one_joins_it() -> None:
+    """Broker 1, elected from outside the ISR, did not join it."""
+    assert row(crashed_both(clean=True, isr=[2])).sole_restart == only(NONE, CLEAN)
+    assert row(crashed_both(clean=False, isr=[2])).sole_restart == ANY_RESTART
+
+
 # the only in-sync replica
 
 
@@ -783,33 +798,56 @@ def test_records_that_the_only_in_sync_replica_does_not_have_were_committed_even
 # producers
 
 
-def in_their_place(end: int) -> str | None:
-    """Why offsets 200 to 204 may have been sent again: the new leader's first batch, created before it led, ends here."""
+def on_disk(end: int, *batches: dict[str, object]) -> Disk:
+    """The log of broker 2."""
+    return disk(2, "", [Event(source="d/t-0/0.log", event="segment", writer=2, offset=0, log_end_offset=end, batches=[*batches])])
+
+
+def in_their_place(end: int, producer: int = -1) -> Handover:
+    """The row of a hand-over that lost offsets 200 to 204. The new leader's first batch, created before it led, ends here."""
 
     def batch(first: int, end: int, epoch: int, since: float, until: float) -> dict[str, object]:
         created, last = (int(when(seconds).replace(tzinfo=timezone.utc).timestamp() * 1000) for seconds in (since, until))
         times = {"base_timestamp": created, "max_timestamp": last, "append_time": False}
-        return {
-            "base_offset": first,
-            "last_offset": end - 1,
-            "leader_epoch": epoch,
-            "producer_id": -1,
-            "control": False,
-            "whole": True,
-        } | times
+        written = {"leader_epoch": epoch, "producer_id": producer, "control": False, "whole": True}
+        return {"base_offset": first, "last_offset": end - 1} | written | times
 
     timeline, cluster = made(handed_over(end=205))
-    batches = [batch(0, 200, 0, 1, 9), batch(200, end, 1, 9.5, 9.9)]
-    segment = Event(source="d/t-0/0.log", event="segment", writer=2, offset=0, log_end_offset=end, batches=batches)
-    timeline.collected_logs = {2: disk(2, "", [segment])}
-    (found,) = (r.resent_because for r in handovers(timeline, cluster) if r.kind == CHANGE)
+    timeline.collected_logs = {2: on_disk(end, batch(0, 200, 0, 1, 9), batch(200, end, 1, 9.5, 9.9))}
+    (found,) = (r for r in handovers(timeline, cluster) if r.kind == CHANGE)
     return found
 
 
-def test_a_batch_of_as_many_records_is_the_same_batch_sent_again() -> None:
-    assert (in_their_place(205) or "").startswith("the first batch in their place has as many records")
-    assert (in_their_place(210) or "").startswith("batches in their place were created before")
-    assert in_their_place(204) is None
+@pytest.mark.parametrize(
+    ("end", "producer", "because"),
+    [
+        (205, -1, "the first batch in their place has as many records"),
+        (210, -1, "batches in their place were created before"),
+        (205, 7, "all producers of this partition are idempotent"),
+    ],
+)
+def test_lost_records_that_may_have_been_sent_again(end: int, producer: int, because: str) -> None:
+    found = in_their_place(end, producer)
+    assert found.resent == EITHER
+    assert found.resent_because is not None
+    assert found.resent_because.startswith(because)
+
+
+def test_lost_records_of_which_too_few_are_in_their_place_were_not_sent_again() -> None:
+    assert (in_their_place(204).resent, in_their_place(204).resent_because) == (only(NO), None)
+
+
+# the end of the last leader's log
+
+
+def test_without_a_high_watermark_in_evidence_it_may_be_anywhere() -> None:
+    s = begun(2)
+    s.online(3, 10, 1, 2, [1, 2], 1)
+    timeline, cluster = made(s)
+    batch = {"base_offset": 0, "last_offset": 299, "leader_epoch": 1, "max_timestamp": 1, "control": False, "producer_id": -1}
+    timeline.collected_logs = {2: on_disk(300, batch)}
+    found = handovers(timeline, cluster)[-1]
+    assert (found.new_log_end.at_most, found.high_watermark) == (300, Interval())
 
 
 # premises
