@@ -617,7 +617,7 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
         row = row.narrowed(untraced_cuts=_only(NO))
     else:
         row = row.noted("untraced_cuts", _uncovered(last.leader, cluster))
-    disk = timeline.collected_logs.get(timeline.standing.leader if timeline.standing.leader is not None else -1)
+    disk = next((d for broker, d in timeline.collected_logs.items() if broker == timeline.standing.leader), None)
     if disk is not None and (log_end := exact_end(disk, timeline)) is not None:
         end = (disk.end_event(),)
         row = row.narrowed(new_log_end=Interval(0, log_end, (), end), high_watermark=_highest_mark(timeline))

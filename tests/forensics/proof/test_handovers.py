@@ -3,7 +3,7 @@ same story in which the missing piece is there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -11,7 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from forensics.model.events import Event
-from forensics.model.partition.replicas import Disk, disk
+from forensics.model.partition.replicas import Disk, Observation, disk
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import begin_gaps, end_gaps, handovers, transitions
 from forensics.proof.verdict import (
     ANY_ELECTION,
@@ -257,9 +258,9 @@ def test_each_change_that_is_missing_is_counted() -> None:
 def test_changes_that_were_seen_and_not_kept_are_not_missing() -> None:
     """Of a partition with very many changes of its ISR some are left out of the table of events."""
 
-    def unseen(broker: int = 1, since: float = 2.5, until: float = 3.5, leader_epoch: int = 0) -> int | None:
-        timeline, cluster = made(changing_isr(2))
-        timeline.events.append(Event(source="", event="events-left-out", writer=broker, at=when(since), last_at=when(until)))
+    def unseen(since: float = 2.5, until: float = 3.5, story: Evidence | None = None) -> int | None:
+        timeline, cluster = made(story or changing_isr(2))
+        timeline.events.append(Event(source="", event="events-left-out", writer=1, at=when(since), last_at=when(until)))
         timeline._by_kind = None
         (found,) = (r for r in handovers(timeline, cluster) if r.kind == CHANGE)
         return found.unseen.at_most
@@ -268,6 +269,7 @@ def test_changes_that_were_seen_and_not_kept_are_not_missing() -> None:
     assert unseen(since=3, until=3) == 0
     assert unseen(since=3.1, until=3.5) == 1, "after the change that is missing"
     assert unseen(since=-3, until=-2) == 1, "before it"
+    assert unseen(story=skipping(3)) == 2, "of other leader epochs"
 
 
 def test_a_leader_that_begins_at_offset_0_has_evidence_for_it() -> None:
@@ -610,6 +612,36 @@ def test_a_leader_that_did_not_print_its_start_may_have_lost_the_records_of_anot
     assert brought([1], prints_start=False) == {"earlier": True, "here": True}, "a leader from outside the ISR did not have them"
 
 
+def two_removals(change: Callable[[PartitionTimeline], None] = lambda _: None) -> Handover:
+    """Broker 2 takes over at 200. Broker 1 cuts its log from 205 to 200, broker 3 from 210 to 203."""
+    s = begun(1, 2, 3)
+    s.leads(1, 0, 0, 0, 0, [1, 2, 3])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.follows(3, 0.1, 0, 0, 0)
+    s.leads(2, 10, 1, 200, 200, [1, 2, 3], previous=0)
+    for broker, end, to in ((1, 205, 200), (3, 210, 203)):
+        s.follows(broker, 10.1, 1, end, 200, previous=0)
+        s.truncates(broker, 10.2, to)
+    timeline, cluster = made(s)
+    change(timeline)
+    (found,) = (r for r in handovers(timeline, cluster) if r.kind == CHANGE)
+    return found
+
+
+def test_of_several_removals_the_lowest_offset_bounds_the_high_watermark() -> None:
+    found = two_removals()
+    assert (found.had_all, found.high_watermark.at_most) == (only(YES), 200)
+
+
+def test_of_several_removals_the_leader_may_have_had_the_first() -> None:
+    def had_202(timeline: PartitionTimeline) -> None:
+        replica = timeline.replicas[2]
+        first = replica.events[0]
+        replica.observations.insert(0, Observation("log-end-offset", 2, 203, "at-least", 0, first.at, first))
+
+    assert two_removals(had_202).had_all == EITHER
+
+
 # the end of the old leader's log
 
 
@@ -840,14 +872,18 @@ def test_lost_records_of_which_too_few_are_in_their_place_were_not_sent_again() 
 # the end of the last leader's log
 
 
-def test_without_a_high_watermark_in_evidence_it_may_be_anywhere() -> None:
+@pytest.mark.parametrize("loads", [False, True])
+def test_that_a_log_ends_at_an_offset_does_not_show_a_high_watermark(loads: bool) -> None:
     s = begun(2)
+    if loads:
+        s.loads(2, 5, 300, unclean=False)
     s.online(3, 10, 1, 2, [1, 2], 1)
     timeline, cluster = made(s)
     batch = {"base_offset": 0, "last_offset": 299, "leader_epoch": 1, "max_timestamp": 1, "control": False, "producer_id": -1}
     timeline.collected_logs = {2: on_disk(300, batch)}
     found = handovers(timeline, cluster)[-1]
-    assert (found.new_log_end.at_most, found.high_watermark) == (300, Interval())
+    assert (found.new_log_end.at_most, found.high_watermark.at_least) == (300, 0)
+    assert loads or found.high_watermark.low == ()
 
 
 # premises
@@ -901,7 +937,8 @@ def test_another_member_of_the_isr_that_ran_on_bounds_the_high_watermark() -> No
     """It had all that was committed. The new leader, though it crashed, had as much."""
     s = followed_by(crashes=False)
     judged = judge(s)
-    assert (judged.verdict, the(judged).high_watermark.at_most) == (INTACT, 200)
+    mark = the(judged).high_watermark
+    assert (judged.verdict, mark.at_least, mark.at_most) == (INTACT, 0, 200)
     assert the(judge(followed_by(210, crashes=False))).high_watermark.at_most == 210
     assert judge(followed_by(210, crashes=False)).verdict != INTACT
 
