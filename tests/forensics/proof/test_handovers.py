@@ -178,7 +178,17 @@ def test_one_unclean_stop_before_the_evidence_is_enough() -> None:
 
 def test_a_partition_that_was_made_in_the_evidence_has_no_begin_before() -> None:
     assert list(begin_gaps(*made(handed_over()))) == []
-    assert row(handed_over(), BEGIN).unseen == exactly(0)
+    found = row(handed_over(), BEGIN)
+    assert (found.unseen, found.election) == (exactly(0), ANY_ELECTION)
+
+
+def test_a_first_leader_epoch_of_which_the_isr_is_not_known() -> None:
+    """Up to 2.5 the line with which a leader starts does not name the ISR."""
+    s = begun()
+    starts = "t-0 starts at Leader Epoch 0 from offset 0. Previous Leader Epoch was: -1"
+    s.line(1, "server", 0, f"INFO [Partition t-0 broker=1] {starts} (kafka.cluster.Partition)")
+    s.leads(2, 10, 1, 200, 200, [1, 2], previous=0)
+    assert list(begin_gaps(*made(s))) == ["only the number of leader epoch 0 is known"]
 
 
 # between two rows
