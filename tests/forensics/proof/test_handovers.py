@@ -317,8 +317,8 @@ def shrunk_in_the_end(*versions: int) -> Staged:
 
 LATER = {DESCRIBED: when(60)}
 ENDS = {
-    "a leader epoch of which nobody tells": Case(followed(3), [(END, "unseen")], "leader epoch 3 is mentioned", followed(1)),
-    "two leader epochs of which nobody tells": Case(followed_both(3, 5), [(END, "unseen")], "leader epoch 5 is mentioned", followed(1)),
+    "a leader epoch that is only mentioned": Case(followed(3), [(END, "unseen")], "leader epoch 3 is mentioned", followed(1)),
+    "two leader epochs that are only mentioned": Case(followed_both(3, 5), [(END, "unseen")], "leader epoch 5 is mentioned", followed(1)),
     "another leader later": Case(described(1), [(END, "unseen")], "kafka-topics showed broker 1 as leader", described(2), modified=LATER),
     "no leader later": Case(described("none"), [(END, "unseen")], "kafka-topics showed no leader", described(2), modified=LATER),
 }
@@ -582,7 +582,7 @@ def test_the_log_of_a_deposed_leader_begins_after_it() -> None:
 
 
 def unknown_to_the_leader(end: int) -> Staged:
-    """Where broker 2 began is not in evidence; broker 1 cut off records that it had led with."""
+    """The evidence does not show where broker 2 began; broker 1 cut off records that it had led with."""
     s = begun()
     s.leads(1, 0, 0, 0, 0, [1, 2])
     s.online(3, 10, 1, 2, [1, 2], 1)
