@@ -158,7 +158,7 @@ def _unseen(row: _Draft, t: LeaderTransition) -> _Draft:
 
 
 def _counted(row: _Draft, gaps: Sequence[Gap]) -> _Draft:
-    row = row.narrowed(unseen=Interval(0, sum(map(_missing, gaps))) if gaps else _NOTHING)
+    row = row.narrowed(unseen=Interval(0, sum(map(_missing, gaps))))
     return (
         row.noted("unseen", f"{gaps[0]}; state-change.log and controller.log of all brokers, with rotated files, would show it")
         if gaps
@@ -172,9 +172,9 @@ def _missing(gap: Gap) -> int:
 
 @cached_on_timeline
 def _gaps(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Gap, tuple[int, int] | None], ...]:
-    """The gaps between states, each with the order of the term in whose row it counts; None: the row of the end."""
-    known = [s for s in timeline.states if s.known_epoch is not None]
-    found = ((between(one, other, isr_told=True), one, other) for one, other in pairwise(known))
+    """The gaps between states, each with the order of the term in whose row it counts; None: the row of the end. Gaps before the first term
+    are in no row: begin_gaps reports them."""
+    found = ((between(one, other, isr_told=True), one, other) for one, other in pairwise(timeline.states))
     return tuple(
         (gap, _order_of(other, timeline, cluster))
         for gap, one, other in found
@@ -617,7 +617,7 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
         row = row.narrowed(untraced_cuts=_only(NO))
     else:
         row = row.noted("untraced_cuts", _uncovered(last.leader, cluster))
-    disk = timeline.collected_logs.get(timeline.standing.leader if timeline.standing.leader is not None else -1)
+    disk = next((d for broker, d in timeline.collected_logs.items() if broker == timeline.standing.leader), None)
     if disk is not None and (log_end := exact_end(disk, timeline)) is not None:
         end = (disk.end_event(),)
         row = row.narrowed(new_log_end=Interval(0, log_end, (), end), high_watermark=_highest_mark(timeline))

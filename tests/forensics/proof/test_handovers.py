@@ -3,17 +3,22 @@ same story in which the missing piece is there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timezone
 from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
 
 from forensics.model.events import Event
+from forensics.model.partition.replicas import Disk, Observation, disk
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import begin_gaps, end_gaps, handovers, transitions
 from forensics.proof.verdict import (
     ANY_ELECTION,
+    ANY_LOG,
+    ANY_PROCESS,
+    ANY_RESTART,
     BEGIN,
     BY_EPOCH,
     BY_HIGH_WATERMARK,
@@ -38,7 +43,9 @@ from forensics.proof.verdict import (
     UNKNOWN,
     WIPED,
     YES,
+    Handover,
     Interval,
+    Possible,
 )
 from tests.forensics.proof.staging import DESCRIBED, Evidence, Staged, begun, handed_over, judge, left, made, row, the, when
 from tests.forensics.proof.tables import exactly, only
@@ -137,6 +144,8 @@ def test_of_a_partition_of_which_no_leader_epoch_is_known() -> None:
     assert judged.why.startswith("no leader epoch is in the evidence")
     assert next(begin_gaps(*made(s))).startswith("no leader epoch")
     assert next(end_gaps(*made(s))).startswith("no leader epoch")
+    s.isr(1, 6, [1], 3)
+    assert next(end_gaps(*made(s))).startswith("no leader epoch"), "of the leader that changes its ISR it is not known in which epoch"
     s.leads(1, 10, 1, 200, 200, [1], previous=1)
     assert judge(s).verdict == INTACT
 
@@ -153,9 +162,33 @@ def test_a_broker_that_is_the_only_replica_has_nobody_to_take_over_from() -> Non
     assert judge(only_replica).verdict == INTACT
 
 
+def test_a_later_start_of_the_first_leader_is_not_the_start_of_its_first_leader_epoch() -> None:
+    """Leader epoch 1 is known from the controller. A restarted process does not know the leader epoch before."""
+    s = begun(2)
+    s.online(3, 10, 1, 2, [1, 2], 1)
+    s.leads(2, 20, 2, 200, 200, [1, 2], previous=-1)
+    assert list(begin_gaps(*made(s))) == []
+
+
+def test_one_unclean_stop_before_the_evidence_is_enough() -> None:
+    s = back(unclean=True)
+    s.loads(2, 7, 200, unclean=False)
+    assert left(judge(s)) == [(BEGIN, "unseen")]
+
+
 def test_a_partition_that_was_made_in_the_evidence_has_no_begin_before() -> None:
     assert list(begin_gaps(*made(handed_over()))) == []
-    assert row(handed_over(), BEGIN).unseen == exactly(0)
+    found = row(handed_over(), BEGIN)
+    assert (found.unseen, found.election) == (exactly(0), ANY_ELECTION)
+
+
+def test_a_first_leader_epoch_of_which_the_isr_is_not_known() -> None:
+    """Up to 2.5 the line with which a leader starts does not name the ISR."""
+    s = begun()
+    starts = "t-0 starts at Leader Epoch 0 from offset 0. Previous Leader Epoch was: -1"
+    s.line(1, "server", 0, f"INFO [Partition t-0 broker=1] {starts} (kafka.cluster.Partition)")
+    s.leads(2, 10, 1, 200, 200, [1, 2], previous=0)
+    assert list(begin_gaps(*made(s))) == ["only the number of leader epoch 0 is known"]
 
 
 # between two rows
@@ -235,9 +268,9 @@ def test_each_change_that_is_missing_is_counted() -> None:
 def test_changes_that_were_seen_and_not_kept_are_not_missing() -> None:
     """Of a partition with very many changes of its ISR some are left out of the table of events."""
 
-    def unseen(broker: int = 1, since: float = 2.5, until: float = 3.5, leader_epoch: int = 0) -> int | None:
-        timeline, cluster = made(changing_isr(2))
-        timeline.events.append(Event(source="", event="events-left-out", writer=broker, at=when(since), last_at=when(until)))
+    def unseen(since: float = 2.5, until: float = 3.5, story: Evidence | None = None) -> int | None:
+        timeline, cluster = made(story or changing_isr(2))
+        timeline.events.append(Event(source="", event="events-left-out", writer=1, at=when(since), last_at=when(until)))
         timeline._by_kind = None
         (found,) = (r for r in handovers(timeline, cluster) if r.kind == CHANGE)
         return found.unseen.at_most
@@ -246,6 +279,7 @@ def test_changes_that_were_seen_and_not_kept_are_not_missing() -> None:
     assert unseen(since=3, until=3) == 0
     assert unseen(since=3.1, until=3.5) == 1, "after the change that is missing"
     assert unseen(since=-3, until=-2) == 1, "before it"
+    assert unseen(story=skipping(3)) == 2, "of other leader epochs"
 
 
 def test_a_leader_that_begins_at_offset_0_has_evidence_for_it() -> None:
@@ -283,8 +317,8 @@ def shrunk_in_the_end(*versions: int) -> Staged:
 
 LATER = {DESCRIBED: when(60)}
 ENDS = {
-    "a leader epoch of which nobody tells": Case(followed(3), [(END, "unseen")], "leader epoch 3 is mentioned", followed(1)),
-    "two leader epochs of which nobody tells": Case(followed_both(3, 5), [(END, "unseen")], "leader epoch 5 is mentioned", followed(1)),
+    "a leader epoch that is only mentioned": Case(followed(3), [(END, "unseen")], "leader epoch 3 is mentioned", followed(1)),
+    "two leader epochs that are only mentioned": Case(followed_both(3, 5), [(END, "unseen")], "leader epoch 5 is mentioned", followed(1)),
     "another leader later": Case(described(1), [(END, "unseen")], "kafka-topics showed broker 1 as leader", described(2), modified=LATER),
     "no leader later": Case(described("none"), [(END, "unseen")], "kafka-topics showed no leader", described(2), modified=LATER),
 }
@@ -431,11 +465,26 @@ def test_what_the_new_leader_went_through(name: str) -> None:
 def test_a_leader_that_ran_on() -> None:
     found = row(handed_over())
     assert (found.process, found.log, found.had_all) == (only(RUNNING), only(KEPT), only(YES))
+    assert (found.high_watermark.at_least, found.high_watermark.at_most) == (0, 200)
 
 
 def test_a_leader_that_was_stopped_cleanly() -> None:
     found = row(back_before_leading(clean=True))
     assert (found.process, found.log, found.had_all) == (only(STOPPED), only(KEPT), only(YES))
+
+
+@pytest.mark.parametrize(("previous", "process", "log"), [(1, only(RUNNING), only(KEPT)), (-1, ANY_PROCESS, ANY_LOG)])
+def test_a_leader_that_knew_an_epoch_ran_on_even_if_its_log_begins_later(previous: int, process: Possible, log: Possible) -> None:
+    """Broker 1 is elected again in leader epoch 2; of leader epoch 1 no line is in the evidence."""
+    s = Staged()
+    s.runs(1, 5)
+    s.runs(2, -1)
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.leads(1, 10, 2, 200, 200, [1, 2], previous=previous)
+    s.leads(2, 20, 3, 300, 300, [1, 2], previous=0)
+    found = judge(s).rows[1]
+    assert (found.process, found.log) == (process, log)
 
 
 def test_a_leader_that_crashed() -> None:
@@ -467,6 +516,13 @@ def test_a_crash_and_a_high_watermark_that_was_seen_show_a_loss() -> None:
     judged = judge(back_before_leading(recovers=True, mark=380))
     assert judged.verdict == LOST
     assert "340..379" in judged.why
+
+
+@pytest.mark.parametrize(("reached", "mark"), [(None, 300), (290, 300), (380, 380)])
+def test_what_all_in_sync_replicas_had_reached_was_committed(reached: int | None, mark: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before leader epochs, logs show it that were cut to a high watermark (test_pre_kip101)."""
+    monkeypatch.setattr("forensics.proof.handovers.reached_by_isr", lambda *_: reached)
+    assert row(back_before_leading(recovers=True)).high_watermark.at_least == mark
 
 
 def emptied(*, created: bool = True) -> Staged:
@@ -526,7 +582,7 @@ def test_the_log_of_a_deposed_leader_begins_after_it() -> None:
 
 
 def unknown_to_the_leader(end: int) -> Staged:
-    """Where broker 2 began is not in evidence; broker 1 cut off records that it had led with."""
+    """The evidence does not show where broker 2 began; broker 1 cut off records that it had led with."""
     s = begun()
     s.leads(1, 0, 0, 0, 0, [1, 2])
     s.online(3, 10, 1, 2, [1, 2], 1)
@@ -564,6 +620,36 @@ def test_a_leader_that_did_not_print_its_start_may_have_lost_the_records_of_anot
     assert brought([1, 3], prints_start=False) == {"earlier": False, "here": False}
     assert brought([1, 3], prints_start=True) == {"earlier": True, "here": True}
     assert brought([1], prints_start=False) == {"earlier": True, "here": True}, "a leader from outside the ISR did not have them"
+
+
+def two_removals(change: Callable[[PartitionTimeline], None] = lambda _: None) -> Handover:
+    """Broker 2 takes over at 200. Broker 1 cuts its log from 205 to 200, broker 3 from 210 to 203."""
+    s = begun(1, 2, 3)
+    s.leads(1, 0, 0, 0, 0, [1, 2, 3])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.follows(3, 0.1, 0, 0, 0)
+    s.leads(2, 10, 1, 200, 200, [1, 2, 3], previous=0)
+    for broker, end, to in ((1, 205, 200), (3, 210, 203)):
+        s.follows(broker, 10.1, 1, end, 200, previous=0)
+        s.truncates(broker, 10.2, to)
+    timeline, cluster = made(s)
+    change(timeline)
+    (found,) = (r for r in handovers(timeline, cluster) if r.kind == CHANGE)
+    return found
+
+
+def test_of_several_removals_the_lowest_offset_bounds_the_high_watermark() -> None:
+    found = two_removals()
+    assert (found.had_all, found.high_watermark.at_most) == (only(YES), 200)
+
+
+def test_of_several_removals_the_leader_may_have_had_the_first() -> None:
+    def had_202(timeline: PartitionTimeline) -> None:
+        replica = timeline.replicas[2]
+        first = replica.events[0]
+        replica.observations.insert(0, Observation("log-end-offset", 2, 203, "at-least", 0, first.at, first))
+
+    assert two_removals(had_202).had_all == EITHER
 
 
 # the end of the old leader's log
@@ -609,7 +695,14 @@ def test_the_end_of_a_log_that_was_recovered_says_nothing_of_the_high_watermark(
 @pytest.mark.parametrize(("isr", "at_most"), [([2], 200), ([2, 3], None)])
 def test_a_recovered_log_bounds_the_high_watermark_if_no_other_replica_was_in_sync(isr: Sequence[int], at_most: int | None) -> None:
     """Broker 1 is elected from outside the ISR, and the old leader is back with a log that ends where broker 1 began."""
-    assert row(crashed_both(clean=False, isr=isr)).high_watermark.at_most == at_most
+    found = row(crashed_both(clean=False, isr=isr)).high_watermark
+    assert (found.at_least, found.at_most) == (0, at_most)
+
+
+def test_the_only_in_sync_replica_may_have_crashed_until_another_one_joins_it() -> None:
+    """Broker 1, elected from outside the ISR, did not join it."""
+    assert row(crashed_both(clean=True, isr=[2])).sole_restart == only(NONE, CLEAN)
+    assert row(crashed_both(clean=False, isr=[2])).sole_restart == ANY_RESTART
 
 
 # the only in-sync replica
@@ -714,6 +807,105 @@ def test_the_only_in_sync_replica_came_back_when_it_was_not_alone_any_more() -> 
     assert not refused(15, starts=25)
 
 
+def back_with_less(*, clean: bool) -> Handover:
+    """The row of the restart: broker 1, left alone at 14 s, goes down and is back at 240. Broker 2 then cuts its log from 300 to 240."""
+    s = begun()
+    s.version(1, -0.5, "2.8.2")
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.isr(1, 14, [1], 1)
+    if clean:
+        s.stops(1, 20)
+    s.starts(1, 30)
+    if clean:
+        s.finds_clean_stop(1, 30.5)
+    s.loads(1, 31, 240, unclean=not clean)
+    s.leads(1, 33, 0, 240, 240, [1])
+    s.follows(2, 34, 0, 300, 200, previous=0)
+    s.truncates(2, 34.1, 240)
+    return row(s, RESTART)
+
+
+def test_the_only_in_sync_replica_lost_the_end_of_its_log() -> None:
+    assert back_with_less(clean=False).sole_end_lost == only(YES)
+    assert back_with_less(clean=True).sole_end_lost == only(NO)
+
+
+def test_records_that_the_only_in_sync_replica_does_not_have_were_committed_even_if_it_was_stopped_cleanly() -> None:
+    found = back_with_less(clean=True)
+    assert (found.log, found.sole_commit, found.had_all) == (only(KEPT), only(YES), EITHER)
+    assert (found.high_watermark.at_least, found.high_watermark.at_most) == (300, None)
+
+
+# producers
+
+
+def on_disk(end: int, *batches: dict[str, object]) -> Disk:
+    """The log of broker 2."""
+    return disk(2, "", [Event(source="d/t-0/0.log", event="segment", writer=2, offset=0, log_end_offset=end, batches=[*batches])])
+
+
+def in_their_place(end: int, producer: int = -1) -> Handover:
+    """The row of a hand-over that lost offsets 200 to 204. The new leader's first batch, created before it led, ends here."""
+
+    def batch(first: int, end: int, epoch: int, since: float, until: float) -> dict[str, object]:
+        created, last = (int(when(seconds).replace(tzinfo=timezone.utc).timestamp() * 1000) for seconds in (since, until))
+        times = {"base_timestamp": created, "max_timestamp": last, "append_time": False}
+        written = {"leader_epoch": epoch, "producer_id": producer, "control": False, "whole": True}
+        return {"base_offset": first, "last_offset": end - 1} | written | times
+
+    timeline, cluster = made(handed_over(end=205))
+    timeline.collected_logs = {2: on_disk(end, batch(0, 200, 0, 1, 9), batch(200, end, 1, 9.5, 9.9))}
+    (found,) = (r for r in handovers(timeline, cluster) if r.kind == CHANGE)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("end", "producer", "because"),
+    [
+        (205, -1, "the first batch in their place has as many records"),
+        (210, -1, "batches in their place were created before"),
+        (205, 7, "all producers of this partition are idempotent"),
+    ],
+)
+def test_lost_records_that_may_have_been_sent_again(end: int, producer: int, because: str) -> None:
+    found = in_their_place(end, producer)
+    assert found.resent == EITHER
+    assert found.resent_because is not None
+    assert found.resent_because.startswith(because)
+
+
+def test_lost_records_of_which_too_few_are_in_their_place_were_not_sent_again() -> None:
+    assert (in_their_place(204).resent, in_their_place(204).resent_because) == (only(NO), None)
+
+
+# the end of the last leader's log
+
+
+@pytest.mark.parametrize("loads", [False, True])
+def test_that_a_log_ends_at_an_offset_does_not_show_a_high_watermark(loads: bool) -> None:
+    s = begun(2)
+    if loads:
+        s.loads(2, 5, 300, unclean=False)
+    s.online(3, 10, 1, 2, [1, 2], 1)
+    timeline, cluster = made(s)
+    batch = {"base_offset": 0, "last_offset": 299, "leader_epoch": 1, "max_timestamp": 1, "control": False, "producer_id": -1}
+    timeline.collected_logs = {2: on_disk(300, batch)}
+    found = handovers(timeline, cluster)[-1]
+    assert (found.new_log_end.at_most, found.high_watermark.at_least) == (300, 0)
+    assert loads or found.high_watermark.low == ()
+
+
+# premises
+
+
+def test_rows_name_the_first_premise_that_does_not_hold_for_the_log_of_either_leader() -> None:
+    s = handed_over()
+    s.forget("broker-1/logs/server.log")
+    fails = {"broker 1": "kafka.log prints no INFO line in a run of broker 1"}
+    assert [r.premises for r in judge(s).rows] == [fails, fails, {}]
+
+
 # evidence that contradicts itself
 
 
@@ -755,7 +947,8 @@ def test_another_member_of_the_isr_that_ran_on_bounds_the_high_watermark() -> No
     """It had all that was committed. The new leader, though it crashed, had as much."""
     s = followed_by(crashes=False)
     judged = judge(s)
-    assert (judged.verdict, the(judged).high_watermark.at_most) == (INTACT, 200)
+    mark = the(judged).high_watermark
+    assert (judged.verdict, mark.at_least, mark.at_most) == (INTACT, 0, 200)
     assert the(judge(followed_by(210, crashes=False))).high_watermark.at_most == 210
     assert judge(followed_by(210, crashes=False)).verdict != INTACT
 
