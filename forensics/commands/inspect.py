@@ -90,6 +90,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
         yield Text("This evidence was redacted: names are not the real ones.", style="bold")
         yield Text()
     yield _files(report.cluster.sources)
+    yield from _newest_first(report.cluster.sources)
     yield from _layouts(report.cluster.sources)
     yield from _unrecognised(report.cluster.sources)
     yield from _list("Problems", [f"{s.path}: {s.problem}" for s in report.cluster.sources if s.problem])
@@ -158,6 +159,16 @@ def _times(sources: Sequence[Source], time_format: str) -> tuple[str, str]:
     first = min((s.first for s in sources if s.first), default=None)
     last = max((s.last for s in sources if s.last), default=None)
     return first.strftime(time_format) if first is not None else "", last.strftime(time_format) if last is not None else ""
+
+
+def _newest_first(sources: Sequence[Source]) -> Iterator[RenderableType]:
+    """The files whose newest line comes first. The lines of one file may be of several writers."""
+    from rich.text import Text
+
+    from forensics.output.sanitise import clean
+
+    for file in sorted({source.path.partition("#")[0] for source in sources if source.newest_first}):
+        yield Text(clean(f"\n{file}: the newest line comes first; lines are read in the order of their times"))
 
 
 def _layouts(sources: Sequence[Source]) -> Iterator[RenderableType]:

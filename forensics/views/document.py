@@ -118,6 +118,7 @@ class Report:
                         "unrecognised": s.unrecognised,
                         "first": timestamp(s.first),
                         "last": timestamp(s.last),
+                        "newest_first": s.newest_first,
                         "layout": s.layout,
                         "problem": s.problem,
                     }

@@ -80,3 +80,12 @@ def test_an_export_that_ends_at_a_limit_of_rows_is_reported(limit: int, reported
     write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "kibana-csv", limit=limit)
     gaps = [f.summary for f in local.report(local.events_of(tmp_path)).findings if f.kind == "evidence-gap"]
     assert any("has exactly 1,000 rows" in summary for summary in gaps) is reported
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_the_direction_of_an_export_is_in_the_report(newest_first: bool, tmp_path: Path) -> None:
+    write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "kibana-csv", newest_first=newest_first)
+    document = local.report(local.events_of(tmp_path)).document()
+    logs = [s for s in document["evidence"]["sources"] if s["kind"] == "server-log"]
+    assert {s["newest_first"] for s in logs if s["broker"] != 100} == {newest_first}
+    assert all(s["first"] <= s["last"] for s in logs)
