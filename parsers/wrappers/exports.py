@@ -25,6 +25,8 @@ TRIED = 50
 MAX_RECORD = 16 * MAX_LOG_LINE
 """Bytes of one record of a JSON document; longer ones are skipped."""
 _BLOCK = 1 << 20
+_DONE = 1 << 16
+"""Bytes of records that are dropped together once they were read."""
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?P<end>"?)|[{}\[\]]', re.DOTALL)
 _OPENING = re.compile(r'(?:\[\s*){0,2}\{\s*"[^"\n]{1,200}"\s*:')
 _MARK = "\ufeff"
@@ -186,7 +188,7 @@ class _Document:
 def _objects(outer: Outer) -> Iterator[ExportRecord]:
     """The objects, or arrays of objects, in the outermost array of a document."""
     document = _Document(outer)
-    stack: list[tuple[bytes, int]] = []
+    stack: Stack = []
     begin: int | None = None
     depth = at = 0
     while True:
@@ -194,8 +196,9 @@ def _objects(outer: Outer) -> Iterator[ExportRecord]:
         if token is None or (token[0][:1] == b'"' and not token["end"]):
             at = token.start() if token is not None else len(document.data)
             if begin is None:
-                document.drop(at)
-                stack, at = [(mark, -1) for mark, _ in stack], 0
+                done = _begin_of_row(stack, at)
+                document.drop(done)
+                stack, at = _moved(stack, done), at - done
             elif len(document.data) > MAX_RECORD:
                 outer.problem = f"line {document.line}: a record of more than {MAX_RECORD >> 20} MiB; nothing after it was read"
                 return
@@ -212,7 +215,24 @@ def _objects(outer: Outer) -> Iterator[ExportRecord]:
             stack.pop()
             if begin is not None and len(stack) == depth:
                 yield from document.records(begin, at)
-                document.drop(at)
-                stack, begin, at = [(opened, -1) for opened, _ in stack], None, 0
+                begin = None
+                if at >= _DONE:
+                    document.drop(at)
+                    stack, at = _moved(stack, at), 0
     if stack:
         outer.problem = "the JSON document is incomplete; the records up to here were read"
+
+
+Stack = list[tuple[bytes, int]]
+"""The open brackets with their positions in the buffer; negative: before it."""
+
+
+def _begin_of_row(stack: Stack, at: int) -> int:
+    """Where an array inside an array begins, which is a row if an object follows; otherwise `at`."""
+    inner = len(stack) > 1 and stack[-1][0] == stack[-2][0] == b"[" and stack[-1][1] >= 0
+    return stack[-1][1] if inner else at
+
+
+def _moved(stack: Stack, count: int) -> Stack:
+    """The same brackets after so many bytes of the buffer were dropped."""
+    return [(mark, place - count if place >= count else -1) for mark, place in stack]

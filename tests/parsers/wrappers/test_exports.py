@@ -76,12 +76,15 @@ def test_objects_of_a_document(name: str, indent: int | None) -> None:
 @given(st.lists(st.text(max_size=20), max_size=8), st.integers(1, 40))
 @settings(max_examples=60, deadline=None)
 def test_blocks_of_any_size_give_the_same_records(texts: list[str], block: int) -> None:
-    data = json.dumps([{"message": LINE, "note": text} for text in ["", *texts]], indent=1).encode()
-    whole = read(data)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exports, "_BLOCK", block)
-        assert read(data) == whole
-    assert [record.fields["note"] for record in whole] == ["", *texts]
+    rows = [{"@message": LINE, "note": text} for text in ["", *texts]]
+    insights = {"results": [[{"field": name, "value": value} for name, value in row.items()] for row in rows]}
+    for data in (json.dumps(rows, indent=1).encode(), json.dumps(insights).encode()):
+        whole = read(data)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(exports, "_BLOCK", block)
+            patch.setattr(exports, "_DONE", block)
+            assert read(data) == whole
+        assert [record.fields for record in whole] == rows
 
 
 @pytest.mark.parametrize(
