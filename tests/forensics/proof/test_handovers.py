@@ -13,6 +13,7 @@ import pytest
 from forensics.model.events import Event
 from forensics.model.partition.replicas import Disk, Observation, disk
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.proof import handovers as module
 from forensics.proof.handovers import begin_gaps, end_gaps, handovers, transitions
 from forensics.proof.verdict import (
     ANY_ELECTION,
@@ -150,16 +151,32 @@ def test_of_a_partition_of_which_no_leader_epoch_is_known() -> None:
     assert judge(s).verdict == INTACT
 
 
-def test_a_broker_that_is_the_only_replica_has_nobody_to_take_over_from() -> None:
+def led_by_the_first_line(*, loads: bool, replicas: str) -> Staged:
+    """Broker 1 leads in leader epoch 3 as the evidence begins."""
     s = begun(1)
-    s.loads(1, 5, 200, unclean=False)
+    if loads:
+        s.loads(1, 5, 200, unclean=False)
     s.receives(1, 9, 1, 3, [1], 3)
     s.leads(1, 10, 3, 200, 200, [1], previous=-1)
-    only_replica = Staged()
+    replaced = Staged()
     for path, text in s.files.items():
-        only_replica.put(path, text.replace("replicas=[1, 2]", "replicas=[1]").splitlines())
-    assert left(judge(s)) == [(BEGIN, "unseen")]
-    assert judge(only_replica).verdict == INTACT
+        replaced.put(path, text.replace("replicas=[1, 2]", f"replicas=[{replicas}]").splitlines())
+    return replaced
+
+
+def test_a_broker_that_is_the_only_replica_has_nobody_to_take_over_from() -> None:
+    assert left(judge(led_by_the_first_line(loads=True, replicas="1, 2"))) == [(BEGIN, "unseen")]
+    assert judge(led_by_the_first_line(loads=True, replicas="1")).verdict == INTACT
+
+
+def test_the_log_of_the_only_replica_has_to_be_seen_when_it_is_loaded() -> None:
+    assert left(judge(led_by_the_first_line(loads=False, replicas="1"))) == [(BEGIN, "unseen")]
+
+
+def test_the_first_reason_says_which_files_would_show_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, cluster = made(handed_over())
+    monkeypatch.setattr(module, "log_coverage", lambda *_: SimpleNamespace(reasons=("lines are cut", "INFO is off")))
+    assert module._wanted(1, cluster) == "lines are cut"
 
 
 def test_a_later_start_of_the_first_leader_is_not_the_start_of_its_first_leader_epoch() -> None:
@@ -892,7 +909,7 @@ def test_that_a_log_ends_at_an_offset_does_not_show_a_high_watermark(loads: bool
     batch = {"base_offset": 0, "last_offset": 299, "leader_epoch": 1, "max_timestamp": 1, "control": False, "producer_id": -1}
     timeline.collected_logs = {2: on_disk(300, batch)}
     found = handovers(timeline, cluster)[-1]
-    assert (found.new_log_end.at_most, found.high_watermark.at_least) == (300, 0)
+    assert (found.new_log_end, found.high_watermark.at_least) == (Interval(0, 300, (), found.new_log_end.high), 0)
     assert loads or found.high_watermark.low == ()
 
 
