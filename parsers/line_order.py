@@ -19,6 +19,18 @@ _CLOCKS = pa.array(["line", "utc"], pa.string())
 _MILLI, _MICRO = timedelta(milliseconds=1), timedelta(microseconds=1)
 
 
+FEW = 5
+"""Least number of steps between lines that show a direction."""
+MOSTLY = 4
+"""Newest-first logs have this many times more steps back than forward. Threads print milliseconds out of order, so every log has some steps in
+the other direction."""
+
+
+def mostly_back(ascents: int, descents: int) -> bool:
+    """Whether the newest line comes first, by the number of steps forward and back."""
+    return descents > MOSTLY * ascents
+
+
 class Stamp(NamedTuple):
     """A line, its first byte, its time and the clock that shows it (`line` or `utc`)."""
 

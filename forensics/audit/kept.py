@@ -11,6 +11,7 @@ import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,11 +20,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from forensics.model.cluster.cluster_history import CLUSTER_ID
-from forensics.tools.ordered_records import KEPT, Merger
+from forensics.tools.ordered_records import KEPT, Merger, logs
 from parsers.containers.units import Unit
-from parsers.containers.walk import read_unit
-from parsers.log_pattern import compiled
-from parsers.records import batches, records
+from parsers.records import batches
 from parsers.schemas import EVENTS, Row
 from spark.sorting import ORDER
 
@@ -55,15 +54,7 @@ class Part(NamedTuple):
 
 def record_batches(units: Iterable[Unit], kinds: Mapping[str, str], log_patterns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The log records of units (schema RECORDS). `kinds`: the kind of each log that is read, by path."""
-    layouts = [compiled(pattern) for pattern in log_patterns]
-    rows = (
-        row
-        for unit in units
-        for member, stream, _ in read_unit(unit)
-        if stream is not None and member.path in kinds
-        for row in records(stream, member, kinds[member.path], layouts)
-    )
-    return batches(rows)
+    return batches(chain.from_iterable(logs(units, kinds, log_patterns)))
 
 
 def keep(given: Iterable[pa.RecordBatch], schema: pa.Schema, group: Group, directory: Path) -> list[Row]:

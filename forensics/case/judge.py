@@ -18,7 +18,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.partition import offsets
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import Judge
-from forensics.tools import checkpoint_diff as checkpoint_diff
+from forensics.tools import checkpoint_diff
 from forensics.views.story.assembly import steps
 from forensics.views.story.step import STEPS, rows_of
 

@@ -30,7 +30,7 @@ from forensics.model.cluster.facts import Cluster, Measure
 from forensics.model.findings import FINDING, Client, Evidence, Finding, Place, Range, Salvageable
 from forensics.model.rows import Rows
 from forensics.proof.records import HANDOVER
-from forensics.tools import checkpoint_diff as checkpoint_diff
+from forensics.tools import checkpoint_diff
 from forensics.tools.ordered_records import KEPT, RecordFilter
 from parsers.cached import cached_property
 from parsers.schemas import EVENTS, Row

@@ -18,7 +18,7 @@ from forensics.model.events import IDENTIFIED
 from forensics.model.findings import CLIENTS, FINDING, SALVAGEABLE
 from forensics.model.partition import offsets
 from forensics.proof.records import HANDOVER
-from forensics.tools import checkpoint_diff as checkpoint_diff
+from forensics.tools import checkpoint_diff
 from forensics.tools.ordered_records import KEPT
 from forensics.views.story.step import STEPS
 from parsers.schemas import EVENTS, documented

@@ -24,7 +24,7 @@ from parsers.cached import cached_property
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit
 from parsers.evidence import LOG_KINDS
-from parsers.layouts import Layout, abbreviates
+from parsers.layouts import abbreviates
 from parsers.log_pattern import compiled
 from parsers.records import RECORDS, records
 from parsers.schemas import Row, documented
@@ -179,15 +179,8 @@ class Merger:
     stated: bool = True
 
     def rows(self, units: Iterable[Unit]) -> Iterator[Row]:
-        layouts = [compiled(pattern) for pattern in self.log_patterns]
-        for unit in units:
-            yield from self._of_unit(unit, layouts)
-
-    def _of_unit(self, unit: Unit, layouts: Sequence[Layout]) -> Iterator[Row]:
-        for member, stream, _ in read_unit(unit):
-            kind = self.kinds.get(member.path)
-            if stream is not None and kind is not None:
-                yield from self.placed(records(stream, member, kind, layouts, stated=self.stated))
+        for log in logs(units, self.kinds, self.log_patterns, stated=self.stated):
+            yield from self.placed(log)
 
     def placed(self, rows: Iterable[Row]) -> Iterator[Row]:
         """Rows of `schema` for rows of RECORDS; the rows of one source must come in its order."""
@@ -236,6 +229,16 @@ class Merger:
         digest = blake2b(f"{owner} {row['time']} {row['text']}".encode("utf-8", "replace"), digest_size=16)
         digest.update(b" %d" % place.count(row["time"], digest.digest()))
         return digest.digest()
+
+
+def logs(units: Iterable[Unit], kinds: Mapping[str, str], log_patterns: Sequence[str], *, stated: bool = True) -> Iterator[Iterator[Row]]:
+    """The records (rows of parsers.records.RECORDS) of each log in the units. `kinds`: the kind of each log that is read, by path."""
+    layouts = [compiled(pattern) for pattern in log_patterns]
+    for unit in units:
+        for member, stream, _ in read_unit(unit):
+            kind = kinds.get(member.path)
+            if stream is not None and kind is not None:
+                yield records(stream, member, kind, layouts, stated=stated)
 
 
 class _Place:

@@ -3,7 +3,7 @@
 Here: pure functions, no evidence and no files: give leadership back to preferred replicas, replace brokers that are gone for
 good, even out replicas and preferred leaders, and, as a last resort, elect outside the ISR. As little as possible is moved, no
 partition is in two reassignments, and whatever depends on unknown facts is refused with a reason. Not here: the state of the cluster
-(standing), Kafka's tools and files (kafka_tools), the words (report.plan).
+(forensics.model.cluster.final_state), Kafka's tools and files (kafka_tools), the words (forensics.views.plan).
 """
 
 from __future__ import annotations

@@ -128,10 +128,9 @@ class LogFile(Reading):
 
     def collected(self) -> Row:
         of_writers = sum(reading.count for reading in self.writers.named.values())
-        own = self.writers.own.collected()
-        ends = {name: own[name] for name in ("first", "last")} if self.writers.own.newest_first else {}
+        own = self.writers.own
         lines = max(0, self.line - 1 + self.unended - of_writers)
-        return {**super().collected(), **ends, "lines": lines, "wall_minus_utc_ms": own["wall_minus_utc_ms"]}
+        return {**super().collected(), **own.span(), "lines": lines, "wall_minus_utc_ms": own.collected()["wall_minus_utc_ms"]}
 
     def _chunks(self, stream: BinaryIO) -> Iterator[bytes]:
         """Pieces of whole lines, where possible of whole records; a line longer than CHUNK comes as its first CHUNK bytes."""

@@ -13,17 +13,14 @@ from collections.abc import Hashable, Sequence
 from datetime import datetime
 from itertools import pairwise
 
-FEW = 5
-"""Least number of steps back."""
-MOSTLY = 4
-"""Steps back for each step forward: threads print milliseconds out of order, so every log has some steps in the other direction."""
+from parsers.line_order import FEW, mostly_back
 
 
 def is_newest_first(times: Sequence[datetime]) -> bool:
     """Whether most of the steps between neighbouring records go back in time."""
     back = sum(later < earlier for earlier, later in pairwise(times))
     forward = sum(later > earlier for earlier, later in pairwise(times))
-    return back >= FEW and back > MOSTLY * forward
+    return back + forward >= FEW and mostly_back(forward, back)
 
 
 def reading_order(begins: Sequence[bool], stamps: Sequence[Hashable], texts: Sequence[bytes], *, last: bool) -> list[int]:

@@ -16,9 +16,10 @@ from statistics import median_low
 import pyarrow as pa
 
 from parsers.catalogue.columnar.heads import microseconds, moment_of
-from parsers.catalogue.newest_first import FEW, is_newest_first, reading_order
+from parsers.catalogue.newest_first import is_newest_first, reading_order
 from parsers.catalogue.reading import Quickly, Reading
 from parsers.layouts import Layout
+from parsers.line_order import FEW
 from parsers.matching.messages import Seen
 from parsers.matching.text import text_of
 from parsers.schemas import MAX_TEXT, Member, Row, Rows
@@ -55,8 +56,7 @@ class Unwrapped(Reading):
         """Events of the lines kept; the last record waits for further lines unless these are the last."""
         if not len(self.lines):
             return
-        data = b"\n".join(self.lines.text) + b"\n"
-        self.starts = list(accumulate([len(text) + 1 for text in self.lines.text], initial=0))
+        data = self._joined()
         self.layouts.written = time_of(self.lines.utc[-1])
         self.layouts.learn(data)
         if self._is_newest_first():
@@ -67,6 +67,11 @@ class Unwrapped(Reading):
         yield from self.chunk(data[: self.starts[done]])
         self.lines.drop(done)
         self.size = len(data) - self.starts[done]
+
+    def _joined(self) -> bytes:
+        """The lines kept as one chunk; notes where each of them begins."""
+        self.starts = list(accumulate([len(text) + 1 for text in self.lines.text], initial=0))
+        return b"\n".join(self.lines.text) + b"\n"
 
     def _is_newest_first(self) -> bool:
         """Decided once, with the first lines that show a direction."""
@@ -87,11 +92,11 @@ class Unwrapped(Reading):
         records = [self.layouts.record_at(text, 0) for text in lines.text]
         order = reading_order([record is not None for record in records], lines.utc, lines.text, last=last)
         times = [record.time for index in sorted(order) if (record := records[index]) is not None and record.time is not None]
-        self.ends = [*self.ends[:1], *times[:1], *times[-1:]][:1] + times[-1:] if times else self.ends
+        if times:
+            self.ends = (self.ends or times)[:1] + times[-1:]
         self.lines = lines.at(order)
-        data = b"\n".join(self.lines.text) + b"\n"
-        self.starts = list(accumulate([len(text) + 1 for text in self.lines.text], initial=0))
         if order:
+            data = self._joined()
             self._compare(len(order))
             events = [row for rows in self.chunk(data) for row in (rows.to_pylist() if isinstance(rows, pa.RecordBatch) else [rows])]
             yield from sorted(events, key=_place_of)
@@ -101,8 +106,11 @@ class Unwrapped(Reading):
 
     def collected(self) -> Row:
         difference = median_low(self.differences) if self.differences else None
-        ends = {"first": self.ends[0], "last": self.ends[-1]} if self.ends else {}
-        return {**super().collected(), **ends, "bytes": None, "lines": self.count, "wall_minus_utc_ms": difference}
+        return {**super().collected(), **self.span(), "bytes": None, "lines": self.count, "wall_minus_utc_ms": difference}
+
+    def span(self) -> Row:
+        """First and last time of a source whose newest record comes first, in the order of the file; nothing for others."""
+        return {"first": self.ends[0], "last": self.ends[-1]} if self.ends else {}
 
     def _compare(self, done: int) -> None:
         """Compares the wrapper's UTC with the wall clock of the records, at lines spread over the chunk."""

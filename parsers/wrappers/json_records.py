@@ -112,20 +112,7 @@ def of_json(text: bytes) -> Sequence[Peeled] | None:
         document = json.loads(text.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
-    peeled = _of_value(document)
-    return peeled or None
-
-
-def _of_value(value: Any) -> list[Peeled]:
-    if isinstance(value, dict):
-        peeled = of_object(value)
-        return [peeled] if peeled is not None else []
-    if not isinstance(value, list):
-        return []
-    if len(value) == 2 and _number(value[0]) is not None and isinstance(value[1], dict):
-        peeled = of_object({"timestamp": value[0], **value[1]})
-        return [peeled] if peeled is not None else []
-    return [peeled for item in value if isinstance(item, dict) and (peeled := of_object(item)) is not None]
+    return [peeled for fields in expanded(document) if (peeled := of_object(fields)) is not None] or None
 
 
 class _Fields:
@@ -169,12 +156,12 @@ _KNOWN: Mapping[str, str] = {
 
 
 def expanded(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The records in one element of a document: an object, a row of CloudWatch Logs Insights as an array of fields and values, or a stream
+    """The records in a line or in one element of a document: an object, a time with an object, a row of CloudWatch Logs Insights as an array of fields and values, or a stream
     of Loki with its labels and many values."""
     if isinstance(value, list):
         if len(value) == 2 and isinstance(value[1], dict) and (at := _number(value[0])) is not None:
             yield {"timestamp": at, **value[1]}
-        elif value and all(isinstance(cell, dict) and {"field", "value"} <= cell.keys() for cell in value):
+        elif value and all(isinstance(cell, dict) and cell.keys() == {"field", "value"} for cell in value):
             yield {str(cell["field"]): cell["value"] for cell in value}
         else:
             for item in value:
@@ -238,12 +225,15 @@ def of_object(document: Mapping[str, Any]) -> Peeled | None:
     return Peeled(text, writer, host, at if utc else None, stream or ("journal" if partial else ""), partial)
 
 
+_log_kind = lru_cache(maxsize=1 << 10)(log_kind)
+
+
 def _writer(document: Mapping[str, Any], fields: _Fields) -> tuple[str, str]:
     """The pod or stream, and the host. If a field names one of Kafka's log files, the name of the writer ends with that file: lines of
     several files of a host are in no order within one millisecond."""
     writer, host = _string(document, fields.pods).strip("/"), _string(document, fields.hosts).strip("/")
     file = _string(document, fields.files).replace("\\", "/").rpartition("/")[2]
-    if file and log_kind(file) is not None and not writer.endswith(file) and (writer or host):
+    if file and _log_kind(file) is not None and not writer.endswith(file) and (writer or host):
         writer = f"{writer or host}/{file}"
     return writer, host
 

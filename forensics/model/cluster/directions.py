@@ -10,11 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-FEW = 5
-"""Minimum number of steps between lines; a log with fewer takes the direction of the other logs in its directory."""
-MOSTLY = 4
-"""Newest-first logs have this many times more steps back than forward. Threads print milliseconds out of order, so every log has some
-steps back."""
+from parsers.line_order import FEW, mostly_back
 
 
 def straightened(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -22,7 +18,7 @@ def straightened(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     of_directory: dict[str, list[bool]] = defaultdict(list)
     for row in rows:
         if (steps := _steps(row["collected"])) is not None and sum(steps) >= FEW:
-            of_directory[_directory(row)].append(_backwards(*steps))
+            of_directory[_directory(row)].append(mostly_back(*steps))
     return [{**row, "collected": _turned(row["collected"])} if _is_backwards(row, of_directory[_directory(row)]) else row for row in rows]
 
 
@@ -37,16 +33,13 @@ def _steps(collected: Mapping[str, Any] | None) -> tuple[int, int] | None:
     return collected.get("ascents") or 0, collected.get("descents") or 0
 
 
-def _backwards(ascents: int, descents: int) -> bool:
-    return descents > MOSTLY * ascents
-
-
 def _is_backwards(row: Mapping[str, Any], others: Iterable[bool]) -> bool:
+    """A log with few steps takes the direction of the other logs in its directory."""
     steps = _steps(row["collected"])
     if steps is None:
         return False
     if sum(steps) >= FEW:
-        return _backwards(*steps)
+        return mostly_back(*steps)
     known, (ascents, descents) = list(others), steps
     return descents >= ascents and bool(known) and all(known)
 

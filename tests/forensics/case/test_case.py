@@ -30,7 +30,7 @@ from forensics.model.cluster import final_state
 from forensics.model.cluster.build import Options
 from forensics.model.timelines import judged
 from forensics.output.files import whole_directory
-from forensics.tools import checkpoint_diff as checkpoint_diff
+from forensics.tools import checkpoint_diff
 from forensics.views.document import Report
 from forensics.views.story.assembly import PROVEN, proven, story_rows
 from forensics.views.story.step import STORY, Wanted

@@ -9,7 +9,7 @@ import pytest
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition import last_events as last_events
+from forensics.model.partition import last_events
 from forensics.model.partition.replicas import Replica
 from forensics.model.partition.timeline import PartitionTimeline
 
