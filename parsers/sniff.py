@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 
 from parsers import formats
+from parsers.containers.magic import is_cut
 from parsers.formats.file_kind import Head
 from parsers.lines import UTF16, decoded
 from parsers.paths import log_kind, name_of
@@ -74,7 +75,9 @@ def _log_by_lines(head: Head) -> str | None:
 
 
 def _without_lines(text: Head, head: bytes) -> str:
-    return "binary" if _is_binary(head) else formats.kind_after_logs(text) or log_kind(text.path) or "text"
+    if _is_binary(head):
+        return "binary"
+    return formats.kind_after_logs(text) or (None if is_cut(head) else log_kind(text.path)) or "text"
 
 
 def _is_binary(head: bytes) -> bool:

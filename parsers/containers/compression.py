@@ -75,6 +75,10 @@ DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
 }
 
 
+SIGNATURES = (*_MAGIC, *(b"BZh%d1AY&SY" % level for level in range(1, 10)))
+"""How compressed streams begin."""
+
+
 def compression(head: bytes) -> str | None:
     """How bytes with this beginning are compressed: a key of DECOMPRESSORS; None if they are not."""
     for magic, form in _MAGIC.items():

@@ -6,7 +6,7 @@ Here: the forms that are read and those that are only named. Not here: the signa
 
 from __future__ import annotations
 
-from parsers.containers.compression import compression
+from parsers.containers.compression import SIGNATURES, compression
 from parsers.containers.tar import is_tar
 
 _MAGIC = {
@@ -24,6 +24,11 @@ _MAGIC = {
 }
 UNREAD = {form for form in _MAGIC.values() if " " in form}
 """Forms that cannot be read here."""
+
+
+def is_cut(content: bytes) -> bool:
+    """Whether a file with this content is a container that ends within its signature."""
+    return bool(content) and any(len(content) < len(magic) and magic.startswith(content) for magic in (*_MAGIC, *SIGNATURES))
 
 
 def form_of(name: str, head: bytes) -> str:

@@ -46,6 +46,12 @@ def kind(path: str, head: bytes) -> str:
     return found
 
 
+@pytest.mark.parametrize("content", [b"P", b"PK", b"BZh", b"BZh91AY&S"])
+def test_a_container_that_ends_within_its_signature_is_not_a_log(content: bytes) -> None:
+    assert sniff(Member("server.log", len(content), None), content) == "text"
+    assert sniff(Member("server.log", 2, None), b"26") == "server-log"
+
+
 @pytest.mark.parametrize(
     ("path", "head", "expected"),
     [
