@@ -430,13 +430,13 @@ def _begins(table: pa.Table, resolver: EventResolver) -> dict[int, datetime]:
     return found
 
 
-def _set_apart(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins: Mapping[int, datetime]) -> None:
+def _set_apart(sources: Iterable[Source], begins: Mapping[int, datetime]) -> None:
     """Moves sources outside a collection's directory, which were assigned to it as the node's only collection, into a collection of
     their own if the process was restarted after the collection's disks were saved: those disks do not show the current state."""
     for (node, _), own in _members(sources).items():
         saved = _disks_saved(own)
         outside = [s for s in own if not _inside(s)]
-        if outside and saved is not None and saved < begins.get(node, saved) and _written(own, offsets_ms):
+        if outside and saved is not None and saved < begins.get(node, saved) and _written(own):
             apart = commonprefix([s.path for s in outside]).rpartition("/")[0]
             for s in outside:
                 s.collection = apart
@@ -456,9 +456,9 @@ def _members(sources: Iterable[Source]) -> dict[tuple[int, str], list[Source]]:
     return found
 
 
-def _written(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> bool:
+def _written(sources: Iterable[Source]) -> bool:
     """Whether modification times are write times: each log's own equals that of its last line."""
-    times = ((s.modified, s.last - timedelta(milliseconds=offsets_ms[s.path])) for s in sources if s.last is not None)
+    times = ((s.modified, s.last) for s in sources if s.last is not None)
     return all(modified is None or abs(modified - last) <= COPIED for modified, last in times)
 
 
@@ -475,14 +475,14 @@ def _age(sources: Iterable[Source], last_line: datetime | None) -> datetime | No
     return max(*times, last_line) if min(times) <= last_line + COPIED else last_line
 
 
-def _order_collections(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins: Mapping[int, datetime]) -> dict[int, list[str]]:
+def _order_collections(sources: Iterable[Source], begins: Mapping[int, datetime]) -> dict[int, list[str]]:
     """Collections of each node, oldest first, by the last write in each. A collection with disks saved since the last process start
     sorts after those without: the latest collection must be the one with the current disks."""
     members = _members(sources)
 
     def age(key: tuple[int, str]) -> tuple[bool, datetime, str]:
         own = members[key]
-        last = _age(own, _last_line(own, offsets_ms))
+        last = _age(own, _last_line(own))
         now = any(s.kind in DISK_KINDS for s in own) and (last is None or last >= begins.get(key[0], last))
         return now, last or datetime.min, key[1]
 
@@ -492,13 +492,12 @@ def _order_collections(sources: Iterable[Source], offsets_ms: Mapping[str, int],
     return found
 
 
-def _last_line(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> datetime | None:
-    """UTC of the last log line in a collection's own directory."""
-    own = (s for s in sources if s.last is not None and _inside(s))
-    return max((s.last - timedelta(milliseconds=offsets_ms[s.path]) for s in own if s.last is not None), default=None)
+def _last_line(sources: Iterable[Source]) -> datetime | None:
+    """Time of the last log line in a collection's own directory."""
+    return max((s.last for s in sources if s.last is not None and _inside(s)), default=None)
 
 
-def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]], offsets_ms: Mapping[str, int]) -> dict[str, datetime]:
+def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]]) -> dict[str, datetime]:
     """Files of earlier collections whose modification times are lost or were set by a copy: all are later than the last line of the logs
     next to them, which is impossible for the log itself. Those files were saved with that line at the latest."""
     members: dict[tuple[int, str], list[Source]] = defaultdict(list)
@@ -507,7 +506,7 @@ def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]], offs
             members[(s.node, s.collection)].append(s)
     found: dict[str, datetime] = {}
     for own in members.values():
-        end = _last_line(own, offsets_ms)
+        end = _last_line(own)
         kept = min((s.modified for s in own if s.modified is not None), default=None)
         if end is not None and (kept is None or kept > end + COPIED):
             found.update((s.path, end + timedelta(microseconds=1)) for s in own if not s.kind.endswith(LOG_SUFFIX))
@@ -593,6 +592,8 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
     owned = replace(owned, topics=_topic_names(table))
     resolver, clocks = _with_clocks(owned, collected, sources, raw, options or Options(), hosts_of)
+    for s in sources:
+        _correct(s, resolver)
     resolver, ordered = _with_collections(resolver, sources, _begins(table, resolver))
     evidence = partial(
         Cluster,
@@ -606,7 +607,6 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
     events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
     for s in sources:
-        _correct(s, resolver)
         s.path = resolver.shown(s.path)
     modes: dict[int | None, set[str | None]] = defaultdict(set)
     for e in raw:
@@ -681,10 +681,10 @@ def _with_collections(
 ) -> tuple[EventResolver, dict[int, list[str]]]:
     """The resolver with the collection of each source and the times at which earlier collections were saved, and each node's collections,
     oldest first; also sets the collections of `sources`."""
-    _set_apart(sources, resolver.offsets_ms, begins)
-    ordered = _order_collections(sources, resolver.offsets_ms, begins)
+    _set_apart(sources, begins)
+    ordered = _order_collections(sources, begins)
     collections = {s.path: s.collection for s in sources}
-    return replace(resolver, collections=collections, saved=_saved(sources, ordered, resolver.offsets_ms)), ordered
+    return replace(resolver, collections=collections, saved=_saved(sources, ordered)), ordered
 
 
 def _clusters(

@@ -288,7 +288,22 @@ def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> 
     skew = offset_ms - nearest_zone(offset_ms) * MINUTE_MS
     jumps = sorted((j for w in witnesses for j in w.jumps if _sane(j.before) and _sane(j.after)), key=lambda j: j.before)
     found = _by_jumps(jumps, samples, offset_ms, skew) or _by_starts(starts, offset_ms, skew) or _by_samples(of_files, offset_ms, skew)
-    return tuple(reversed(found))
+    return tuple(_at_its_jump(change, jumps, [(at, zone + skew) for at, zone in samples]) for change in reversed(found))
+
+
+def _at_its_jump(change: Change, jumps: Sequence[Jump], samples: Sequence[tuple[datetime, int]]) -> Change:
+    """A change to a larger offset, placed where the clock jumped by its size, if a log shows that between the last sample before the change
+    and the first one after it. Samples only bound the place of a change."""
+    moved = timedelta(milliseconds=change.after_ms - change.before_ms)
+    before, after = timedelta(milliseconds=change.before_ms), timedelta(milliseconds=change.after_ms)
+    begin = max((at for at, offset in samples if offset == change.before_ms), default=datetime.min)
+    end = min((at for at, offset in samples if offset == change.after_ms and at > begin), default=datetime.max)
+    late = timedelta(milliseconds=LATE_MS)
+    shown = [j for j in jumps if moved <= j.after - j.before <= moved + late and begin <= j.before - before < end]
+    if moved < timedelta(0) or not shown:
+        return change
+    # All lines before the change are earlier than the first line after it, also those of files that end there.
+    return replace(change, at=min(j.after for j in shown) - after, source="", line=None)
 
 
 def _by_jumps(jumps: Sequence[Jump], samples: Sequence[tuple[datetime, int]], offset_ms: int, skew: int) -> list[Change]:
