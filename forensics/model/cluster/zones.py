@@ -287,8 +287,10 @@ def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> 
     samples = sorted({*of_files, *((s.utc, zone) for s, zone, _ in starts)})
     skew = offset_ms - nearest_zone(offset_ms) * MINUTE_MS
     jumps = sorted((j for w in witnesses for j in w.jumps if _sane(j.before) and _sane(j.after)), key=lambda j: j.before)
-    found = _by_jumps(jumps, samples, offset_ms, skew) or _by_starts(starts, offset_ms, skew) or _by_samples(of_files, offset_ms, skew)
-    return tuple(_at_its_jump(change, jumps, [(at, zone + skew) for at, zone in samples]) for change in reversed(found))
+    if found := _by_jumps(jumps, samples, offset_ms, skew):
+        return tuple(reversed(found))
+    bounded = _by_starts(starts, offset_ms, skew) or _by_samples(of_files, offset_ms, skew)
+    return tuple(_at_its_jump(change, jumps, [(at, zone + skew) for at, zone in samples]) for change in reversed(bounded))
 
 
 def _at_its_jump(change: Change, jumps: Sequence[Jump], samples: Sequence[tuple[datetime, int]]) -> Change:
