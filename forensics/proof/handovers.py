@@ -361,7 +361,7 @@ def _lowest_start(piece: Piece, t: LeaderTransition) -> tuple[int | None, int, t
     """The offset from which the records are probably gone, the lowest from which they may be, and the high watermarks that show it."""
     if not piece.proven or nothing_written_since(piece):
         return None, piece.start, ()
-    mark = seen_high_watermark(piece.removal, t.timeline)
+    mark = seen_high_watermark(piece.removal, t.timeline, t.cluster)
     likely, low, marks = likely_start(piece, [mark] if mark is not None else [], unclean=_elected_outside(t), timeline=t.timeline)
     return likely, min(low, piece.start), marks
 
@@ -523,7 +523,7 @@ def _high_watermark(row: _Draft, t: LeaderTransition) -> _Draft:
 def _observed_marks(row: _Draft, t: LeaderTransition, end: int) -> _Draft:
     """High watermarks that were observed before the hand-over; a lone in-sync replica commits all that it appends."""
     assert t.longest is not None
-    seen = [seen_high_watermark(t.longest, t.timeline), *(high_watermark_of_cut(r, t.timeline) for r in t.removals)]
+    seen = [seen_high_watermark(t.longest, t.timeline, t.cluster), *(high_watermark_of_cut(r, t.timeline) for r in t.removals)]
     for offset, event in filter(None, seen):
         row = row.narrowed(high_watermark=Interval(offset, None, (event,)))
     before = t.term.before
