@@ -273,7 +273,7 @@ def _process(row: _Draft, t: LeaderTransition) -> _Draft:
     if t.stopped_cleanly:
         return row.narrowed(process=_only(STOPPED))
     if t.crashed or t.leader_recovered:
-        lost = f"broker {t.leader} crashed before it led in leader epoch {t.term.epoch}; what it had not flushed may be gone"
+        lost = f"broker {t.leader} crashed before it led in leader epoch {t.term.epoch}; records that it had not flushed may be lost"
         since = t.coverage.holds(ORDER) and t.restarted_since_in_sync(t.leader)
         return (row.narrowed(process=_only(CRASHED)) if since else row.noted("process", lost)).noted("log", lost)
     unknown = f"whether broker {t.leader} was stopped cleanly before it led in leader epoch {t.term.epoch} is unknown"
@@ -454,7 +454,7 @@ def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline,
             return row.noted("sole_restart", f"broker {broker} led alone in leader epoch {state.leader_epoch}; {_wanted(broker, cluster)}")
         if _recovers(state, timeline):
             return row.noted(
-                "sole_restart", f"broker {broker} was the only in-sync replica and crashed; what it had not flushed may be gone"
+                "sole_restart", f"broker {broker} was the only in-sync replica and crashed; records that it had not flushed may be lost"
             )
         if _restarted_unclean(state, timeline, cluster):
             unclean = f"broker {broker} was the only in-sync replica and was restarted, and no line shows that it was stopped cleanly"

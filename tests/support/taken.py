@@ -25,7 +25,7 @@ from forensics.incidents.folding import places
 from forensics.model.findings import CONFIDENCES, LEVELS, Finding
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
-from forensics.views.headline import EXCLUDED, loss_of, summary
+from forensics.views.headline import EXCLUDED
 from parsers import evidence, schemas
 from parsers.containers.names import moment as instant
 from parsers.schemas import EVENTS, Member
@@ -275,7 +275,7 @@ def judged(told: Report) -> Judged:
     lost_at = {f"{p.topic}-{p.partition}": at for p in gone if (at := p.end or p.start) is not None}
     least = {f"{p['topic']}-{p['partition']}": found for p in told.partitions if (found := AT_LEAST.match(p["why"]))}
     sure = {name: range(int(found[1]), int(found[2]) + 1) for name, found in least.items() if verdicts[name] == LOST}
-    return Judged(claims(told.findings), verdicts, since, until, lost_at, sure, loss_of(*told.judged), summary(*told.judged))
+    return Judged(claims(told.findings), verdicts, since, until, lost_at, sure, told.headline.loss, told.headline.summary)
 
 
 Violation = tuple[str, str]
@@ -355,7 +355,7 @@ def _same(one: Claim, other: Claim) -> bool:
     return bool(one.place) or not one.brokers or not other.brokers or bool({*one.brokers} & {*other.brokers})
 
 
-NOTHING_KNOWN = re.compile(r"NOT KNOWN|Nothing can be said|cannot be excluded|not collected|not in evidence")
+NOTHING_KNOWN = re.compile(r"[Uu]nknown whether|Losses.* are unknown|Nothing can be said|cannot be excluded|not collected|not in evidence")
 
 
 def _silent(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
