@@ -71,6 +71,15 @@ MIN_SKEW_MS = 1_000
 HARMFUL_SKEW_MS = 10_000
 """About the session and lag timeouts: with such a clock error, a cause may appear after its effect in uncorrected logs."""
 
+SAME_FAILURE = timedelta(hours=1)
+"""Errors of one kind and one process that are at most this far apart are one failure."""
+UNREACHABLE = timedelta(minutes=1)
+"""A node that restarts refuses connections for a shorter time."""
+NO_QUORUM = timedelta(seconds=10)
+"""An ordinary election of the metadata quorum ends within this time."""
+REFUSED_REPEATEDLY = 3
+"""A leader that was replaced retries an ISR change once or twice before it learns that."""
+
 # rules about elections and settings
 
 SAME_PREFERRED_ELECTION = timedelta(seconds=30)

@@ -153,7 +153,7 @@ EVENTS = pa.schema(
         documented("duration_ms", pa.int64(), "how long the fact lasted, milliseconds; `time` is its beginning"),
         documented("reason", pa.string(), "short word for why or between which states"),
         documented("directory", pa.string(), "log directory, or directory id"),
-        documented("key", pa.string(), "name of a setting; client id of a group's member"),
+        documented("key", pa.string(), "name of a setting; client id of a group's member; exception after a fatal error"),
         documented("host", pa.string(), "host of a group's member, as its coordinator saw it"),
         documented("value", pa.string(), "value of a setting, version, cluster id"),
         documented("replica_offsets", pa.list_(REPLICA_OFFSET), "what a leader knew of its followers"),

@@ -11,6 +11,7 @@ from parsers.patterns import (
     clients,
     controller,
     early,
+    failures,
     fetching,
     forks,
     groups,
@@ -47,6 +48,7 @@ PATTERNS: tuple[Pattern, ...] = (
     *groups.PATTERNS,
     *settings.PATTERNS,
     *early.PATTERNS,
+    *failures.PATTERNS,
     *forks.PATTERNS,
     *silent.PATTERNS,
 )

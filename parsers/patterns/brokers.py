@@ -734,12 +734,28 @@ _REGISTRATION: tuple[Pattern, ...] = (
 
 _FAULTS = ("org.apache.kafka.server.fault.ProcessTerminatingFaultHandler", "org.apache.kafka.server.fault.LoggingFaultHandler")
 
+_EXCEPTION = r"(?:\n(?P<_exception>.*))?"
+"""The lines after an error: the exception, its stack trace, and the exceptions that caused it."""
+_LONGEST = 400
+"""Characters of an exception that an event keeps."""
+
+
+def with_exception(row: Row) -> Iterator[Row]:
+    """The event with the exception in `key`: its first line, and the first line of the exception that caused it in the end."""
+    lines = (row["_groups"]["_exception"] or "").split("\n")
+    thrown = [line.strip() for line in lines if line[:1].strip()]
+    causes = [line for line in thrown[1:] if line.startswith("Caused by: ")]
+    yield {**row, "key": "; ".join(one[:_LONGEST] for one in (*thrown[:1], *causes[-1:])) or None}
+
+
 _DEATHS: tuple[Pattern, ...] = (
     Pattern(
         name="thread-died",
         event="fatal-error",
         literal="Error due to",
-        regex=r"Error due to ?",
+        regex=r"Error due to ?" + _EXCEPTION,
+        explode=with_exception,
+        multiline=True,
         versions=("0.8.2", "4.3"),
         fixed={"reason": "thread"},
         samples=(
@@ -761,7 +777,9 @@ _DEATHS: tuple[Pattern, ...] = (
         name="thread-uncaught",
         event="fatal-error",
         literal="Uncaught exception in ",
-        regex=r"Uncaught exception in (?:thread '(?P<value>.*)':|(?P<value>.*?): ?)",
+        regex=r"Uncaught exception in (?:thread '(?P<value>[^\n]*?)':|(?P<value>[^\n]*?): ?)" + _EXCEPTION,
+        explode=with_exception,
+        multiline=True,
         versions=("0.8.2", "4.3"),
         fixed={"reason": "thread"},
         samples=(
@@ -783,7 +801,9 @@ _DEATHS: tuple[Pattern, ...] = (
         name="process-exiting",
         event="fatal-error",
         literal="ing Kafka",
-        regex=r"Exiting Kafka(?:\.| due to fatal exception(?: during startup\.)?)|Halting Kafka\.",
+        regex=r"(?:Exiting Kafka(?:\.| due to fatal exception(?: during startup\.)?)|Halting Kafka\.)" + _EXCEPTION,
+        explode=with_exception,
+        multiline=True,
         versions=("0.11.0", "4.3"),
         fixed={"reason": "process"},
         samples=(
@@ -798,15 +818,24 @@ _DEATHS: tuple[Pattern, ...] = (
         name="process-fatal",
         event="fatal-error",
         literal="Fatal error during ",
-        regex=r"Fatal error during (?P<value>KafkaServer\w* (?:startup|shutdown)|(?:broker|controller) (?:startup|shutdown))\..*"
-        r"|Fatal error during (?P<value>KafkaServer\w* (?:startup|shutdown))",
+        regex=r"Fatal error during (?P<value>(?:KafkaServer\w*|broker|controller) (?:startup|shutdown))(?:\.[^\n]*)?" + _EXCEPTION,
+        explode=with_exception,
+        multiline=True,
         versions=("0.8.2", "4.3"),
         fixed={"reason": "process"},
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] ERROR [KafkaServer id=1] Fatal error during KafkaServer startup. Prepare to shutdown"
-                " (kafka.server.KafkaServer)",
-                {"node": 1, "value": "KafkaServer startup", "reason": "process"},
+                " (kafka.server.KafkaServer)\norg.apache.kafka.common.KafkaException: Socket server failed to bind to 0.0.0.0:9092: Address"
+                " already in use.\n\tat kafka.network.Acceptor.openServerSocket(SocketServer.scala:667)\nCaused by: java.net.BindException:"
+                " Address already in use\n\t... 13 more",
+                {
+                    "node": 1,
+                    "value": "KafkaServer startup",
+                    "reason": "process",
+                    "key": "org.apache.kafka.common.KafkaException: Socket server failed to bind to 0.0.0.0:9092: Address already in use.;"
+                    " Caused by: java.net.BindException: Address already in use",
+                },
                 "source: 2.8 KafkaServer",
             ),
         ),
@@ -833,7 +862,9 @@ _DEATHS: tuple[Pattern, ...] = (
         name="process-fatal-unnamed",
         event="fatal-error",
         literal="(kafka.Kafka$)",
-        regex=r"",
+        regex=_EXCEPTION,
+        explode=with_exception,
+        multiline=True,
         versions=("0.8.0", "1.0"),
         loggers=("kafka.Kafka$",),
         fixed={"reason": "process"},
@@ -910,7 +941,9 @@ _DEATHS: tuple[Pattern, ...] = (
         name="process-fault",
         event="fatal-error",
         literal=" fault: ",
-        regex=r"Encountered (?P<reason>.*?) ?fault: (?P<value>.*)",
+        regex=r"Encountered (?P<reason>[^\n]*?) ?fault: (?P<value>[^\n]*)" + _EXCEPTION,
+        explode=with_exception,
+        multiline=True,
         versions=("3.3", "4.3"),
         loggers=_FAULTS,
         samples=(

@@ -34,6 +34,8 @@ NOT_IN_TABLE = frozenset(
         "GroupMetadataManager",
         "KafkaApis",
         "LogDirFailureChannel",
+        "NetworkClient",
+        "Selector",
         "PeriodicTaskControlManager",
         "SubscriptionState",
         "TopicConfigManager",

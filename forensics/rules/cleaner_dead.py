@@ -1,0 +1,61 @@
+"""cleaner-dead: the log cleaner of a broker ended because of an error.
+
+Here: threads that ended because of an error. Not here: threads that a shutdown ends, and other threads (fatal_error).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, span
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+
+
+def of_cleaner(error: Event) -> bool:
+    return error.event == "fatal-error" and error.reason == "thread" and "kafka-log-cleaner-thread" in (error.text or "").split("\n")[0]
+
+
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    for node, errors in failures(e for e in cluster.of("fatal-error") if of_cleaner(e)):
+        yield _finding(node, errors, cluster)
+
+
+def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Finding:
+    who, cause, thrown = named_node(node, cluster), cause_of(errors), exception(errors)
+    back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None else None
+    return Finding(
+        kind="cleaner-dead",
+        severity="medium",
+        confidence="certain",
+        brokers=(node,) if node is not None else (),
+        start=errors[0].at,
+        end=back.at if back is not None else None,
+        cause=cause.name if cause is not None else None,
+        summary=f"the log cleaner of {who} ended because of an error" + (f": {cause.words}" if cause is not None else ""),
+        explanation=(
+            f"The log cleaner of {who} ended because of an error {span(errors)}."
+            + (f" The error is: {thrown}." if thrown else "")
+            + f" Compacted topics of {who}, such as __consumer_offsets, are not compacted any more and grow until the cleaner runs again."
+            + (f" {who[0].upper()}{who[1:]} was started again at {moment(back.at)}." if back else "")
+        ),
+        next_steps=(
+            *(cause.next_steps if cause is not None else ()),
+            f"Restart {who} after the cause is removed, and watch the metric `kafka.log:type=LogCleanerManager,name=time-since-last-run-ms`.",
+        ),
+        evidence=quote(errors[:5], errors[-1:], back),
+    )
+
+
+RULE = Rule(
+    kind="cleaner-dead",
+    rank=286,
+    level="medium",
+    meaning="A thread of the log cleaner ended because of an error: compacted topics grow until the broker is restarted.",
+    benign=("A thread that ends because its broker shuts down.",),
+    cluster=detect,
+    many=Aggregation(key=lambda f: f.brokers),
+    root="lost its log cleaner",
+)

@@ -1,0 +1,48 @@
+"""disk-full: found a disk full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import failures, named_node, span
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, quote
+
+
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    for node, errors in failures(e for e in cluster.of("log-file-refused") if e.reason == "full"):
+        yield _finding(node, errors, cluster)
+
+
+def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Finding:
+    who = named_node(node, cluster)
+    detail = next((f" ({e.value})" for e in errors if e.value), "")
+    return Finding(
+        kind="disk-full",
+        severity="high",
+        confidence="certain",
+        brokers=(node,) if node is not None else (),
+        start=errors[0].at,
+        end=errors[-1].at,
+        summary=f"{who} found a disk full{detail}",
+        explanation=f"{who[0].upper()}{who[1:]} found a disk full{detail} {span(errors)}. A broker cannot append records to a full disk: the log directory goes offline, and without another one the broker ends.",
+        next_steps=(
+            "Free space outside the log directories, or enlarge the disk; check both `df -h` and `df -i`. Do not delete segment files by hand.",
+            "After the broker is up, reduce retention.ms or retention.bytes of the largest topics (`kafka-log-dirs.sh --describe` shows their sizes), or move replicas to other brokers.",
+        ),
+        evidence=quote(errors[:5], errors[-1:]),
+    )
+
+
+RULE = Rule(
+    kind="disk-full",
+    rank=283,
+    level="high",
+    meaning="A broker could not write because its disk, or its quota on it, was full.",
+    benign=("A disk is also called full if it has no free inodes or a quota is used up.",),
+    cluster=detect,
+    many=Aggregation(key=lambda f: f.brokers),
+    root="found its disk full",
+)

@@ -1,0 +1,85 @@
+"""fatal-error: an error ended a process that was up, or one of its threads.
+
+Here: processes, and threads without a finding of their own. Not here: failed starts (start_failed), failed log directories
+(log_dir_failure), replica fetchers (fetcher_dead) and the log cleaner (cleaner_dead).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import cause_of, exception, failed_starts, failures, named_node, span
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.rules.cleaner_dead import of_cleaner
+from forensics.rules.fetcher_dead import of_fetcher
+
+
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    starting = {id(e) for attempts in failed_starts(cluster).values() for a in attempts for e in a.errors}
+    errors = (e for e in cluster.of("fatal-error") if id(e) not in starting and not _reported_elsewhere(e))
+    for node, same in failures(errors, _what):
+        yield _finding(node, same, cluster)
+
+
+def _reported_elsewhere(error: Event) -> bool:
+    return error.reason in ("log-dir", "locked") or of_fetcher(error) or of_cleaner(error)
+
+
+def _what(error: Event) -> str | None:
+    """The process ends once; threads and faults are told apart by their names."""
+    return None if _ends(error) else f"{error.reason} {error.value}"
+
+
+def _ends(error: Event) -> bool:
+    """Whether the process ended."""
+    return error.reason in ("process", "fatal", "disk")
+
+
+def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Finding:
+    first, ended = errors[0], _ends(errors[0])
+    who, cause, thrown = named_node(node, cluster), cause_of(errors), exception(errors)
+    back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None and ended else None
+    name = f" ({first.value})" if first.value else ""
+    what = (
+        "ended because of a fatal error"
+        if ended
+        else "lost a thread"
+        if first.reason == "thread"
+        else f"reported a {first.reason or ''} fault"
+    )
+    why = f": {cause.words}" if cause is not None else ""
+    return Finding(
+        kind="fatal-error",
+        severity="high" if ended else "medium",
+        confidence="certain",
+        brokers=(node,) if node is not None else (),
+        start=first.at,
+        end=back.at if back is not None else None,
+        cause=cause.name if cause is not None else None,
+        summary=f"{who} {what}{name}{why}",
+        explanation=(
+            f"{who[0].upper()}{who[1:]} {what}{name} {span(errors)}{why}."
+            + (f" The error is: {thrown}." if thrown else "")
+            + ("" if ended or first.reason != "thread" else f" The process of {who} continued without this thread until its next restart.")
+            + (f" {who[0].upper()}{who[1:]} was started again at {moment(back.at)}." if back else "")
+        ),
+        next_steps=cause.next_steps
+        if cause is not None
+        else (f"Read the exception in server.log of {who} at {moment(first.at)}, and search Kafka's issue tracker for it.",),
+        evidence=quote(errors[:5], errors[-1:], back),
+    )
+
+
+RULE = Rule(
+    kind="fatal-error",
+    rank=284,
+    level="high",
+    meaning="An error ended a process that was up (high), or one of its threads, or a fault was reported that the process survived (medium).",
+    benign=("Errors that end a start: reported as start-failed.",),
+    cluster=detect,
+    many=Aggregation(key=lambda f: f.brokers),
+    root="ended because of a fatal error",
+)
