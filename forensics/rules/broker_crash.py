@@ -46,7 +46,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
     effects = _Effects(partitions)
     for node in cluster.nodes.values():
         for outage in cluster.availability(node.id).outages:
-            if outage.life is not None and (node.broker or not _left(outage, cluster)) and outage.how in (KILLED, MISSED):
+            if node.broker and outage.life is not None and outage.how in (KILLED, MISSED):
                 yield _finding(_crash(node, outage, outage.life, cluster), effects, cluster)
 
 
@@ -86,11 +86,6 @@ def _begun(life: BrokerRun) -> Event | None:
 
 def _unclean(life: BrokerRun) -> list[Event]:
     return [e for e in life.evidence if e.event == "unclean-start"]
-
-
-def _left(outage: Outage, cluster: Cluster) -> bool:
-    """The next event is of another cluster. A node that is only a controller prints nothing when it is stopped, so this shows no crash."""
-    return outage.event.cluster != cluster.number
 
 
 class _Effects:

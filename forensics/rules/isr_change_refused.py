@@ -1,0 +1,67 @@
+"""isr-change-refused: the ISR changes of a leader were refused again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import REFUSED_REPEATEDLY, UNREACHABLE
+
+
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    events = [e for e in timeline.of("isr-rejected") if e.reason in ("version", "stale", "bad-zk-version") and e.at is not None]
+    for group in _streaks(events):
+        if (
+            len(group) >= REFUSED_REPEATEDLY
+            and group[0].at is not None
+            and group[-1].at is not None
+            and group[-1].at - group[0].at >= UNREACHABLE
+        ):
+            yield _finding(timeline, group)
+
+
+def _streaks(events: Sequence[Event]) -> Iterator[list[Event]]:
+    """Refusals of one leader that follow each other."""
+    for writer in sorted({e.writer for e in events if e.writer is not None}):
+        yield [e for e in events if e.writer == writer]
+
+
+def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
+    first, last = events[0], events[-1]
+    writers = tuple(sorted({e.writer for e in events if e.writer is not None}))
+    who = brokers_named(writers)
+    return Finding(
+        kind="isr-change-refused",
+        severity="medium",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=writers,
+        start=first.at,
+        end=last.at,
+        cause=None,
+        summary=f"{timeline.name}: ISR changes of {who} were refused {len(events)} times, until {moment(last.at)}",
+        explanation=(
+            f"From {moment(first.at)} to {moment(last.at)} {len(events)} ISR changes of {who} for {timeline.name} were refused, because {who} has an old state of the "
+            f'partition ("Cached zkVersion not equal to that in zookeeper" up to 2.6). {who} does not learn the new state, so its ISR cannot shrink or grow.'
+        ),
+        next_steps=(
+            f"Restart {who}: only then it receives the state of its partitions again. If many brokers are affected, first force a new controller election by deleting the znode /controller.",
+            "Upgrade Kafka: from 1.1.1 and 2.0 on a broker recovers from a lost ZooKeeper session without a restart (KAFKA-2729).",
+        ),
+        evidence=quote(events[:4], last),
+    )
+
+
+RULE = Rule(
+    kind="isr-change-refused",
+    rank=88,
+    level="medium",
+    meaning="ISR changes of a leader were refused again and again, because it has an old state of the partition.",
+    benign=("A leader that was just replaced is refused once or twice before it learns that.",),
+    partition=detect,
+    many=Aggregation(whenever=True, key=lambda f: f.brokers),
+)

@@ -1,0 +1,65 @@
+"""request-refused: a broker could not become leader or follower as the controller required."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
+
+_WHY = {
+    "error": "an error while it processed the LeaderAndIsr request",
+    "leader-unavailable": "the new leader was not among the live brokers that it knew",
+    "fetch-not-startable": "it could not start to fetch from the new leader",
+    "storage-error": "its log directory failed",
+    "offline-log-directory": "its log directory is offline",
+    "zookeeper": "ZooKeeper did not answer",
+}
+"""Refusals that leave a replica without its role. A stale request is refused rightly."""
+
+
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for reason in _WHY:
+        events = [e for e in timeline.of("become-refused") if e.reason == reason]
+        if events:
+            yield _finding(timeline, events)
+
+
+def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
+    first, last = events[0], events[-1]
+    writers = tuple(sorted({e.writer for e in events if e.writer is not None}))
+    who = brokers_named(writers)
+    return Finding(
+        kind="request-refused",
+        severity="low" if first.reason in ("storage-error", "offline-log-directory") else "medium",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=writers,
+        start=first.at,
+        end=last.at,
+        cause=first.reason,
+        summary=f"{timeline.name}: {who} could not become leader or follower: {_WHY[first.reason or '']}",
+        explanation=(
+            f"From {moment(first.at)} to {moment(last.at)} {who} failed {len(events)} times to become leader or follower of {timeline.name}: "
+            f"{_WHY[first.reason or '']}. The replica does not serve or follow until a later request succeeds."
+        ),
+        next_steps=(
+            f"Read the exception in state-change.log of {who} at {moment(first.at)}.",
+            f"Check {timeline.name} with `kafka-topics.sh --describe`; if its replica on {who} is not in sync, restart {who} after the cause is removed.",
+        ),
+        evidence=quote(events[:4], last),
+    )
+
+
+RULE = Rule(
+    kind="request-refused",
+    rank=86,
+    level="high",
+    meaning="A broker could not become leader or follower as the controller required.",
+    benign=("A request with an old leader epoch, or for a partition that is no longer assigned to the broker, is refused rightly.",),
+    partition=detect,
+    many=Aggregation(whenever=True, key=lambda f: f.brokers),
+)

@@ -1,0 +1,61 @@
+"""topic-id-mismatch: the log of a replica belongs to another topic of the same name, so its broker refuses to lead or follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
+
+
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    events = sorted((*timeline.of("topic-id-mismatch"), *(e for e in timeline.of("become-refused") if e.reason == "topic-id")), key=_when)
+    if events:
+        yield _finding(timeline, events)
+
+
+def _when(event: Event) -> datetime:
+    return event.at or datetime.min
+
+
+def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
+    first, last = events[0], events[-1]
+    writers = tuple(sorted({e.writer for e in events if e.writer is not None}))
+    who = brokers_named(writers)
+    return Finding(
+        kind="topic-id-mismatch",
+        severity="high",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=writers,
+        start=first.at,
+        end=last.at,
+        cause=None,
+        summary=f"{timeline.name}: {who} refused to lead or follow, because the log on its disk belongs to another topic of the same name",
+        explanation=(
+            f"From {moment(first.at)} to {moment(last.at)} {who} refused {len(events)} times to lead or follow {timeline.name}, because its log has another "
+            f"topic id than the cluster{f' (cluster: {first.value}; log: {first.reason})' if first.event == 'topic-id-mismatch' else ''}. Possible causes: the topic was "
+            "deleted and created again while the broker was down, or ZooKeeper or the metadata log lost its data and the topics were created again. "
+            f"Without this replica {timeline.name} has fewer copies, or no leader."
+        ),
+        next_steps=(
+            "Do not delete the log or its partition.metadata before it is clear which topic has the valid records: compare the topic ids with `kafka-topics.sh --describe`.",
+            f"If the log of {timeline.name} on {who} is the outdated one, stop {who}, move the directory of the partition out of the log directory, and start {who} again: the replica is copied from the leader.",
+        ),
+        evidence=quote(events[:4], last),
+    )
+
+
+RULE = Rule(
+    kind="topic-id-mismatch",
+    rank=84,
+    level="high",
+    meaning="A broker refused to lead or follow because the log on its disk belongs to another topic of the same name (INCONSISTENT_TOPIC_ID).",
+    benign=("A request that was sent before a topic was deleted and created again is refused once, and the next one is accepted.",),
+    partition=detect,
+    many=Aggregation(whenever=True, key=lambda f: f.brokers),
+)
