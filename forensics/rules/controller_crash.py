@@ -7,58 +7,54 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
-from forensics.model.cluster.availability import KILLED, MISSED, Outage
-from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from parsers.kinds import named
 
-_STOPPING = timedelta(minutes=2)
-"""A controller ends within this time after a signal."""
+_ENDS = named("broker-signal", "broker-stopping", "broker-stopped", "fatal-error")
+_STARTUP = timedelta(seconds=10)
+"""A process prints lines about its start this long before the one that says that the controller starts."""
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    for node in cluster.nodes.values():
-        for outage in cluster.availability(node.id).outages if not node.broker else ():
-            ended = outage.how in (KILLED, MISSED) and outage.life is not None and outage.event.cluster == cluster.number
-            if ended and _signal(node, outage, cluster) is None:
-                yield _finding(node, outage, cluster)
+    for node in (n for n in cluster.nodes.values() if not n.broker):
+        own = [e for e in cluster.events if e.writer == node.id and e.line is not None and e.at is not None]
+        starts = [e for e in own if e.event == "controller-starting"]
+        for before, again in pairwise(starts):
+            run = [e for e in own if before.at <= e.at < again.at]  # type: ignore[operator]
+            if not any(e.event in _ENDS for e in run):
+                yield _finding(node.id, _last(run, again), again)
 
 
-def _signal(node: Node, outage: Outage, cluster: Cluster) -> Event | None:
-    """The signal to end that the process received just before its last line."""
-    last = outage.since or datetime.min
-    signals = cluster.between("broker-signal", last - _STOPPING if outage.since else last, outage.until or datetime.max)
-    return next((e for e in signals if e.writer == node.id), None)
+def _last(run: Sequence[Event], again: Event) -> Event:
+    """The last line of the earlier process."""
+    limit = (again.at or datetime.max) - _STARTUP
+    return next((e for e in reversed(run) if e.at is not None and e.at < limit), run[0])
 
 
-def _finding(node: Node, outage: Outage, cluster: Cluster) -> Finding:
-    since, until = outage.since, outage.until
-    back = f", back at {moment(until)}" if until is not None else ""
+def _finding(node: int, last: Event, again: Event) -> Finding:
     return Finding(
         kind="controller-crash",
         severity="medium",
         confidence="probable",
-        brokers=(node.id,),
-        start=since,
-        end=until,
-        summary=f"controller {node.id} crashed{back}",
+        brokers=(node,),
+        start=last.at,
+        end=again.at,
+        summary=f"controller {node} crashed, back at {moment(again.at)}",
         explanation=(
-            f"Controller {node.id} was running at {moment(since)} (last line about its process). "
-            + (
-                f"Controller {node.id} was started again at {moment(until)}, "
-                if until is not None
-                else "Its absence was noticed by another node, "
-            )
-            + "and its log has no signal to end before that. Possible causes: a kill, the OOM killer, or a failed machine. A metadata quorum "
-            "continues while a majority of its controllers is running."
+            f"Controller {node} was running at {moment(last.at)} (last line about its process). Controller {node} was started again at "
+            f"{moment(again.at)}, and its log has neither a signal to end nor an error before that. Possible causes: a kill, the OOM killer, or a "
+            "failed machine. A metadata quorum continues while a majority of its controllers is running."
         ),
         next_steps=(
-            f"Search the system journal of controller {node.id} for the OOM killer, a kernel panic or a power loss after {moment(since)}.",
-            f"Look for hs_err_pid*.log in the working directory of controller {node.id}: it shows a JVM crash.",
+            f"Search the system journal of controller {node} for the OOM killer, a kernel panic or a power loss after {moment(last.at)}.",
+            f"Look for hs_err_pid*.log in the working directory of controller {node}: it shows a JVM crash.",
         ),
-        evidence=quote(outage.event, outage.life.last_seen if outage.life else None, outage.life.begin if outage.life else None),
+        evidence=quote(last, again),
     )
 
 

@@ -12,7 +12,8 @@ from forensics.thresholds import REFUSED_REPEATEDLY, UNREACHABLE
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    events = [e for e in timeline.of("isr-rejected") if e.reason in ("version", "stale", "bad-zk-version") and e.at is not None]
+    rejected = (e for replica in timeline.replicas.values() for e in replica.rejected)
+    events = [e for e in rejected if e.reason in ("version", "stale", "bad-zk-version") and e.at is not None]
     for group in _streaks(events):
         if (
             len(group) >= REFUSED_REPEATEDLY

@@ -13,18 +13,26 @@ _WHY = {
     "error": "an error while it processed the LeaderAndIsr request",
     "leader-unavailable": "the new leader was not among the live brokers that it knew",
     "fetch-not-startable": "it could not start to fetch from the new leader",
-    "storage-error": "its log directory failed",
-    "offline-log-directory": "its log directory is offline",
     "zookeeper": "ZooKeeper did not answer",
 }
-"""Refusals that leave a replica without its role. A stale request is refused rightly."""
+"""Refusals that leave a replica without its role. A stale request is refused rightly, and one for a failed log directory is a consequence
+(log_dir_failure)."""
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for reason in _WHY:
-        events = [e for e in timeline.of("become-refused") if e.reason == reason]
+        events = [e for e in timeline.of("become-refused") if e.reason == reason and not _resolved(e, timeline)]
         if events:
             yield _finding(timeline, events)
+
+
+def _resolved(refusal: Event, timeline: PartitionTimeline) -> bool:
+    """Whether there was no leader to follow, or the broker got a role later."""
+    replica = timeline.replicas.get(refusal.writer) if refusal.writer is not None else None
+    led = [s.at for s in replica.leader_starts] if replica is not None else []
+    followed = [s.at for s in replica.follower_starts] if replica is not None else []
+    later = any(at is not None and refusal.at is not None and at >= refusal.at for at in (*led, *followed))
+    return later or (refusal.reason == "leader-unavailable" and refusal.leader in (None, -1))
 
 
 def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
@@ -33,7 +41,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
     who = brokers_named(writers)
     return Finding(
         kind="request-refused",
-        severity="low" if first.reason in ("storage-error", "offline-log-directory") else "medium",
+        severity="medium",
         confidence="certain",
         topic=timeline.topic,
         partition=timeline.partition,

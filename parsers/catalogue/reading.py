@@ -211,7 +211,7 @@ class Reading:
                     complete = self.whole_record(data, seen, self.owner, self.owner_at, self.layouts.latest)
                 match = apply(pattern, prefix(complete.message, complete.logger)[1], complete.logger, complete.bare)
                 if match is not None:
-                    self.matched_whole = True
+                    self.matched_whole = not pattern.inner
                     yield from self._events(pattern, match.groupdict(), readings[0][0], complete)
                     return
                 continue

@@ -26,6 +26,22 @@ PATTERNS: tuple[Pattern, ...] = (
         note="Thrown by the JVM. With -XX:+ExitOnOutOfMemoryError the JVM prints the first form and ends.",
     ),
     Pattern(
+        name="memory-refused",
+        event="out-of-memory",
+        literal="There is insufficient memory for the Java Runtime Environment to continue.",
+        regex=r"#? ?There is insufficient memory for the Java Runtime Environment to continue\.",
+        versions=("0.8.0", "4.3"),
+        fixed={"value": "native memory"},
+        samples=(
+            Sample(
+                "# There is insufficient memory for the Java Runtime Environment to continue.",
+                {"value": "native memory"},
+                "source: 4.3 KafkaThread",
+            ),
+        ),
+        note="Printed by the JVM before it ends; hs_err_pid*.log has the details.",
+    ),
+    Pattern(
         name="connection-not-established",
         event="connection-failed",
         literal=" could not be established. ",

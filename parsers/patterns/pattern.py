@@ -80,6 +80,8 @@ class Pattern:
     the text of all groups under '_groups'; may raise ValueError. See `events`."""
     multiline: bool = False
     """Whether the expression needs the lines after the first one, up to the next record."""
+    inner: bool = False
+    """Whether other patterns read the lines after the first one, too: the exceptions after an error."""
     note: str = ""
     """Why Kafka prints the line, with class or KIP, if that is not obvious."""
 

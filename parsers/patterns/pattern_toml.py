@@ -273,6 +273,7 @@ _PATTERN_KEYS: Mapping[str, Callable[[Any], Any]] = {
     "fixed": _fixed,
     "explode": _explode,
     "multiline": _flag,
+    "inner": _flag,
     "note": _text,
     "samples": _samples,
 }
@@ -307,6 +308,7 @@ def _pairs(pattern: Pattern) -> Iterator[str]:
         "fixed": pattern.fixed,
         "explode": _name_of(pattern.explode) if pattern.explode is not None else "",
         "multiline": pattern.multiline,
+        "inner": pattern.inner,
         "note": pattern.note,
     }
     yield from (f"{key} = {_toml(value)}" for key, value in values.items() if value or key in _REQUIRED)

@@ -64,7 +64,7 @@ _CAUSES = (
     ),
     _cause(
         "broker-id",
-        r"InconsistentBrokerId|InconsistentBrokerMetadata|doesn't match stored broker\.id|Stored node id|node\.id.*(?:mismatch|expected)",
+        r"InconsistentBrokerId|InconsistentBrokerMetadata|InconsistentNodeId|doesn't match stored (?:broker|node)\.id|Stored node id|node\.id.*(?:mismatch|expected)",
         "meta.properties in its log directories names another node id than the configuration",
         "Compare `broker.id` or `node.id` in the configuration with meta.properties of the log directories, and mount the disks that belong to the node.",
     ),
@@ -117,6 +117,12 @@ _CAUSES = (
         "Compare the version of the software with `metadata.version` or `inter.broker.protocol.version` of the cluster, and start the version that the cluster supports.",
     ),
     _cause(
+        "wrong-libraries",
+        r"NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|ClassNotFoundException",
+        "its libraries are of different versions",
+        "Remove libraries of other versions from the directory `libs` and from CLASSPATH, and install one version of Kafka completely.",
+    ),
+    _cause(
         "metadata-record",
         r"snapshot|MetadataLoader|Error (?:replaying|loading|applying) (?:metadata|record)|metadata (?:record|log|loading)|__cluster_metadata",
         "a snapshot or a record of the metadata log could not be applied",
@@ -141,8 +147,14 @@ _CAUSES = (
         "Correct the setting that the error names in the configuration of the node, and start the node again.",
     ),
     _cause(
+        "controller-not-ready",
+        r"Received a fatal error while waiting",
+        "the wait for the controller ended with an error",
+        "Read the first error or fault in the log before the end of the start, and check that the controllers run a version that supports the metadata.version of the cluster.",
+    ),
+    _cause(
         "timed-out",
-        r"TimeoutException|Timed out|Received a fatal error while waiting",
+        r"TimeoutException|Timed out",
         "it waited too long for another node",
         "Check that the controllers are running and have a majority, and that `controller.quorum.voters` or `controller.quorum.bootstrap.servers` names addresses that this node can reach.",
     ),
@@ -190,17 +202,17 @@ def failed_starts(cluster: Cluster) -> dict[int | None, list[FailedStart]]:
 
 def _attempts(events: Sequence[Event]) -> Iterator[FailedStart]:
     begin: Event | None = None
-    up = False
     errors: list[Event] = []
     for e in events:
         if e.event in _STARTING:
             yield from _attempt(begin, errors)
-            begin, errors, up = e, [], False
+            begin, errors = e, []
         elif e.event == "broker-started":
-            begin, errors, up = None, [], True
+            yield from _attempt(begin, errors)
+            begin, errors = None, []
         elif e.event != "fatal-error":
             errors += [e] if begin is not None else []
-        elif e.reason in _OF_PROCESS and (begin is not None or errors or (not up and _of_start(e))):
+        elif e.reason in _OF_PROCESS and (begin is not None or errors or _of_start(e)):
             errors.append(e)
     yield from _attempt(begin, errors)
 
@@ -211,7 +223,9 @@ def _attempt(begin: Event | None, errors: Sequence[Event]) -> Iterator[FailedSta
 
 
 def _of_start(error: Event) -> bool:
-    return bool(re.search(r"start(?:ing|up)|while waiting for|meta\.properties|ConfigException", f"{error.text} {error.key}"))
+    return bool(
+        re.search(r"start(?:ing|up)|while waiting for|unable to register|meta\.properties|ConfigException", f"{error.text} {error.key}")
+    )
 
 
 def failures(events: Iterable[Event], key: Callable[[Event], object] = lambda e: None) -> Iterator[tuple[int | None, list[Event]]]:

@@ -158,7 +158,7 @@ class _InTurn(Block):
         at, layout = end - 1, self.chunk.heads.layout
         if at in self.records:
             reading.pass_by(self.record(at), self.begins[at], self.ends[at], layout)
-            reading.matched_whole = True
+            reading.matched_whole = at not in self.inner
         else:
             reading.pass_by(None, self.begins[at], self.begins[at], layout)
         if namings := self._namings(begin, end):
