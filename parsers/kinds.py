@@ -64,6 +64,8 @@ class Kind:
     """Why the driver does not gather a kind that is not about a partition."""
     without_step: str = ""
     """Why a kind about a replica does not change what is known of the contents of the replica's log."""
+    unreported: str = ""
+    """Why no rule and no part of the model uses a kind."""
 
 
 # fmt: off
@@ -88,7 +90,7 @@ _KINDS = (
     Kind("isr-written", Scope.PARTITION, By.CONTROLLER, Role.ISR, "an ISR change took effect, stated by the controller that wrote it; broker is the leader that requested it, if named"),
     Kind("isr-rejected", Scope.PARTITION, By.LEADER | By.CONTROLLER, Role.ISR_REFUSED, "an ISR change was refused because the leader had been replaced or had an old state; reason is 'old-leader-epoch' in the first case"),
     Kind("append-refused", Scope.PARTITION, By.LEADER, Role.APPEND, "a produce request was refused because the ISR was too small; count is the required minimum", without_step="about the role or requests of the replica, not the contents of its log"),
-    Kind("append-error", Scope.PARTITION, By.LEADER, Role.APPEND, "an append failed for another reason", without_step="about the role or requests of the replica, not the contents of its log"),
+    Kind("append-error", Scope.PARTITION, By.LEADER, Role.APPEND, "an append failed for another reason", without_step="about the role or requests of the replica, not the contents of its log", unreported="its text names a request of a client; the errors of the disk and of the thread are kinds of their own"),
     # the log
     Kind("log-load", Scope.PARTITION, By.LOG, Role.LOAD, "a log was loaded at start-up; log_end_offset is exact after recovery"),
     Kind("log-recovery", Scope.PARTITION, By.LOG, Role.LOAD, "a segment is recovered after an unclean shutdown"),
@@ -96,7 +98,7 @@ _KINDS = (
     Kind("log-created", Scope.PARTITION, By.LOG, Role.LOAD, "an empty log was created; reason is 'future' for the copy that a move between log directories fills (KIP-113); key is 'cleanup.policy' if the line prints the settings of the topic, with its value (null: the default of the broker)"),
     Kind("hw-loaded", Scope.PARTITION, By.REPLICA, Role.LOAD, "high watermark (HW) with which a replica starts: from its checkpoint, but within its log"),
     Kind("hw-missing", Scope.PARTITION, By.REPLICA, Role.LOAD, "the checkpoint has no HW for the replica"),
-    Kind("replica-added", Scope.PARTITION, By.REPLICA, Role.LOAD, "a broker gets a replica of the partition, newly or when it starts; topic_id as the line names it", without_step="about the role or requests of the replica, not the contents of its log"),
+    Kind("replica-added", Scope.PARTITION, By.REPLICA, Role.LOAD, "a broker gets a replica of the partition, newly or when it starts; topic_id as the line names it", without_step="about the role or requests of the replica, not the contents of its log", unreported="the log that the replica gets has an event of its own"),
     Kind("log-moved", Scope.PARTITION, By.LOG, PLAIN, "the copy has replaced the replica: the complete log is now in another log directory", without_step="moves neither the end of the log nor its high watermark"),
     Kind("log-deleted", Scope.PARTITION, By.LOG, PLAIN, "the directory of a replica was marked for deletion"),
     Kind("hw-regression", Scope.PARTITION, By.LOG, PLAIN, "the HW decreased from previous_offset to high_watermark", without_step="the previous high watermark may come from the response of the new leader that required the truncation (KIP-595, up to 3.4: KAFKA-14704)"),
@@ -130,10 +132,10 @@ _KINDS = (
     Kind("clean-start", Scope.BROKER, By.BROKER, Role.MARKER, "the last shutdown of a log directory was clean"),
     Kind("unclean-start", Scope.BROKER, By.BROKER, Role.MARKER, "the last shutdown of a log directory was not clean, or the directory is new (count is 0 or null)"),
     Kind("controller-thread", Scope.BROKER, By.BROKER, PLAIN, "the controller thread of a ZooKeeper broker started: once per process"),
-    Kind("log-directory-new", Scope.BROKER, By.BROKER, PLAIN, "a log directory had no meta.properties when a broker started: the directory was new or had been emptied", ungathered="each replica in the directory reports an empty log, and earlier events show what it contained"),
-    Kind("zookeeper-silent", Scope.BROKER, By.BROKER, PLAIN, "the ZooKeeper client of a process received nothing for duration_ms from `time` on and closed its connection: the server or network did not respond, or the process was paused", ungathered="if the session expires because of this, there is an event for that"),
+    Kind("log-directory-new", Scope.BROKER, By.BROKER, PLAIN, "a log directory had no meta.properties when a broker started: the directory was new or had been emptied", ungathered="each replica in the directory reports an empty log, and earlier events show what it contained", unreported="the empty logs in the directory are reported"),
+    Kind("zookeeper-silent", Scope.BROKER, By.BROKER, PLAIN, "the ZooKeeper client of a process received nothing for duration_ms from `time` on and closed its connection: the server or network did not respond, or the process was paused", ungathered="if the session expires because of this, there is an event for that", unreported="reported as broker-fenced if the session expires"),
     Kind("broker-id-mismatch", Scope.BROKER, By.BROKER, PLAIN, "the data of a broker belong to another broker: value is the configured id, reason the stored id; brokers: the stored ids, if log directories disagree"),
-    Kind("log-dir-error", Scope.BROKER, By.BROKER, PLAIN, "an I/O error that takes its log directory offline", ungathered="the next event reports that the directory is offline"),
+    Kind("log-dir-error", Scope.BROKER, By.BROKER, PLAIN, "an I/O error that takes its log directory offline", ungathered="the next event reports that the directory is offline", unreported="reported as log-dir-failure, by the event that follows"),
     Kind("log-file-refused", Scope.BROKER, By.BROKER, PLAIN, "the exception after such an error: value is the file in the log directory, if named; reason is 'in-use' (Windows cannot rename or delete a file that is mapped or open), 'missing', 'full', 'read-only', 'io', 'handles' or 'denied'"),
     Kind("controller-refused", Scope.BROKER, By.BROKER, PLAIN, "a request from an old controller was ignored"),
     Kind("kafka-version", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "value is the version the process printed"),
@@ -158,7 +160,7 @@ _KINDS = (
     Kind("quorum-role", Scope.CLUSTER, By.CONTROLLER, PLAIN, "`node` changes its role in the metadata quorum (reason); `controller` leads the quorum at controller_epoch, if known"),
     Kind("balance-checked", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the active controller checks for leaders to move back to preferred replicas (auto.leader.rebalance.enable); count is the number of moves, if printed"),
     Kind("controller-elected", Scope.CLUSTER, By.CONTROLLER | By.ZOOKEEPER, Role.ELECTED, "`controller` became the active controller at controller_epoch"),
-    Kind("znode-missing", Scope.CLUSTER, By.BROKER | By.CONTROLLER, PLAIN, "a permanent znode of Kafka (value) was missing; reason is 'no-node', or 'created' if Kafka created the znode, as in a new cluster or after ZooKeeper lost its data", ungathered="the znode is missing both in a new cluster and after ZooKeeper lost its data; controller epochs distinguish the two cases"),
+    Kind("znode-missing", Scope.CLUSTER, By.BROKER | By.CONTROLLER, PLAIN, "a permanent znode of Kafka (value) was missing; reason is 'no-node', or 'created' if Kafka created the znode, as in a new cluster or after ZooKeeper lost its data", ungathered="the znode is missing both in a new cluster and after ZooKeeper lost its data; controller epochs distinguish the two cases", unreported="reported as cluster-recreated, by the controller epochs"),
     Kind("config", Scope.CLUSTER, By.BROKER | By.CONTROLLER | By.FILE | By.ZOOKEEPER | By.TOOL, Role.SETTING, "a setting of a topic, of a broker (topic is null) or of the cluster (broker is null too); value null or 'null' removes the setting; reason is the ConfigSource, if printed; an event without key lists in value the names of all `count` dynamic settings"),
     # topics and their clients
     Kind("topic-created", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_MADE, "a topic was created"),
@@ -171,7 +173,7 @@ _KINDS = (
     Kind("group-coordinated", Scope.PARTITION, By.COORDINATOR, PLAIN, "a group coordinator names a consumer group (value) whose offsets this partition of __consumer_offsets contains"),
     # records of KRaft's metadata log
     Kind("metadata-topic", Scope.TOPIC, By.RECORD, Role.TOPIC_MADE, "TopicRecord"),
-    Kind("metadata-topic-removed", Scope.TOPIC, By.RECORD, Role.TOPIC_GONE, "RemoveTopicRecord"),
+    Kind("metadata-topic-removed", Scope.TOPIC, By.RECORD, Role.TOPIC_GONE, "RemoveTopicRecord", unreported="read by its role, with the other deletions of topics"),
     Kind("metadata-partition", Scope.PARTITION, By.RECORD, Role.STATE, "PartitionRecord: a full state"),
     Kind("metadata-partition-change", Scope.PARTITION, By.RECORD, Role.STATE, "PartitionChangeRecord: only what changed"),
     Kind("metadata-config", Scope.CLUSTER, By.RECORD, Role.SETTING, "ConfigRecord"),
@@ -193,16 +195,16 @@ _KINDS = (
     Kind("quorum-state", Scope.CLUSTER, By.FILE | By.TOOL, PLAIN, "quorum-state: the leader of the metadata quorum"),
     # output and input of the Kafka tools, and data in ZooKeeper
     Kind("assignment", Scope.PARTITION, By.ZOOKEEPER | By.TOOL, PLAIN, "the replicas of a partition as a file lists them; reason is plan, proposed, current or stored (in ZooKeeper); directory lists log_dirs"),
-    Kind("isr-change-notified", Scope.PARTITION, By.ZOOKEEPER, PLAIN, "a notification in ZooKeeper by a leader that the ISR of a partition changed"),
-    Kind("election-plan", Scope.PARTITION, By.TOOL, PLAIN, "a partition for which a file requests a leader election"),
-    Kind("reassignment-told", Scope.PARTITION, By.TOOL, PLAIN, "output of kafka-reassign-partitions; reason is started, completed, in-progress, not-active, failed, cancelled or throttled; broker and directory are set for a move between log directories"),
+    Kind("isr-change-notified", Scope.PARTITION, By.ZOOKEEPER, PLAIN, "a notification in ZooKeeper by a leader that the ISR of a partition changed", unreported="the ISR itself is in the state of the partition"),
+    Kind("election-plan", Scope.PARTITION, By.TOOL, PLAIN, "a partition for which a file requests a leader election", unreported="an intention; the election has events of its own"),
+    Kind("reassignment-told", Scope.PARTITION, By.TOOL, PLAIN, "output of kafka-reassign-partitions; reason is started, completed, in-progress, not-active, failed, cancelled or throttled; broker and directory are set for a move between log directories", unreported="output of a tool; the controller reports the reassignment"),
     Kind("election-told", Scope.PARTITION, By.TOOL, PLAIN, "output of an election tool about a partition; reason is PREFERRED or UNCLEAN, value is completed, started, not-needed, failed or skipped"),
     Kind("replica-size", Scope.PARTITION, By.TOOL, PLAIN, "kafka-log-dirs: bytes of a replica of `broker` in a directory, count is its offset lag; reason is 'future' for the copy of a move"),
-    Kind("offset-told", Scope.PARTITION, By.TOOL, PLAIN, "kafka-get-offsets: offset of a partition; latest is the high watermark, earliest the log start offset"),
+    Kind("offset-told", Scope.PARTITION, By.TOOL, PLAIN, "kafka-get-offsets: offset of a partition; latest is the high watermark, earliest the log start offset", unreported="a value of one moment, shown in the timeline"),
     Kind("describe-partition", Scope.PARTITION, By.TOOL, Role.DESCRIPTION, "partition line of kafka-topics --describe"),
-    Kind("describe-topic", Scope.TOPIC, By.TOOL, Role.DESCRIPTION, "topic line of kafka-topics --describe"),
-    Kind("log-dir-told", Scope.BROKER, By.ZOOKEEPER | By.TOOL, PLAIN, "kafka-log-dirs or a notification in ZooKeeper: a log directory of `broker`; value is its error, null if it has none", ungathered="describes one moment; the broker itself reports when a directory fails"),
-    Kind("quorum-replica", Scope.CLUSTER, By.TOOL, PLAIN, "kafka-metadata-quorum: log_end_offset of `broker` in __cluster_metadata, count is its lag; reason is leader, follower or observer", ungathered="describes one moment, and not a replica of a partition"),
+    Kind("describe-topic", Scope.TOPIC, By.TOOL, Role.DESCRIPTION, "topic line of kafka-topics --describe", unreported="read by its role, for the settings of the topic"),
+    Kind("log-dir-told", Scope.BROKER, By.ZOOKEEPER | By.TOOL, PLAIN, "kafka-log-dirs or a notification in ZooKeeper: a log directory of `broker`; value is its error, null if it has none", ungathered="describes one moment; the broker itself reports when a directory fails", unreported="a state of one moment; the broker reports the failure"),
+    Kind("quorum-replica", Scope.CLUSTER, By.TOOL, PLAIN, "kafka-metadata-quorum: log_end_offset of `broker` in __cluster_metadata, count is its lag; reason is leader, follower or observer", ungathered="describes one moment, and not a replica of a partition", unreported="a state of one moment; the changes of roles are reported as quorum-lost"),
     Kind("load-metric", Scope.BROKER, By.TOOL, PLAIN, "a metric of `broker` from a file of load metrics: key is its name, value the number", ungathered="added up while the file is read, because a file may have millions (forensics.model.cluster.balance)"),
     # the evidence
     Kind("source", Scope.EVIDENCE, By.READER, PLAIN, "description of a source; one event per source"),

@@ -28,11 +28,11 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         partition=timeline.partition,
         brokers=writers,
         start=first.at,
-        end=last.at,
+        end=last.last_at,
         cause="election-failed",
         summary=f"{timeline.name}: the controller failed to elect a leader",
         explanation=(
-            f"From {moment(first.at)} to {moment(last.at)} the controller ({who}) failed {len(events)} times to elect a leader of {timeline.name}, because no replica "
+            f"From {moment(first.at)} to {moment(last.last_at)} the controller ({who}) failed {sum(e.repeats for e in events)} times to elect a leader of {timeline.name}, because no replica "
             "that it may elect was running."
         ),
         next_steps=(

@@ -15,12 +15,9 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     rejected = (e for replica in timeline.replicas.values() for e in replica.rejected)
     events = [e for e in rejected if e.reason in ("version", "stale", "bad-zk-version") and e.at is not None]
     for group in _streaks(events):
-        if (
-            len(group) >= REFUSED_REPEATEDLY
-            and group[0].at is not None
-            and group[-1].at is not None
-            and group[-1].at - group[0].at >= UNREACHABLE
-        ):
+        first, last = group[0].at, group[-1].last_at
+        often = sum(e.repeats for e in group) >= REFUSED_REPEATEDLY
+        if often and first is not None and last is not None and last - first >= UNREACHABLE:
             yield _finding(timeline, group)
 
 
@@ -42,11 +39,11 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         partition=timeline.partition,
         brokers=writers,
         start=first.at,
-        end=last.at,
+        end=last.last_at,
         cause=None,
-        summary=f"{timeline.name}: ISR changes of {who} were refused {len(events)} times, until {moment(last.at)}",
+        summary=f"{timeline.name}: ISR changes of {who} were refused {sum(e.repeats for e in events)} times, until {moment(last.last_at)}",
         explanation=(
-            f"From {moment(first.at)} to {moment(last.at)} {len(events)} ISR changes of {who} for {timeline.name} were refused, because {who} has an old state of the "
+            f"From {moment(first.at)} to {moment(last.last_at)} {sum(e.repeats for e in events)} ISR changes of {who} for {timeline.name} were refused, because {who} has an old state of the "
             f'partition ("Cached zkVersion not equal to that in zookeeper" up to 2.6). {who} does not learn the new state, so its ISR cannot shrink or grow.'
         ),
         next_steps=(

@@ -8,6 +8,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import EPOCH_KNOWN
 
 _WHY = {
     "error": "an error while it processed the LeaderAndIsr request",
@@ -21,13 +22,16 @@ _WHY = {
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for reason in _WHY:
-        events = [e for e in timeline.of("become-refused") if e.reason == reason and not _resolved(e, timeline)]
+        events = [e for e in timeline.of("become-refused") if e.reason == reason and not _resolved(e, timeline, cluster)]
         if events:
             yield _finding(timeline, events)
 
 
-def _resolved(refusal: Event, timeline: PartitionTimeline) -> bool:
-    """Whether there was no leader to follow, or the broker got a role later."""
+def _resolved(refusal: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Whether there was no leader to follow, or the broker got a role later, or its log ends too soon to show that."""
+    last = cluster.last_line(refusal.writer) if refusal.writer is not None else None
+    if refusal.at is None or last is None or last < refusal.at + EPOCH_KNOWN:
+        return True
     replica = timeline.replicas.get(refusal.writer) if refusal.writer is not None else None
     led = [s.at for s in replica.leader_starts] if replica is not None else []
     followed = [s.at for s in replica.follower_starts] if replica is not None else []
@@ -47,11 +51,11 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         partition=timeline.partition,
         brokers=writers,
         start=first.at,
-        end=last.at,
+        end=last.last_at,
         cause=first.reason,
         summary=f"{timeline.name}: {who} could not become leader or follower: {_WHY[first.reason or '']}",
         explanation=(
-            f"From {moment(first.at)} to {moment(last.at)} {who} failed {len(events)} times to become leader or follower of {timeline.name}: "
+            f"From {moment(first.at)} to {moment(last.last_at)} {who} failed {sum(e.repeats for e in events)} times to become leader or follower of {timeline.name}: "
             f"{_WHY[first.reason or '']}. The replica does not serve or follow until a later request succeeds."
         ),
         next_steps=(

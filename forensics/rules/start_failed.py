@@ -38,7 +38,8 @@ def _finding(node: int | None, cause: Cause | None, attempts: Sequence[FailedSta
     first, last = attempts[0].errors[0], attempts[-1].errors[-1]
     who, times = named_node(node, cluster), counted(len(attempts), "time")
     thrown = exception([e for a in attempts for e in a.errors])
-    back = cluster.next_of(node, last.at, "broker-started") if node is not None else None
+    again = cluster.next_of(node, last.at, "broker-starting") if node is not None else None
+    back = cluster.next_of(node, again.at, "broker-started") if node is not None and again is not None else None
     why = f", because {cause.words}" if cause is not None else ""
     return Finding(
         kind="start-failed",

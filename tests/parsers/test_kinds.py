@@ -59,6 +59,15 @@ def test_every_kind_of_a_replica_has_a_step_in_its_history_or_a_reason_why_not()
     assert sorted([*STEPS, *(kind.name for kind in KINDS.values() if kind.without_step)]) == sorted(of_replica)
 
 
+def test_every_kind_is_used_or_says_why_not() -> None:
+    """Rules and the model name the kinds that they use, or select them by a role that is used; a kind shown only in views is not used."""
+    names = re.compile(rf'"({"|".join(KINDS)})"')
+    rooms = ("rules", "model", "proof", "incidents", "tools")
+    used = {name for room in rooms for path in (ROOT / "forensics" / room).rglob("*.py") for name in names.findall(path.read_text())}
+    unreported = {kind.name for kind in KINDS.values() if kind.unreported}
+    assert KINDS.keys() - used == unreported
+
+
 def test_a_story_has_words_for_known_kinds_only() -> None:
     assert PRESENTATIONS.keys() <= KINDS.keys()
 

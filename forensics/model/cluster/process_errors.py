@@ -208,8 +208,7 @@ def _attempts(events: Sequence[Event]) -> Iterator[FailedStart]:
             yield from _attempt(begin, errors)
             begin, errors = e, []
         elif e.event == "broker-started":
-            yield from _attempt(begin, errors)
-            begin, errors = None, []
+            begin = begin if errors else None  # a start that fails may still print that it is done, before it stops
         elif e.event != "fatal-error":
             errors += [e] if begin is not None else []
         elif e.reason in _OF_PROCESS and (begin is not None or errors or _of_start(e)):

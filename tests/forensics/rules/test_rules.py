@@ -44,6 +44,17 @@ CONTRACT = {
     "checkpoint-inconsistent",
     "evidence-gap",
     "unrecognised-lines",
+    "start-failed",
+    "fatal-error",
+    "out-of-memory",
+    "disk-full",
+    "fetcher-dead",
+    "connection-failed",
+    "controller-crash",
+    "controller-error",
+    "request-refused",
+    "topic-id-mismatch",
+    "quorum-lost",
 }
 """Names that reports promise; they are API."""
 
