@@ -25,6 +25,7 @@ from forensics.model.partition import durability
 from forensics.output.json_text import encoded
 from forensics.output.version import version
 from forensics.views.headline import Headline, headline
+from forensics.views.notes import notes
 from forensics.views.proof import of_report
 from forensics.views.scope import Scope
 from parsers.cached import cached_property
@@ -131,6 +132,7 @@ class Report:
                     for s in self.cluster.sources
                 ],
                 "archives": [{"path": a.path, "sha256": a.sha256, "bytes": a.bytes} for a in self.cluster.archives],
+                "notes": notes(self.cluster),
                 "redacted": self.cluster.redacted,
                 "not_collected": self.not_collected(),
                 "gaps": [*(f.summary for f in self.findings if f.kind == "evidence-gap"), *self.unsure_zones()],

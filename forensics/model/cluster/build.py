@@ -28,6 +28,8 @@ from forensics.model.cluster.modified import meaningless
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
 from forensics.model.cluster.zones import (
+    MINUTE_MS,
+    QUARTER_MS,
     Anchor,
     Jump,
     Start,
@@ -44,6 +46,7 @@ from forensics.model.cluster.zones import (
 )
 from forensics.model.events import IDENTIFIED, Event, place_in, rows
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
+from parsers.line_order import LineOrder
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
@@ -93,6 +96,10 @@ class Options:
     """--timezone as a name of the time zone database, whose offset changes with the seasons."""
     clock_offsets_ms: Mapping[int, int] = field(default_factory=dict)
     """--clock-offset BROKER=±S: error of one broker's clock, on top of its zone."""
+
+    @property
+    def gives_zone(self) -> bool:
+        return self.zone_offset_ms is not None or self.zone_name is not None
 
 
 @dataclass(frozen=True)
@@ -257,7 +264,6 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 ascents=c.get("ascents") or 0,
                 descents=c.get("descents") or 0,
                 steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
-                largest_step_back_ms=c.get("largest_step_back_ms") or 0,
                 cut_at=c.get("cut_at"),
                 newest_first=bool(c.get("newest_first")),
             )
@@ -328,8 +334,23 @@ def _clocks(
         clocks[None] = Clock.at_offset(unowned.offset_ms, unowned.uncertainty_ms, unowned.basis)
     for node, error in errors_ms.items():
         clocks[node] = _given_clock(clocks.get(node, Clock()), anchors.get(node), error)
+    if options.gives_zone:
+        clocks = {n: replace(c, shown_zone=_contradicting(c, of_host.get(n, ()))) for n, c in clocks.items()}
     changing = {n: _changing(c, of_host.get(n, ()), options) for n, c in clocks.items()}
     return {**changing, **{n: changing[host] for n, host in host_of.items()}}
+
+
+def _contradicting(clock: Clock, found: Sequence[Witness]) -> int | None:
+    """The zone in minutes that times in UTC show, if it is not the one that the user gave: printed by the node's processes or a container
+    runtime, or of the metadata log's records. Modification times may be in any zone."""
+    own = anchor(found)
+    if own is not None and own.basis.split("+")[0] in ("start", "container"):
+        shown = nearest_zone(own.offset_ms)
+    elif "metadata" in clock.basis.split("+") and clock.uncertainty_ms is not None and clock.uncertainty_ms < QUARTER_MS:
+        shown = nearest_zone(clock.offset_ms)
+    else:
+        return None
+    return shown if abs(shown - clock.zone_minutes) * MINUTE_MS >= QUARTER_MS else None
 
 
 def _floors(nodes: Iterable[int], witnesses: Mapping[int | None, Sequence[Witness]]) -> dict[int, int]:
@@ -730,6 +751,11 @@ def _correct(source: Source, resolver: EventResolver) -> None:
 
     source.first, source.last = utc(source.first, 1), utc(source.last, source.lines or 1)
     source.printed = {facet: [(line, utc(at, line)) for line, at in places] for facet, places in source.printed.items()}
+    steps = (
+        (line, resolver.utc(source.path, before, line - 1), resolver.utc(source.path, after, line))
+        for line, before, after in source.steps_back
+    )
+    source.steps_back = tuple((line, before, after) for line, before, after in steps if before - after > LineOrder.BACK)
 
 
 def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, ...]:

@@ -184,7 +184,7 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
         if len(s.steps_back) > MAX_CLOCK_STEPS or (s.descents > s.ascents and s.ascents + s.descents > MAX_CLOCK_STEPS):
             found.setdefault(ORDER, f"the lines of {s.path} are not in the order of their time")
         elif s.steps_back:
-            found.setdefault(CLOCK, f"the clock of {s.path} steps back by {(s.largest_step_back_ms or 0) / 1000:.0f} s")
+            found.setdefault(CLOCK, f"the clock of {s.path} steps back by {s.largest_step_back.total_seconds():.0f} s")
         if s.cut_at is not None:
             found.setdefault(COMPLETE, f"the lines of {s.path} are cut at {s.cut_at} characters")
         elif s.problem:
