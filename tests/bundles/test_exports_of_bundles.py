@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -73,6 +76,60 @@ def test_an_export_gives_the_same_verdicts_or_weaker_ones(form: str, newest_firs
 @pytest.mark.parametrize(("form", "options"), ALTERED, ids=[form for form, _ in ALTERED])
 def test_what_an_export_leaves_out_makes_nothing_surer(form: str, options: dict[str, Any], name: str, tmp_path: Path) -> None:
     assert contradictions(exported(name, tmp_path, form, **options), name) == []
+
+
+def other_names(value: Any) -> Any:
+    """A JSON value whose fields have names that nobody knows."""
+    if isinstance(value, dict):
+        return {other_name(name): other_names(inner) for name, inner in value.items()}
+    return [other_names(inner) for inner in value] if isinstance(value, list) else value
+
+
+def other_name(name: str) -> str:
+    return "x" + "".join(chr(ord("a") + 7 * ord(c) % 26) for c in name)
+
+
+def rename_fields(file: Path) -> None:
+    text = file.read_text("utf-8")
+    if file.suffix == ".csv":
+        header, *rows = csv.reader(io.StringIO(text))
+        with file.open("w", encoding="utf-8", newline="") as out:
+            csv.writer(out).writerows([list(map(other_name, header)), *rows])
+        return
+    try:
+        documents = [json.loads(text)]
+    except ValueError:
+        documents = [json.loads(line) for line in text.splitlines()]
+    file.write_text("".join(json.dumps(other_names(document)) + "\n" for document in documents), "utf-8")
+
+
+RENAMED = ("kibana-csv", "splunk-csv", "elasticsearch-json", "elasticdump-ndjson", "loki-jsonl", "datadog-json", "filebeat-kafka-csv")
+
+
+@pytest.mark.parametrize("form", RENAMED)
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_an_export_with_unknown_names_is_read_by_its_content(form: str, name: str, tmp_path: Path) -> None:
+    for file in write(BUNDLES / f"{name}.tar.gz", tmp_path, form):
+        rename_fields(file)
+    part = judged(local.report(local.events_of(tmp_path)))
+    assert contradictions(part, name) == []
+    assert part.verdicts.keys() == plain(name).verdicts.keys()
+
+
+def test_a_table_without_a_header_is_read_by_its_content(tmp_path: Path) -> None:
+    (made,) = write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "kibana-csv")
+    _, *rows = csv.reader(io.StringIO(made.read_text("utf-8")))
+    with made.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, delimiter="\t").writerows(rows)
+    part = judged(local.report(local.events_of(tmp_path)))
+    assert contradictions(part, NAMES[1]) == [] and part.verdicts == plain(NAMES[1]).verdicts
+
+
+def test_a_table_in_utf_16_gives_the_same(tmp_path: Path) -> None:
+    (made,) = write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "kibana-csv")
+    before = judged(local.report(local.events_of(tmp_path)))
+    made.write_text(made.read_text("utf-8"), "utf-16")
+    assert judged(local.report(local.events_of(tmp_path))).verdicts == before.verdicts
 
 
 @pytest.mark.parametrize(("limit", "reported"), [(1000, True), (1001, False)])
