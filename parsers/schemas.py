@@ -64,7 +64,7 @@ PRINTED = pa.struct([("facet", pa.string()), ("line", pa.int64()), ("time", pa.t
 # `layout`: conversion patterns learned from the file, one per line. `printed`: the first and last of such lines in each block of lines, by
 # facet. `ascents`, `descents`: how often the time of a line is later or earlier than that of the line before, for lines that give events.
 # `steps_back`: the largest descents of more than a second. `cut_at`: the length in characters at which the lines of the file were cut, if
-# they were.
+# they were. `repeated`: lines that were there twice, out of their place, and were read once.
 COLLECTED = pa.struct(
     [
         ("kind", pa.string()),
@@ -82,6 +82,7 @@ COLLECTED = pa.struct(
         ("descents", pa.int64()),
         ("steps_back", pa.list_(JUMP)),
         ("cut_at", pa.int32()),
+        ("repeated", pa.int64()),
         ("nodes", pa.list_(pa.int32())),
         ("clock", pa.string()),
         ("wall_minus_utc_ms", pa.int64()),

@@ -95,6 +95,9 @@ def _parts(report: Report) -> Iterator[RenderableType]:
         yield Text()
     yield _files(report.cluster.sources)
     yield from _newest_first(report.cluster.sources)
+    yield from _list(
+        "Lines that were there twice, and were read once", [f"{s.path}: {s.repeated:,}" for s in report.cluster.sources if s.repeated]
+    )
     yield from _layouts(report.cluster.sources)
     yield from _unrecognised(report.cluster.sources)
     yield from _list("Problems", [f"{s.path}: {s.problem}" for s in report.cluster.sources if s.problem])

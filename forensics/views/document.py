@@ -128,6 +128,7 @@ class Report:
                         "newest_first": s.newest_first,
                         "layout": s.layout,
                         "problem": s.problem,
+                        **({"repeated": s.repeated} if s.repeated else {}),
                     }
                     for s in self.cluster.sources
                 ],

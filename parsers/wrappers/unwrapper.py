@@ -174,6 +174,8 @@ class Unwrapper:
         self._records: Records | None = None
         self._named: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
         """Gives a record of JSON with its values under known names; None if its own names are known."""
+        self.of_store = False
+        """The records are those of a log store or a collector, which name the writer of each line."""
         self._holds_lines = False
         """Records of the file hold whole log lines, so that a record without a time is a line that continues another one."""
 
@@ -181,6 +183,7 @@ class Unwrapper:
         """Learns from a file's first lines; returns whether any of them is wrapped."""
         self._records = records_of(head)
         if self._records is not None:
+            self.of_store = True
             return True
         lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
         if learned_roles := roles(record for line in lines if line[:1] in (b"{", b"[") for record in objects(line)):
@@ -354,6 +357,7 @@ class Unwrapper:
             records = self._docker(text) or of_json(text, self._named)
             for record in records or ():
                 self._as_line(record)
+                self.of_store = self.of_store or bool(record.writer or record.host)
             return records
         if first == b"[":
             return pod(text) or (of_json(text, self._named) if ARRAY.match(text) else None)

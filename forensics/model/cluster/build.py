@@ -264,6 +264,7 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 ascents=c.get("ascents") or 0,
                 descents=c.get("descents") or 0,
                 steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
+                repeated=c.get("repeated") or 0,
                 cut_at=c.get("cut_at"),
                 newest_first=bool(c.get("newest_first")),
             )

@@ -79,6 +79,8 @@ class Source:
     A change of the zone is not a step."""
     newest_first: bool = False
     """The newest line comes first, as some log stores export it."""
+    repeated: int = 0
+    """Lines that were there twice, as shippers deliver them again, and were read once."""
     cut_at: int | None = None
     """Maximum line length in characters to which lines were truncated before collection; None if they were not."""
 
