@@ -65,6 +65,8 @@ PRINTED = pa.struct([("facet", pa.string()), ("line", pa.int64()), ("time", pa.t
 # facet. `ascents`, `descents`: how often the time of a line is later or earlier than that of the line before, for lines that give events.
 # `steps_back`: the largest descents of more than a second. `cut_at`: the length in characters at which the lines of the file were cut, if
 # they were. `repeated`: lines that were there twice, out of their place, and were read once.
+# `suppressed`: messages that a rate limit dropped, as its own lines state. `informed`: a line has the level INFO.
+# `common_words`: words that all lines contain, apart from levels and loggers.
 COLLECTED = pa.struct(
     [
         ("kind", pa.string()),
@@ -83,6 +85,9 @@ COLLECTED = pa.struct(
         ("steps_back", pa.list_(JUMP)),
         ("cut_at", pa.int32()),
         ("repeated", pa.int64()),
+        ("suppressed", pa.int64()),
+        ("informed", pa.bool_()),
+        ("common_words", pa.list_(pa.string())),
         ("nodes", pa.list_(pa.int32())),
         ("clock", pa.string()),
         ("wall_minus_utc_ms", pa.int64()),

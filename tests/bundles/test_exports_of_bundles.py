@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,44 @@ def test_an_export_that_ends_at_a_limit_of_rows_is_reported(limit: int, reported
     write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "kibana-csv", limit=limit)
     gaps = [f.summary for f in local.report(local.events_of(tmp_path)).findings if f.kind == "evidence-gap"]
     assert any("has exactly 1,000 rows" in summary for summary in gaps) is reported
+
+
+def gaps(directory: Path) -> list[str]:
+    return [f.summary for f in local.report(local.events_of(directory)).findings if f.kind == "evidence-gap"]
+
+
+SUPPRESSED = {"__REALTIME_TIMESTAMP": "1795225000000000", "_HOSTNAME": "broker-1", "MESSAGE": "Suppressed 1523 messages from kafka.service"}
+
+
+@pytest.mark.parametrize(
+    ("form", "keep", "reason"),
+    [
+        ("elasticdump-ndjson", r"orders", "contains 'orders': its lines were filtered by this word"),
+        ("elasticdump-ndjson", r"\] (?:WARN|ERROR)", "has no line of level INFO: its lines were filtered by level"),
+        ("journald-json", r"", "a rate limit dropped 1,523 messages or more"),
+    ],
+)
+def test_lines_that_a_query_or_a_rate_limit_left_out_are_reported(form: str, keep: str, reason: str, tmp_path: Path) -> None:
+    (made,) = write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, form)
+    lines = [line for line in made.read_text("utf-8").splitlines() if re.search(keep, line)]
+    made.write_text("\n".join([*lines, *([] if keep else [json.dumps(SUPPRESSED)])]) + "\n", "utf-8")
+    assert any(reason in gap for gap in gaps(tmp_path))
+    assert contradictions(judged(local.report(local.events_of(tmp_path))), NAMES[1]) == []
+
+
+def test_a_complete_export_has_no_such_gap(tmp_path: Path) -> None:
+    write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "elasticdump-ndjson")
+    assert [gap for gap in gaps(tmp_path) if "filtered" in gap or "rate limit" in gap] == []
+
+
+@pytest.mark.parametrize("form", ["elasticdump-ndjson", "kibana-csv", "loki-jsonl"])
+def test_rows_that_were_delivered_twice_are_read_once(form: str, tmp_path: Path) -> None:
+    once, twice = tmp_path / "once", tmp_path / "twice"
+    for directory, share in ((once, 0.0), (twice, 0.2)):
+        write(BUNDLES / f"{NAMES[1]}.tar.gz", directory, form, duplicates=share)
+    reports = [local.report(local.events_of(directory)) for directory in (once, twice)]
+    assert judged(reports[0]).verdicts == judged(reports[1]).verdicts
+    assert [sum(s.repeated for s in report.cluster.sources) > 100 for report in reports] == [False, True]
 
 
 @pytest.mark.parametrize("newest_first", [False, True])

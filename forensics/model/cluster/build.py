@@ -265,6 +265,9 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 descents=c.get("descents") or 0,
                 steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
                 repeated=c.get("repeated") or 0,
+                suppressed=c.get("suppressed") or 0,
+                informed=c.get("informed") is not False,
+                common_words=tuple(c.get("common_words") or ()),
                 cut_at=c.get("cut_at"),
                 newest_first=bool(c.get("newest_first")),
             )

@@ -81,6 +81,12 @@ class Source:
     """The newest line comes first, as some log stores export it."""
     repeated: int = 0
     """Lines that were there twice, as shippers deliver them again, and were read once."""
+    suppressed: int = 0
+    """Messages that a rate limit dropped before collection, as the log states."""
+    informed: bool = True
+    """A line has the level INFO."""
+    common_words: tuple[str, ...] = ()
+    """Words that all its lines contain, the longest first."""
     cut_at: int | None = None
     """Maximum line length in characters to which lines were truncated before collection; None if they were not."""
 
