@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from posixpath import commonpath
 
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Cluster
@@ -16,7 +17,7 @@ from forensics.model.findings import brokers_named, counted
 
 def notes(cluster: Cluster) -> list[str]:
     """The lines, the most important first."""
-    return [*_contradicted_zones(cluster), *_earlier_clusters(cluster), *_redacted(cluster)]
+    return [*_contradicted_zones(cluster), *_other_clusters(cluster), *_earlier_clusters(cluster), *_redacted(cluster)]
 
 
 def _contradicted_zones(cluster: Cluster) -> Iterator[str]:
@@ -29,6 +30,15 @@ def _contradicted_zones(cluster: Cluster) -> Iterator[str]:
         yield (
             f"--timezone ({given}) contradicts the evidence: times in UTC that the files of {brokers_named(nodes).replace('broker', 'node')} contain "
             f"show {shown}. The times and durations below are wrong if the evidence is right. Run the command again without --timezone."
+        )
+
+
+def _other_clusters(cluster: Cluster) -> Iterator[str]:
+    for other in cluster.aside:
+        directory = commonpath([path.rpartition("/")[0] for path in other.paths]) or "."
+        yield (
+            f"{counted(len(other.paths), 'file')} of another cluster (id {other.cluster_id}) were set aside: {directory}. "
+            "Analyze that cluster in a call of its own."
         )
 
 

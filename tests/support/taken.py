@@ -241,14 +241,14 @@ def _stepped(words: str, of: Mapping[str, tuple[float, float]], seconds: int) ->
                 at, left = 0.0, []
                 for record in records(files[path].content):
                     at = moment(record) if HEAD.match(record) else at
-                    left.append(_later(record, seconds) if begin <= at < end else record)
+                    left.append(moved(record, seconds) if begin <= at < end else record)
                 made[path] = File(b"".join(left), files[path].modified)
         return made
 
     return "clock step", words, taken
 
 
-def _later(record: bytes, seconds: int) -> bytes:
+def moved(record: bytes, seconds: int) -> bytes:
     """The record with another time, if it has one."""
     found = HEAD.match(record)
     if found is None:

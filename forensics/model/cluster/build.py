@@ -22,11 +22,12 @@ from forensics.model.cluster.clocks import Clock, estimate
 from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
 from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, relations
 from forensics.model.cluster.directions import straightened
-from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, Source, recreated_topics
+from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, SetAside, Source, recreated_topics
 from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
+from forensics.model.cluster.unrelated import unrelated
 from forensics.model.cluster.zones import (
     MINUTE_MS,
     QUARTER_MS,
@@ -127,6 +128,8 @@ class EventResolver:
     """Files whose modification times are meaningless."""
     shared: SharedLogs = field(default_factory=SharedLogs)
     clusters: ClusterHistory = field(default_factory=ClusterHistory)
+    aside: frozenset[str] = frozenset()
+    """Files of another cluster."""
     on_disk: Mapping[str, int] = field(default_factory=dict)
     """Cluster of each file that is not a log (index into `clusters.ids`), if it is not the last."""
 
@@ -142,7 +145,9 @@ class EventResolver:
         return wall - timedelta(milliseconds=next(earlier, self.offsets_ms.get(path, 0)))
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Converts a batch of EVENTS to a batch of IDENTIFIED."""
+        """Converts a batch of EVENTS to a batch of IDENTIFIED, without the rows of files that were set aside."""
+        if self.aside:
+            batch = batch.filter(_but(batch.column("source"), self.aside))
         sources = batch.column("source")
         distinct = pc.unique(sources)
         index = pc.index_in(sources, value_set=distinct)
@@ -611,8 +616,15 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     archives = table.select(["source", "bytes", "value"]).filter(pc.equal(table["event"], "archive")).to_pylist()
     collected = straightened(table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist())
     sources = _sources(collected)
+    aside = _set_aside(table, collected, sources)
+    others = frozenset(path for other in aside for path in other.paths)
+    if others:
+        table = table.filter(_but(table["source"], others))
+        collected = [row for row in collected if row["source"] not in others]
+        elsewhere = [replace(s, kind=OTHER_CLUSTER) for s in sources if s.path in others]
+        sources = [s for s in sources if s.path not in others]
     owned, conflicts, hosts_of = _with_owners(table, collected, sources)
-    owned = _with_clusters(owned, table, sources)
+    owned = _with_clusters(replace(owned, aside=others), table, sources)
     raw = _raw(table, owned, sources)
     table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
     owned = replace(owned, topics=_topic_names(table))
@@ -627,16 +639,40 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
         conflicts=conflicts,
         topic_ids=dict(resolver.topics),
         copies=frozenset(map(resolver.shown, _copies(sources))),
+        aside=aside,
     )
     events = list(_identified(table, resolver))
     newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
     events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
     for s in sources:
         s.path = resolver.shown(s.path)
+    if others:
+        sources += elsewhere
     modes: dict[int | None, set[str | None]] = defaultdict(set)
     for e in raw:
         modes[e.cluster].add(e.mode)
     return _clusters(evidence, events, resolver, clocks, ordered, modes)[-1], resolver
+
+
+OTHER_CLUSTER = "other-cluster"
+"""Kind of the sources that were set aside."""
+
+
+def _set_aside(table: pa.Table, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]) -> tuple[SetAside, ...]:
+    """The files of other clusters, by the cluster ids in logs and meta.properties."""
+    printed = pc.and_(pc.equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
+    on_disk = pc.equal(table["event"], "log-directory-identity")
+    naming = table.filter(pc.and_(pc.or_(printed, on_disk), pc.is_valid(table["value"]))).select(["source", "value"])
+    ids = {(row["source"], row["value"]) for row in naming.to_pylist()}
+    if len({value for _, value in ids}) < 2:
+        return ()
+    nodes = {row["source"]: (row["collected"] or {}).get("nodes") or () for row in collected}
+    return unrelated(sources, sorted(ids), nodes)
+
+
+def _but(sources: pa.ChunkedArray | pa.Array, paths: Collection[str]) -> pa.ChunkedArray | pa.Array:
+    """Mask of the rows that are not from these files."""
+    return pc.invert(pc.is_in(sources, value_set=pa.array(sorted(paths), pa.string())))
 
 
 def _with_owners(

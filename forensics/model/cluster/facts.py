@@ -100,6 +100,14 @@ class Source:
         return self.shared or (() if self.node is None else (self.node,))
 
 
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """Another cluster, and its files."""
+
+    cluster_id: str
+    paths: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Archive:
     """A collected archive, as it was on disk."""
@@ -148,6 +156,8 @@ class Cluster:
     sources: list[Source] = field(default_factory=list)
     archives: Sequence[Archive] = ()
     """The archives that contained the sources."""
+    aside: Sequence[SetAside] = ()
+    """Other clusters in the same call, whose files were set aside."""
     conflicts: list[Conflict] = field(default_factory=list)
     mode: str = "unknown"
     """'kraft', 'zookeeper' or 'unknown'."""
