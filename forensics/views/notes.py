@@ -12,12 +12,12 @@ from posixpath import commonpath
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.zones import MINUTE_MS
-from forensics.model.findings import brokers_named, counted
+from forensics.model.findings import brokers_named, counted, some
 
 
 def notes(cluster: Cluster) -> list[str]:
     """The lines, the most important first."""
-    return [*_contradicted_zones(cluster), *_other_clusters(cluster), *_earlier_clusters(cluster), *_redacted(cluster)]
+    return [*_contradicted_zones(cluster), *_set_aside(cluster), *_earlier_clusters(cluster), *_redacted(cluster)]
 
 
 def _contradicted_zones(cluster: Cluster) -> Iterator[str]:
@@ -33,8 +33,11 @@ def _contradicted_zones(cluster: Cluster) -> Iterator[str]:
         )
 
 
-def _other_clusters(cluster: Cluster) -> Iterator[str]:
+def _set_aside(cluster: Cluster) -> Iterator[str]:
     for other in cluster.aside:
+        if other.cluster_id is None:
+            yield f"{counted(len(other.paths), 'configuration file')} that no broker was started with {'was' if len(other.paths) == 1 else 'were'} set aside: {some(other.paths)}."
+            continue
         directory = commonpath([path.rpartition("/")[0] for path in other.paths]) or "."
         yield (
             f"{counted(len(other.paths), 'file')} of another cluster (id {other.cluster_id}) were set aside: {directory}. "

@@ -25,6 +25,7 @@ from forensics.model.cluster.directions import straightened
 from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, SetAside, Source, recreated_topics
 from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
+from forensics.model.cluster.sample_configs import DECIDING, samples
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
 from forensics.model.cluster.unrelated import unrelated
@@ -129,7 +130,7 @@ class EventResolver:
     shared: SharedLogs = field(default_factory=SharedLogs)
     clusters: ClusterHistory = field(default_factory=ClusterHistory)
     aside: frozenset[str] = frozenset()
-    """Files of another cluster."""
+    """Files that are not used."""
     on_disk: Mapping[str, int] = field(default_factory=dict)
     """Cluster of each file that is not a log (index into `clusters.ids`), if it is not the last."""
 
@@ -621,7 +622,7 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     if others:
         table = table.filter(_but(table["source"], others))
         collected = [row for row in collected if row["source"] not in others]
-        elsewhere = [replace(s, kind=OTHER_CLUSTER) for s in sources if s.path in others]
+        elsewhere = [replace(s, kind=SET_ASIDE) for s in sources if s.path in others]
         sources = [s for s in sources if s.path not in others]
     owned, conflicts, hosts_of = _with_owners(table, collected, sources)
     owned = _with_clusters(replace(owned, aside=others), table, sources)
@@ -654,19 +655,31 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     return _clusters(evidence, events, resolver, clocks, ordered, modes)[-1], resolver
 
 
-OTHER_CLUSTER = "other-cluster"
+SET_ASIDE = "set-aside"
 """Kind of the sources that were set aside."""
 
 
 def _set_aside(table: pa.Table, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]) -> tuple[SetAside, ...]:
-    """The files of other clusters, by the cluster ids in logs and meta.properties."""
+    """The files of other clusters, and sample configurations."""
+    nodes = {row["source"]: (row["collected"] or {}).get("nodes") or () for row in collected}
+    found = _other_clusters(table, sources, nodes)
+    files = {s.path for s in sources if s.kind == "server-properties"}
+    deciding = pc.and_(pc.equal(table["event"], "config"), pc.fill_null(pc.is_in(table["key"], pa.array(DECIDING)), False))
+    configs = table.filter(deciding).select(["source", "node", "key", "value"]).to_pylist() if files else []
+    identities = table.filter(pc.equal(table["event"], "log-directory-identity"))["node"].to_pylist() if files else []
+    known = {n for own in nodes.values() for n in own} | {n for n in identities if n is not None}
+    unused = samples(configs, files, known)
+    return (*found, SetAside(None, tuple(unused))) if unused else found
+
+
+def _other_clusters(table: pa.Table, sources: Sequence[Source], nodes: Mapping[str, Collection[int]]) -> tuple[SetAside, ...]:
+    """By the cluster ids in logs and meta.properties."""
     printed = pc.and_(pc.equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
     on_disk = pc.equal(table["event"], "log-directory-identity")
     naming = table.filter(pc.and_(pc.or_(printed, on_disk), pc.is_valid(table["value"]))).select(["source", "value"])
     ids = {(row["source"], row["value"]) for row in naming.to_pylist()}
     if len({value for _, value in ids}) < 2:
         return ()
-    nodes = {row["source"]: (row["collected"] or {}).get("nodes") or () for row in collected}
     return unrelated(sources, sorted(ids), nodes)
 
 

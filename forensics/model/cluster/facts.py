@@ -102,9 +102,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """Another cluster, and its files."""
+    """Files that are not used: those of another cluster, or sample configurations."""
 
-    cluster_id: str
+    cluster_id: str | None
+    """The id of the other cluster; None for sample configurations."""
     paths: tuple[str, ...]
 
 
@@ -157,7 +158,7 @@ class Cluster:
     archives: Sequence[Archive] = ()
     """The archives that contained the sources."""
     aside: Sequence[SetAside] = ()
-    """Other clusters in the same call, whose files were set aside."""
+    """Files in the same call that were set aside."""
     conflicts: list[Conflict] = field(default_factory=list)
     mode: str = "unknown"
     """'kraft', 'zookeeper' or 'unknown'."""
