@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from forensics.model.cluster.clocks import Clock
     from forensics.model.cluster.facts import Cluster, Source
+    from forensics.model.cluster.names import Name
     from forensics.views.document import Report
 
 
@@ -84,6 +85,7 @@ def _covered(days: Collection[date], *, odd: bool) -> str | None:
 def _parts(report: Report) -> Iterator[RenderableType]:
     from rich.text import Text
 
+    from forensics.model.cluster.names import names
     from forensics.output.sanitise import clean
     from forensics.views.notes import notes
 
@@ -93,6 +95,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
         yield Text(clean(line), style="bold")
     if lines:
         yield Text()
+    yield from _list("Names of nodes", [_named(node, own) for node, own in names(report.cluster).items() if own])
     yield _files(report.cluster.sources)
     yield from _newest_first(report.cluster.sources)
     yield from _list(
@@ -102,6 +105,14 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield from _unrecognised(report.cluster.sources)
     yield from _list("Problems", [f"{s.path}: {s.problem}" for s in report.cluster.sources if s.problem])
     yield from _list("Collect next", report.not_collected())
+
+
+def _named(node: int, own: Sequence[Name]) -> str:
+    """'1: broker-1 (directory), kafka-1:9092 (address; also of node 2)'."""
+    by_kind = {(n.kind, n.name): n for n in own}
+    return f"{node}: " + ", ".join(
+        f"{n.name} ({n.kind}{'; also of node ' + ', '.join(map(str, n.also)) if n.also else ''})" for n in by_kind.values()
+    )
 
 
 def _nodes(cluster: Cluster) -> Table:

@@ -19,6 +19,7 @@ from forensics.model.cluster import balance
 from forensics.model.cluster.broker_states import Span, spans
 from forensics.model.cluster.clocks import UNSURE, Clock
 from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.names import Name, names
 from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
 from forensics.model.findings import MINOR, Finding, Place, Salvageable, brokers_named, timestamp
 from forensics.model.partition import durability
@@ -141,7 +142,7 @@ class Report:
             "cluster": {
                 "id": self.cluster.id,
                 "mode": self.cluster.mode,
-                "brokers": [_node(n, self.states.get(n.id, ())) for n in self.cluster.nodes.values()],
+                "brokers": [_node(n, self.states.get(n.id, ()), names(self.cluster).get(n.id, ())) for n in self.cluster.nodes.values()],
                 "under_replication": _under_replication(self.all_partitions),
                 "durability": durability.document(self.cluster, self.all_partitions),
                 "balance": balance.document(self.cluster, self.all_partitions),
@@ -205,7 +206,7 @@ def dumped(value: Any, depth: int = 0, key: str = "") -> str:
     return encoded(value, separators=(",", ":") if key in OF_PARTITIONS else (", ", ": "))
 
 
-def _node(node: Node, states: Sequence[Span]) -> dict[str, Any]:
+def _node(node: Node, states: Sequence[Span], named: Sequence[Name]) -> dict[str, Any]:
     return {
         "id": node.id,
         "role": "broker" if node.broker else "controller",
@@ -218,6 +219,7 @@ def _node(node: Node, states: Sequence[Span]) -> dict[str, Any]:
             {"at": timestamp(c.at), "before": Clock.at_offset(c.before_ms).zone, "after": Clock.at_offset(c.after_ms).zone}
             for c in node.clock.changes
         ],
+        "names": [{**n.row(), "first": timestamp(n.first), "last": timestamp(n.last)} for n in named],
         "states": [
             {"state": s.state, "start": timestamp(s.start), "end": timestamp(s.end), **({"cluster": s.cluster} if s.cluster else {})}
             for s in states

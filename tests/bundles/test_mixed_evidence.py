@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from forensics.model.cluster.names import names
 from forensics.views.notes import notes
 from tests.support import taken
 from tests.support.shapes import HEAD, File, Files, bundle, moment, records
@@ -38,3 +41,41 @@ def test_of_two_clusters_at_the_same_time_the_smaller_one_is_set_aside(one: str,
     assert len(aside.paths) == len(parts["ab".replace(left, "")])
     assert taken.judged(report).verdicts == taken.judged(taken.report(parts[left])).verdicts
     assert [line for line in notes(report.cluster) if aside.cluster_id in line]
+
+
+SAMPLE = {
+    "config/kraft/server.properties": (
+        b"process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@localhost:9093\nlog.dirs=/tmp/kraft-combined-logs\n"
+    ),
+    "config/server.properties": b"broker.id=0\nlog.dirs=/tmp/kafka-logs\nzookeeper.connect=localhost:2181\n",
+}
+"""What decides in the files that Kafka ships (config/kraft/server.properties of 3.9, config/server.properties of 2.8)."""
+
+
+@pytest.mark.parametrize("name", ["clean-failover-2.8.2-zk", "unclean-election-3.9.1-kraft"])
+@pytest.mark.parametrize("path", SAMPLE)
+def test_a_sample_configuration_changes_nothing(path: str, name: str) -> None:
+    report, whole = taken.report({**bundle(name), path: File(SAMPLE[path], 1.0)}), taken.report(bundle(name))
+    assert (report.cluster.mode, [*report.cluster.nodes]) == (whole.cluster.mode, [*whole.cluster.nodes])
+    assert [f.summary for f in report.findings] == [f.summary for f in whole.findings]
+    assert notes(report.cluster) == [f"1 configuration file that no broker was started with was set aside: {path}."]
+
+
+def test_the_configuration_of_a_broker_is_used() -> None:
+    name = "clean-failover-2.8.2-zk"
+    assert any(path.endswith("config/server.properties") for path in bundle(name))
+    assert taken.report(bundle(name)).cluster.aside == ()
+
+
+def test_an_address_of_two_brokers_is_a_conflict_and_every_name_has_a_place() -> None:
+    files = {
+        path: File(re.sub(rb"//127\.0\.0\.1:\d+", b"//kafka.example:9092", file.content), file.modified) if "/logs/" in path else file
+        for path, file in bundle("clean-failover-2.8.2-zk").items()
+    }
+    report = taken.report(files)
+    (conflict,) = (f for f in report.findings if f.kind == "evidence-conflict")
+    assert conflict.brokers == (1, 2, 3) and "kafka.example:9092" in conflict.summary
+    own = names(report.cluster)
+    assert {n.also for n in own[1] if n.name == "kafka.example:9092"} == {(2, 3)}
+    assert all(n.source in {s.path for s in report.cluster.sources} for of_node in own.values() for n in of_node)
+    assert {n.name for n in own[2] if n.kind == "directory"} == {"broker-2"}
