@@ -47,7 +47,7 @@ _MARKER = 16
 _NO_OP = b"\x01\x14\x00\x00"
 """NoOpRecord (KIP-835): frame 1, api key 20, version 0, no tagged fields."""
 _TOPIC, _BROKER = 2, 4
-_WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 12, 15, 17, 20, 24, 25})
+_WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 12, 15, 17, 20, 24})
 """Records of the metadata log that contain only ids and numbers, by api key."""
 
 
@@ -303,7 +303,7 @@ def _metadata(r: Record, control: bool, names: Names, secret: bytes) -> Record:
         return _changed(r, r.key, _NO_OP)
     if api in _WITHOUT_NAMES:
         return _changed(r, r.key, value.rest())
-    if api == 23:  # BeginTransactionRecord, whose name is a tagged field
+    if api in (23, 25):  # BeginTransactionRecord, AbortTransactionRecord: name and reason are tagged fields
         return _changed(r, r.key, bytes(value.out) + b"\0")
     way = _OF_METADATA.get(api)
     return _changed(r, r.key, way(value, version, names) if way is not None else _NO_OP)
