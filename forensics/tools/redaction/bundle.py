@@ -117,7 +117,7 @@ def _note(unit: Unit, names: Names, used: StandIns) -> None:
             kind = kind_of(member, stream.peek(HEAD)[:HEAD], ())
             copied = segments.names_records(member.path) or kind in CHECKPOINT_KINDS
             whole = _spooled(stream, cast(BinaryIO, spool)) if copied else stream
-            for told in read_source(member, cast(BinaryIO, whole)):
+            for told in read_source(member, whole):
                 text.note_all(told, names)
             if copied:  # events do not contain all the names in these files
                 whole.seek(0)

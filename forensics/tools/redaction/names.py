@@ -16,6 +16,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from string import ascii_lowercase
+from urllib.parse import unquote
 
 from forensics.tools.redaction.numbers import NONE, Numbers, kept_spans
 from forensics.tools.redaction.vocabulary import corpus, loggers, vocabulary, words_with_digits
@@ -25,17 +26,18 @@ KINDS = ("topic", "group", "transaction", "host", "cluster", "id", "address", "w
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__cluster_metadata", "__remote_log_metadata", "__share_group_state"})
 """Kafka's own topics, which every cluster has."""
 SHORT = 3
-"""A shorter name, or one of digits alone, is only replaced where it is used as a name."""
+"""A shorter name, or one of few digits alone, is only replaced where it is used as a name."""
+_LONG_NUMBER = 9
 PLACEHOLDER = re.compile(r"\((?:redacted|hidden)\)")
 
 _V6_PART = r"[0-9A-Fa-f]{1,4}"
 _TOKEN = re.compile(
     r"""\((?:redacted|hidden)\)|\\[nrtbf"'\\/]"""
-    r"|(?P<mixed>(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){0,6}::?(?:\d{1,3}\.){3}\d{1,3}(?<=[:.\d])(?![\w.]))"
-    rf"|(?P<v6>(?<![\w:.])(?:(?:{_V6_PART}:){{7}}{_V6_PART}(?=:\d{{2,5}}(?![\w:]))"
-    rf"|(?:{_V6_PART}:){{7}}{_V6_PART}(?![\w:])"
-    rf"|(?:{_V6_PART}(?::{_V6_PART}){{0,6}})?::(?:{_V6_PART}(?::{_V6_PART}){{0,6}})?(?![\w:])))"
-    r"|(?P<hardware>(?<![\w:])(?:[0-9A-Fa-f]{2}:){5,7}[0-9A-Fa-f]{2}(?![\w:]))"
+    r"|(?P<mixed>(?<![^\W_])(?<![:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){0,6}::?(?:\d{1,3}\.){3}\d{1,3}(?<=[:.\d])(?![\w.]))"
+    rf"|(?P<v6>(?<![^\W_])(?<![:.])(?:(?:{_V6_PART}:){{7}}{_V6_PART}(?=:\d{{2,5}}(?![^\W_]|:))"
+    rf"|(?:{_V6_PART}:){{7}}{_V6_PART}(?![^\W_]|:)"
+    rf"|(?:{_V6_PART}(?::{_V6_PART}){{0,6}})?::(?:{_V6_PART}(?::{_V6_PART}){{0,6}})?(?![^\W_]|:)))"
+    r"|(?P<hexadecimal>(?<![^\W_])(?:[0-9A-Fa-f]{1,4}:){4,}(?:[0-9A-Fa-f]{1,4}(?![^\W_]))?)"
     r"|(?P<token>[\w.-]+)"
 )
 _SEPARATOR = re.compile(r"([._-])")
@@ -53,6 +55,7 @@ _LIKE_ID = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9_-]{21}[AQgw]")
 """Ids of directories are not always of the version that other ids are."""
 _PARTITION = re.compile(r"(?P<name>.+?)-\d{1,10}(?:\.[0-9a-f]{32}-(?:delete|future|stray))?\.?")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _CONFIDENTIAL = (
     r"(?:pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|token|jaas[.\w]*|(?:api|access|private|signing|account)[-_. ]?key)"
 )
@@ -146,20 +149,20 @@ class Names:
         a name that is also Kafka's word is replaced where it is used as a name."""
         if "\\u" in text:
             text = _ESCAPED.sub(_plain_character, text)
+        if "%" in text:
+            text = _PERCENT.sub(_unquoted, text)
         text = _USER_INFO.sub("", _SECRET.sub(_without_secret, text))
         for name in self.odd_in(text):
             text = text.replace(name, self.odd[name])
         for name in self.marked_in(text) if prose else ():
             stand_in = self.marked[name]
             text = as_name(name).sub(lambda m, s=stand_in: m[0].replace(m["name"], s), text)  # type: ignore[misc]
-        kept = set(kept_spans(text))
-        at = {begin for begin, _ in kept}
+        kept = list(kept_spans(text))
 
         def replaced(match: re.Match[str]) -> str:
             begin, end = match.span()
-            if begin in at or any(a < end and begin < b for a, b in kept):
-                return self._around_kept(match[0], [(a - begin, b - begin) for a, b in kept if a < end and begin < b], numbers)
-            return self._replaced(match, numbers)
+            within = [(a - begin, b - begin) for a, b in kept if a < end and begin < b] if match["token"] is not None else []
+            return self._around_kept(match[0], within, numbers) if within else self._replaced(match, numbers)
 
         return _TOKEN.sub(replaced if kept else lambda match: self._replaced(match, numbers), text)
 
@@ -205,7 +208,7 @@ class Names:
             return self._token(match["token"], numbers)
         if kind is None:
             return match[0]
-        return self.add("word", match[0]) if kind == "hardware" else self._address(match[0])
+        return self.add("word", match[0]) if kind == "hexadecimal" else self._address(match[0])
 
     def _token(self, token: str, numbers: Numbers) -> str:
         if (known := self._of_token.get(token)) is None:
@@ -348,13 +351,19 @@ def _plain_character(match: re.Match[str]) -> str:
     return character if character.isalnum() or character in "._-@: " else match[0]
 
 
+def _unquoted(match: re.Match[str]) -> str:
+    """The characters of percent escapes, if they can be a part of a name."""
+    text = unquote(match[0], errors="replace")
+    return text if text.isprintable() and '"' not in text and "\\" not in text else "%"
+
+
 def _without_secret(match: re.Match[str]) -> str:
     return f"{match[1] or match[3]}{HIDDEN}"
 
 
 def is_plain(name: str) -> bool:
     """Whether a name is too short to be recognised, or occurs in Kafka's own text or in this tool's."""
-    if len(name) < SHORT or name.isdigit() or name in ("redacted", "hidden"):
+    if len(name) < SHORT or (name.isdigit() and len(name) < _LONG_NUMBER) or name in ("redacted", "hidden"):
         return True
     return name in corpus() and re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", corpus()) is not None
 

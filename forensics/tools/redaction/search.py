@@ -22,6 +22,7 @@ _LONG = 5
 _TOKEN = re.compile(r"[\w.-]+")
 _V4 = re.compile(r"(?<!\d)\d{1,3}([._-])\d{1,3}\1\d{1,3}\1\d{1,3}(?!\d)")
 _V6 = re.compile(r"[0-9A-Fa-f:]*:[0-9A-Fa-f:.]+")
+_OF_STAND_INS = re.compile(r"2001:db8::[0-9a-f]{1,4}(?![^\W_]|:)")
 _PIECE = re.compile(r"[^\W_]+")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _ENCODED = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{8,}={0,2}")
@@ -48,7 +49,7 @@ class Search:
             yield from self._left(decoded)
 
     def _left(self, text: str) -> Iterator[str]:
-        text = PLACEHOLDER.sub("()", text)
+        text = _OF_STAND_INS.sub("::", PLACEHOLDER.sub("()", text))
         yield from (name for name in self._names.marked_in(text) if as_name(name).search(text))
         yield from self._names.odd_in(text)
         if ":" in text and self._addresses:

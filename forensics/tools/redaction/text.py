@@ -17,7 +17,6 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import regex
 
 from forensics.tools.redaction.names import Names, is_id
@@ -48,6 +47,8 @@ _SAMPLE = 200
 Taken = Mapping["int | tuple[int, int]", Set[int]]
 """The numbers that a reader took from each line with an event, by line, and by line and byte."""
 _PLACES = frozenset({"line", "byte"})
+_NAMES = _PLACES | {"topic", "key", "value", "directory", "host"}
+"""Columns that hold names, except in settings."""
 _COLUMNS = [f.name for f in EVENTS if f.name not in _PLACES and f.name not in ("source", "text", "time", "collected")]
 _NUMERIC = re.compile(r"-?\d{1,19}(?:\.\d{1,9})?(?:, ?-?\d{1,19})*|\d{1,2}(?:\.\d{1,3}){1,3}(?:-IV\d+)?")
 _COMPONENT = re.compile(r"\[[^\[\]]{1,200}\]:? ?")
@@ -64,7 +65,8 @@ def taken(rows: Iterable[Rows]) -> dict[int | tuple[int, int], set[int]]:
         for row in _filled(told) if isinstance(told, pa.RecordBatch) else (told,):
             if row.get("line") is None:
                 continue
-            numbers = {n for name, value in row.items() if name not in _PLACES for n in _numbers(value)}
+            names = row.keys() - _PLACES if row["event"] == "config" else row.keys() - _NAMES
+            numbers = {n for name in names for n in _numbers(row[name])}
             found[row["line"]] |= numbers
             found[row["line"], row.get("byte") or 0] |= numbers
     return found
@@ -188,7 +190,7 @@ class _Records:
             yield from self._told(record)
 
     def _told(self, record: Sequence[_Wrapped | _Plain]) -> Iterator[str]:
-        read = [numbers for line in record if (numbers := self._taken.get(line.place)) is not None]
+        read = [own for line in record if (own := self._taken.get(line.place)) is not None]
         numbers = Numbers(frozenset(self._names.nodes).union(*read))
         for at, line in enumerate(record):
             if read:
@@ -271,7 +273,7 @@ def value_of(key: str, value: str, names: Names) -> str:
     value = masked(key, value)
     if value == HIDDEN or (_NUMERIC.fullmatch(value.strip()) and vocabulary().issuperset(WORD.findall(key))):
         return value
-    return names.text(value, Numbers(names.nodes, alone=4))
+    return names.text(value, Numbers(names.nodes))
 
 
 def _escaped(text: str) -> str:
