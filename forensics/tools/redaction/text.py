@@ -8,11 +8,12 @@ If no pattern matches a record of a log, the tool only uses its time: its time, 
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from io import BytesIO
+from io import BytesIO, StringIO
 from itertools import islice
 from typing import Any, BinaryIO
 
@@ -27,7 +28,7 @@ from parsers.evidence import LOG_KINDS
 from parsers.formats.checkpoints import EVENTS_OF_KIND as CHECKPOINT_KINDS
 from parsers.formats.properties import settings
 from parsers.kinds import named
-from parsers.layouts import Layout
+from parsers.layouts import Layout, prefix
 from parsers.learning.layout import begins_record, layout_of
 from parsers.learning.sample import HEAD
 from parsers.lines import UTF16, Outer
@@ -54,6 +55,8 @@ _NUMERIC = re.compile(r"-?\d{1,19}(?:\.\d{1,9})?(?:, ?-?\d{1,19})*|\d{1,2}(?:\.\
 _COMPONENT = re.compile(r"\[[^\[\]]{1,200}\]:? ?")
 """The prefix with which Kafka's classes name the broker."""
 _FRAME = re.compile(r"\s+(?:at [\w.$/<>]+\(|\.\.\. \d+ more)")
+_SETTING = re.compile(r"(\s+[\w.]+ = )(.*?)([\r\n]*)", re.DOTALL)
+"""A line of the settings that a broker prints when it starts."""
 _DATE = re.compile(r"#\w{3} \w{3} \d\d? [\d:]{8} \w+ \d{4}\s*")
 _ENTRY = re.compile(r"(\S.*?)( -?\d+ -?\d+\s*)")
 
@@ -102,18 +105,22 @@ def lines_of(stream: BinaryIO) -> Iterator[str]:
         yield data.decode("utf-8", "replace")
 
 
-def log(stream: BinaryIO, names: Names, taken: Taken) -> Iterator[str]:
-    """A log without its wrappers. A line that had one is written as a JSON object with the time, writer and host of the wrapper."""
+def log(stream: BinaryIO, names: Names, taken: Taken, kind: str = "") -> Iterator[str]:
+    """A log without its wrappers. A line that had one is written with the time, writer and host of the wrapper: as a JSON object, or as a
+    row of a CSV file if nothing but its content says that the file is a log, since a reader takes any such rows for a log."""
     head = stream.read(HEAD)
     stream.seek(0)
     if head.startswith(UTF16):
         raise Unsafe("a log in UTF-16")
     unwrapper = Unwrapper(())
     if unwrapper.prepare(head):
-        sample = b"\n".join(line.text for line in islice(unwrapper.lines(Outer(BytesIO(), head)), _SAMPLE))
+        first = list(islice(unwrapper.lines(Outer(BytesIO(), head)), _SAMPLE))
+        form = _InRow if kind == "other-log" and any(line.utc or line.writer or line.host for line in first) else _InObject
         unwrapper = Unwrapper(())
         unwrapper.prepare(head)
-        yield from _Records(sample, names, taken).lines(map(_Wrapped, unwrapper.lines(Outer(stream))))
+        yield form.header
+        records = _Records(b"\n".join(line.text for line in first), names, taken)
+        yield from records.lines(map(form, unwrapper.lines(Outer(stream))))
     else:
         yield from _Records(head, names, taken).lines(_unwrapped(stream, unwrapper, layout_of(head).layout))
 
@@ -124,7 +131,7 @@ def _unwrapped(stream: BinaryIO, unwrapper: Unwrapper, layout: Layout | None) ->
     while data := stream.readline(MAX_LINE):
         begins = data[:1].isspace() or (layout is not None and layout.begins(data, 0)) or not unwrapper.wraps(data.rstrip(b"\r\n"))
         if not begins:
-            yield from map(_Wrapped, unwrapper.lines(Outer(stream, data, number, at)))
+            yield from map(_InObject, unwrapper.lines(Outer(stream, data, number, at)))
             return
         size = len(data)
         while not data.endswith(b"\n") and (rest := stream.readline(MAX_LINE)):
@@ -158,12 +165,33 @@ class _Wrapped:
 
     def write(self, texts: Sequence[str], names: Names) -> Iterator[str]:
         """The line with other texts."""
-        text = "\n".join(text.rstrip("\r\n") for text in texts)
-        wrapper = {"pod": names.identity(self.writer[0]), "hostname": names.identity(self.writer[1])}
+        fields = {"pod": names.identity(self.writer[0]), "hostname": names.identity(self.writer[1])}
         if self._utc is not None:
-            wrapper["@timestamp"] = f"{self._utc.isoformat('T', 'microseconds')}Z"
-        told = {key: value for key, value in wrapper.items() if value}
-        yield f"{json.dumps({**told, 'message': text}, ensure_ascii=False)}\n" if told else f"{text}\n"
+            fields["@timestamp"] = f"{self._utc.isoformat('T', 'microseconds')}Z"
+        yield self.packed({**fields, "message": "\n".join(text.rstrip("\r\n") for text in texts)})
+
+    def packed(self, fields: Mapping[str, str]) -> str:
+        """The fields as text of the file."""
+        raise NotImplementedError
+
+
+class _InObject(_Wrapped):
+    header = ""
+
+    def packed(self, fields: Mapping[str, str]) -> str:
+        told = {key: value for key, value in fields.items() if value or key == "message"}
+        return f"{json.dumps(told, ensure_ascii=False)}\n" if len(told) > 1 else f"{fields['message']}\n"
+
+
+class _InRow(_Wrapped):
+    header = "@timestamp,pod,hostname,message\n"
+
+    def packed(self, fields: Mapping[str, str]) -> str:
+        row = StringIO()
+        csv.writer(row, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(
+            fields.get(name, "") for name in self.header.rstrip().split(",")
+        )
+        return row.getvalue()
 
 
 class _Records:
@@ -204,6 +232,8 @@ class _Records:
         """A line of a record that was read."""
         found = self._matched(line.rstrip("\r\n"))
         if found is None:
+            if (setting := _SETTING.fullmatch(line)) is not None:
+                return f"{self._names.text(setting[1])}{value_of(setting[1], setting[2], self._names)}{setting[3]}"
             return self._names.text(line, numbers)
         begin, end = found.span("message")
         return f"{self._before(line, found, begin)}{self._names.text(line[begin:end], numbers)}{self._around(line[end:])}"
@@ -214,9 +244,20 @@ class _Records:
         if found is None:
             return None
         begin, end = found.span("message")
-        component = _COMPONENT.match(line, begin, end)
-        prefix = self._names.text(component[0], Numbers(self._names.nodes)) if component is not None else ""
-        return f"{self._before(line, found, begin)}{prefix}{REDACTED}{self._around(line[end:])}"
+        return f"{self._before(line, found, begin)}{self._component(found, line[begin:end])}{REDACTED}{self._around(line[end:])}"
+
+    def _component(self, found: regex.Match[str], message: str) -> str:
+        """The prefix of a message with which a class of Kafka names itself and its node."""
+        logger = found.groupdict().get("logger")
+        try:
+            columns, rest = prefix(message, logger)
+        except ValueError:
+            columns, rest = {}, message
+        component = message[: len(message) - len(rest)]
+        if not component and (bracketed := _COMPONENT.match(message)) is not None:
+            component = bracketed[0]
+        numbers = Numbers({*self._names.nodes, *(value for value in columns.values() if isinstance(value, int))})
+        return self._names.text(component, numbers)
 
     def _before(self, line: str, found: regex.Match[str], begin: int) -> str:
         """What comes before the message: the time stays as it is."""
@@ -324,7 +365,7 @@ _WAYS: Mapping[str, Callable[[BinaryIO, Names], Iterator[str]]] = {
 def rewritten(stream: BinaryIO, kind: str, names: Names, read: Taken) -> Iterator[str] | None:
     """A rewritten file; None if its kind is not a known kind of text. `read`: the numbers that its reader took."""
     if kind in LOG_KINDS:
-        return log(stream, names, read)
+        return log(stream, names, read, kind)
     if kind in PLAIN:
         numbers = CELLS if kind in NUMBERS_ONLY else Numbers(frozenset[int]().union(*read.values()), alone=4)
         return plain(stream, names, numbers)
