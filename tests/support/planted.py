@@ -192,7 +192,8 @@ def others(seed: int) -> tuple[list[Plant], dict[str, bytes]]:
     properties = "".join(
         f"x.{n}.note={s}\nlog.dirs=/data/{b}\nssl.keystore.location=/etc/{b}\n" for n, (s, b) in enumerate(zip(shown, bare, strict=True))
     )
-    describe = "".join(f"Topic: {b}\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2\n" for b in bare)
+    noise = "".join(f"Error: customer {s}\n" for s in shown)
+    describe = noise + "".join(f"Topic: {b}\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2\n" for b in bare)
     groups = "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\n" + "".join(
         f"{b} orders 0 7 9 2 {b}-0 /{b} {b}\n" for b in bare
     )
@@ -202,6 +203,7 @@ def others(seed: int) -> tuple[list[Plant], dict[str, bytes]]:
     }
     files = {
         "broker-1/config/server.properties": f"broker.id=1\n{properties}min.insync.replicas=2\n".encode("ascii", "backslashreplace"),
+        "broker-1/logs/kafkaServer-gc.log": f"{noise}12.345: [GC pause 2.5 secs]\n".encode(),
         "cluster/topics-describe.txt": describe.encode(),
         "cluster/groups-describe.txt": groups.encode(),
         "cluster/reassignment.json": json.dumps(assignment).encode(),

@@ -173,7 +173,7 @@ def _anew(member: Member, stream: BinaryIO, kind: str, names: Names, secret: byt
         with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
             whole = _spooled(stream, cast(BinaryIO, spool))
             read: text.Taken = {}
-            if kind in LOG_KINDS or kind in text.PLAIN - text.NUMBERS_ONLY:
+            if kind in LOG_KINDS or kind in text.PLAIN:
                 read = text.taken(read_source(member, whole))
                 whole.seek(0)
             lines = text.rewritten(whole, kind, names, read)

@@ -19,8 +19,9 @@ _NAMED = (
     rf"\b(?:{_ID}|\w{{0,30}}?(?:{_COUNT}|Epoch|Offset|Ms))(?:=|: ?| |=Optional(?:Int|Long)?\[)(?P<named>-?\d{{1,12}})(?![\w-])(?!\.[\w.-])"
 )
 _KEPT = re.compile(
-    r"(?P<time>(?<![\w.])(?:20\d\d[-/][01]\d[-/][0-3]\d[ T])?[0-2]\d:[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-][01]\d:?\d\d))?(?![\w:]))"
+    r"(?P<time>(?<![\w.])(?:20\d\d[-/][01]\d[-/][0-3]\d[ T])?[0-2]\d:[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-][01]\d:?\d\d))?(?!\w|:\d))"
     r"|(?<![\w.-])(?P<measured>-?\d{1,12}(?:\.\d{1,9})?)(?= ?(?:[mun]s|milliseconds?|seconds?|secs?|minutes?|bytes?|[KMG]i?B|B|s)\b)"
+    r"|(?<![\w.-])(?P<uptime>\d{1,9}[.,]\d{3})(?=: )"
     rf"|{_NAMED}"
     r"|\b[a-z]\w{0,40}=(?P<small>-?\d)(?![\w.-])"
     r"|\((?:GroupCoordinator|Kafka Server|KafkaApi-) ?(?P<own>\d{1,10})(?=[\],)])"
@@ -83,7 +84,7 @@ def _is_date(run: str) -> bool:
 NONE = Numbers()
 SHORT = Numbers(alone=_ATTACHED)
 CELLS = Numbers(alone=20)
-"""For tables of numbers."""
+"""For files with hardly anything but numbers."""
 
 
 def kept_spans(text: str) -> Iterator[tuple[int, int]]:

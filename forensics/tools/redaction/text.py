@@ -21,7 +21,7 @@ import pyarrow as pa
 import regex
 
 from forensics.tools.redaction.names import Names, is_id
-from forensics.tools.redaction.numbers import CELLS, SHORT, Numbers
+from forensics.tools.redaction.numbers import CELLS, NONE, SHORT, Numbers
 from forensics.tools.redaction.vocabulary import WORD, vocabulary
 from parsers.catalogue.survey import REDACTED
 from parsers.evidence import LOG_KINDS
@@ -321,20 +321,27 @@ def _escaped(text: str) -> str:
     return "".join(c if c.isascii() else f"\\u{ord(c):04x}" for c in text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r"))
 
 
-def plain(stream: BinaryIO, names: Names, numbers: Numbers) -> Iterator[str]:
-    """Every line."""
+def plain(stream: BinaryIO, names: Names, read: Taken) -> Iterator[str]:
+    """Every line. A line without an event may be anything, so only numbers that other lines have as well are kept in it."""
     head = stream.read(HEAD)
     stream.seek(0)
     if head.startswith(UTF16):
         raise Unsafe("text in UTF-16")
-    return (names.text(line, numbers) for line in lines_of(stream))
+    values = frozenset[int](names.nodes).union(*read.values())
+    in_table, elsewhere = Numbers(values, alone=4), Numbers(values)
+    return (names.text(line, in_table if number in read else elsewhere) for number, line in enumerate(lines_of(stream), 1))
+
+
+def numeric(stream: BinaryIO, names: Names) -> Iterator[str]:
+    """Lines of numbers. The words of a line are Kafka's, or few of its numbers are kept."""
+    for line in lines_of(stream):
+        known = vocabulary().issuperset(word for word in WORD.findall(line) if len(word) > 1)
+        yield names.text(line, CELLS if known else NONE)
 
 
 PLAIN = frozenset(
     {
-        "epoch-checkpoint",
         "partition-metadata",
-        "clean-shutdown",
         "quorum-state",
         "describe",
         "reassignment-json",
@@ -349,15 +356,13 @@ PLAIN = frozenset(
         "groups-output",
         "features-output",
         "cluster-id",
-        "load-metrics",
-        "gc-log",
     }
 )
+NUMERIC = frozenset({"epoch-checkpoint", "clean-shutdown", "load-metrics", "gc-log"})
 PROPERTIES = frozenset({"meta-properties", "server-properties"})
-NUMBERS_ONLY = frozenset({"epoch-checkpoint", "clean-shutdown", "load-metrics", "gc-log"})
-"""Kinds of text with hardly anything but numbers."""
 _WAYS: Mapping[str, Callable[[BinaryIO, Names], Iterator[str]]] = {
     **dict.fromkeys(PROPERTIES, properties),
+    **dict.fromkeys(NUMERIC, numeric),
     **dict.fromkeys(CHECKPOINT_KINDS, checkpoint),
 }
 
@@ -367,8 +372,7 @@ def rewritten(stream: BinaryIO, kind: str, names: Names, read: Taken) -> Iterato
     if kind in LOG_KINDS:
         return log(stream, names, read, kind)
     if kind in PLAIN:
-        numbers = CELLS if kind in NUMBERS_ONLY else Numbers(frozenset[int]().union(*read.values()), alone=4)
-        return plain(stream, names, numbers)
+        return plain(stream, names, read)
     way = _WAYS.get(kind)
     return way(stream, names) if way is not None else None
 
