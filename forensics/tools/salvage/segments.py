@@ -76,12 +76,36 @@ class Lot:
 
 
 def choose(lot: Lot, paths: Sequence[str]) -> None:
-    """Takes the offsets of which there are different copies from the files at these paths."""
+    """Takes the offsets of which there are different copies from the files at these paths, and nothing from the files that were not
+    chosen: the rest of their contents is as doubtful."""
+    instead: dict[str, str] = {}
     for differing in lot.found.differing:
         sources = [s for s in differing.sources if any(_lies_at(s, path) for path in paths)]
         if len(sources) == 1:
             lot.found = replace(lot.found, held=tuple(_from(lot.found.held, differing, sources[0])))
             lot.resolved.add(differing)
+            instead.update((s, sources[0]) for s in differing.sources if s != sources[0])
+    chosen = {*instead.values()}
+    held = (_elsewhere(h, instead[h.source]) if h.source in instead and h.source not in chosen else h for h in lot.found.held)
+    lot.found = replace(lot.found, held=tuple(_joined(held)))
+
+
+def _elsewhere(held: Held, source: str) -> Held:
+    return Held(source, None, None, held.leader_epoch, held.offsets)
+
+
+def _joined(held: Iterable[Held]) -> Iterator[Held]:
+    """Adjacent ranges of one file as one."""
+    last: Held | None = None
+    for h in held:
+        if last is not None and (last.source, last.leader_epoch, last.offsets.end) == (h.source, h.leader_epoch, h.offsets.start):
+            last = replace(last, offsets=Range(last.offsets.start, h.offsets.end))
+            continue
+        if last is not None:
+            yield last
+        last = h
+    if last is not None:
+        yield last
 
 
 def _lies_at(source: str, path: str) -> bool:
@@ -101,8 +125,8 @@ def _from(held: Iterable[Held], differing: DifferingCopies, source: str) -> Iter
         pieces = ((h.source, own.start, start), (source, max(own.start, start), last), (h.source, end, own.end))
         for place, begin, stop in pieces:
             if stop is None or begin < stop:
-                byte, broker = (h.byte, h.broker) if place == h.source else (None, None)
-                yield Held(place, byte, broker, h.leader_epoch, Range(begin, stop))
+                own = Range(begin, stop)
+                yield replace(h, offsets=own) if place == h.source else _elsewhere(replace(h, offsets=own), place)
 
 
 def _gaps(wanted: Range, copied: Sequence[Range]) -> Iterator[Range]:
