@@ -206,12 +206,14 @@ def transaction_rows(data: bytes) -> list[Row]:
 def test_the_metadata_log_keeps_its_offsets_and_loses_what_nobody_reads() -> None:
     real = test_metadata_log.UNCLEAN
     acl = test_metadata_log.message(18, 0, bytes(16), b"\x02", test_metadata_log.text("acme"))
-    data = real + test_metadata_log.log(acl, base=10**6)
+    reason = test_metadata_log.text("acme's pwd is hunter2")
+    abort = test_metadata_log.message(25, 0, b"\x01\x00", bytes([len(reason)]), reason)
+    data = real + test_metadata_log.log(acl, abort, base=10**6)
     names = Names()
     anew = rewritten(data, "__cluster_metadata", names, "metadata-segment")
     rows = [list(metadata_log.read_metadata(io.BytesIO(d), test_metadata_log.LOG, snapshot=False)) for d in (data, anew)]
     assert without(rows[0]) == without(rows[1])
-    assert b"acme" not in anew
+    assert b"acme" not in anew and b"hunter2" not in anew and b"hunter2" in data
     assert all(r["topic"] in {*names.known["topic"].values(), *INTERNAL} for r in rows[1] if r.get("topic"))
     assert [getattr(b, "record_count", None) for b in headers(io.BytesIO(anew))] == [
         getattr(b, "record_count", None) for b in headers(io.BytesIO(data)) if not isinstance(b, Damage)

@@ -8,9 +8,12 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from fixtures.exports import write
 from forensics.tools.redaction.bundle import POLICY, Redacted, redact
+from tests.forensics.tools.test_redaction import judged
 from tests.support import local, planted
 from tests.support.archives import read, spread, tar, zipped
+from tests.support.paths import BUNDLES
 
 READ = "[2026-11-21 02:15:38,147] INFO [Log partition={}-0, dir=/data] Truncating to offset 7 (kafka.log.Log)\n"
 
@@ -87,3 +90,15 @@ def test_the_copy_names_its_policy(tmp_path: Path) -> None:
     _, copy = copied({"broker-1/logs/server.log": READ.format("orders").encode()}, tmp_path)
     (mark,) = (json.loads(content) for name, content in copy.items() if name.endswith("kafka-forensics-redacted.json"))
     assert mark["policy"] == POLICY and mark["version"] and mark["files"] == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "newest_first"), [("journald-json", False), ("kibana-csv", True), ("datadog-csv", False), ("stern", False)]
+)
+def test_the_verdict_on_a_redacted_export_is_that_on_the_export(form: str, newest_first: bool, tmp_path: Path) -> None:
+    write(BUNDLES / "hw-truncation-0.10.2.2-zk.tar.gz", tmp_path / "export", form, newest_first=newest_first)
+    redact([str(tmp_path / "export")], tmp_path / "copy.tar.gz", tmp_path / "mapping.json")
+    back = {stand_in: name for name, stand_in in json.loads((tmp_path / "mapping.json").read_text())["names"]["topic"].items()}
+    before, after = (local.report(local.events_of(tmp_path / name)) for name in ("export", "copy.tar.gz"))
+    assert before.document()["verdict"]["partitions"]["lost"] == 1
+    assert judged(after, back) == judged(before, {})
