@@ -30,8 +30,8 @@ def check(directory: Path, evidence: Iterable[str]) -> None:
 
 def write(report: Report, directory: Path) -> None:
     told = of_report(report.cluster, report.findings, report.incidents)
-    told["partitions"] = _table("partitions", map(dict, report.judged[1]))
-    told[PROOF] = _proof(report.judged[1])
+    told["partitions"] = _table("partitions", map(dict, report.partitions))
+    told[PROOF] = _proof(report.partitions)
     told["places"] = _table("places", (row for n, f in enumerate(report.findings) for row in _places(n, f)))
     with whole_directory(directory) as to:
         for table in EXPORTED:

@@ -33,7 +33,7 @@ from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
 from forensics.output.version import version
 from forensics.views.document import rules_digest
-from forensics.views.headline import counts, loss_of, summary
+from forensics.views.headline import headline
 from parsers.limits import DEFAULTS, Limits, changed
 from parsers.pattern_files import PatternFile
 from parsers.schemas import EVENTS
@@ -141,13 +141,13 @@ def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, pa
 
 
 def _manifest(origin: Origin, resolver: EventResolver, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
-    judged = (found.findings, found.partitions)
+    verdict = headline(found.findings, found.partitions)
     return {
         "schema": SCHEMA,
         "tool": {"version": version(), "command": list(origin.command), "rules": rules_digest()},
         "evidence": {"paths": list(origin.paths), "root": resolver.root},
         "options": told_options(origin.options, origin.log_patterns, origin.limits, origin.patterns),
-        "verdict": {"loss": loss_of(*judged), "summary": summary(*judged), "partitions": counts(found.partitions)},
+        "verdict": {"loss": verdict.loss, "summary": verdict.summary, "partitions": verdict.partitions},
         "tables": {t.name: {"rows": tables[t.name]} for t in TABLES},
     }
 

@@ -5,10 +5,8 @@ Here: its options, the options of every report, and the output. Not here: readin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,13 +16,14 @@ from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.exports import Exports, export_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, Input, in_case, open_case, open_input
-from forensics.commands.output import TIMES, console
+from forensics.commands.output import console
+from forensics.commands.selection import Request, check, selection_options
 
 if TYPE_CHECKING:
     from forensics.incidents.judging import Asked
     from forensics.model.cluster.facts import Cluster
-    from forensics.model.findings import Finding
     from forensics.views.document import Report
+    from forensics.views.scope import Selection
 
 F = TypeVar("F", bound=Callable[..., Any])
 LEVELS = ("info", "low", "medium", "high", "critical")
@@ -33,25 +32,7 @@ LEVELS = ("info", "low", "medium", "high", "critical")
 def report_options(command: F) -> F:
     """Which results are shown, and how."""
     for decorate in (
-        click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only findings of this topic (may be repeated)."),
-        click.option(
-            "--partition",
-            "partitions",
-            multiple=True,
-            type=int,
-            metavar="N",
-            help="Only findings of this partition number (may be repeated).",
-        ),
-        click.option(
-            "--broker", "brokers", multiple=True, type=int, metavar="ID", help="Only findings about this broker (may be repeated)."
-        ),
-        click.option(
-            "--since",
-            type=TIMES,
-            metavar="TIME",
-            help="Only findings that end after this time (UTC), for example 2026-01-31T12:00:00Z or 2026-01-31.",
-        ),
-        click.option("--until", type=TIMES, metavar="TIME", help="Only findings that begin before this time (UTC)."),
+        selection_options,
         export_options,
         click.option(
             "--weight",
@@ -105,7 +86,8 @@ def command(
     force: bool,
     exports: Exports,
     fail_on: str | None,
-    **selection: Any,
+    weights: Mapping[str, float],
+    **requested: Any,
 ) -> None:
     """Report what was lost, when and why.
 
@@ -127,54 +109,19 @@ def command(
             raise Unusable(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
         found.keep(case, progress)
         found = open_case(str(case))
-    report(found, progress, exports, Selection(**selection), fail_on)
+    report(found, progress, exports, Request(**requested), weights, fail_on)
 
 
-@dataclass(frozen=True)
-class Selection:
-    """The requested part of a report: the values of report_options."""
-
-    topics: tuple[str, ...]
-    partitions: tuple[int, ...]
-    brokers: tuple[int, ...]
-    since: datetime | None
-    until: datetime | None
-    weights: dict[str, float]
-
-    def has_partition(self, topic: str | None, partition: int | None) -> bool:
-        return (not self.topics or topic in self.topics) and (not self.partitions or partition in self.partitions)
-
-    def has(self, finding: Finding) -> bool:
-        """Whether a finding about a selected partition is also about a selected broker and time."""
-        if self.brokers and not set(self.brokers) & set(finding.brokers):
-            return False
-        end = finding.end or finding.start
-        if self.since is not None and end is not None and end < self.since:
-            return False
-        return self.until is None or finding.start is None or finding.start <= self.until
-
-    @property
-    def asked(self) -> Asked | None:
-        """The test for partitions; None: all."""
-        return self.has_partition if self.topics or self.partitions else None
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The options that decide what a report says, as words of a command."""
-        weights = [f"{metric}={weight:g}" for metric, weight in self.weights.items()]
-        many = {"--topic": self.topics, "--partition": self.partitions, "--broker": self.brokers, "--weight": weights}
-        once = {name: f"{at.isoformat()}Z" for name, at in (("--since", self.since), ("--until", self.until)) if at is not None}
-        pairs = [(name, str(value)) for name, values in many.items() for value in values] + list(once.items())
-        return tuple(word for pair in pairs for word in pair)
-
-
-def report(found: Input, progress: Progress, exports: Exports, selection: Selection, fail_on: str | None) -> None:
+def report(found: Input, progress: Progress, exports: Exports, request: Request, weights: Mapping[str, float], fail_on: str | None) -> None:
     """Shows the results."""
+    selection = request.selection(found.cluster)
     with in_case(found, progress) if exports.needs_case else nullcontext(found) as source:
-        source.cluster.weights = selection.weights
+        source.cluster.weights = dict(weights)
+        options = [*request.words, *(word for metric, weight in weights.items() for word in ("--weight", f"{metric}={weight:g}"))]
         with progress.stage("Judging partitions" if isinstance(source, EvidenceInput) else "Bringing findings together"):
-            complete = report_of(source, selection.asked, selection.words)
-        shown = _narrowed(complete, selection)
+            complete = report_of(source, selection.has_partition if selection.by_partition else None, options)
+        check(selection, complete, source)
+        shown = _narrowed(complete, selection) if selection else complete
         if not exports.write(shown, source):
             from forensics.views.text import show
 
@@ -216,16 +163,18 @@ def _check_weights(cluster: Cluster) -> None:
 
 
 def _narrowed(report: Report, selection: Selection) -> Report:
-    """The report with only the requested findings and the verdict on the requested partitions; the facts about the evidence stay
-    complete."""
+    """The report on the selection; the facts about the evidence stay complete."""
     from dataclasses import replace
 
     from forensics.incidents.folding import places
+    from forensics.views.scope import Scope
 
     findings = list(report.findings)
-    if selection.asked is not None:
+    if selection.by_partition:
         findings = [f for f in findings if any(selection.has_partition(p.topic, p.partition) for p in places(f))]
     kept = [f for f in findings if selection.has(f)]
-    states = [p for p in report.partitions if selection.has_partition(p["topic"], p["partition"])]
+    inside = [p for p in report.partitions if selection.has_partition(p["topic"], p["partition"])]
+    outside = [p for p in report.partitions if not selection.has_partition(p["topic"], p["partition"])]
     incidents = [i for i in report.incidents if any(f.incident == i.id for f in kept)]
-    return replace(report, findings=kept, incidents=incidents, asked=(findings, states))
+    scope = Scope(selection, findings, outside, len(findings) - len(kept))
+    return replace(report, findings=kept, partitions=inside, incidents=incidents, scope=scope)

@@ -84,10 +84,14 @@ def _covered(days: Collection[date], *, odd: bool) -> str | None:
 def _parts(report: Report) -> Iterator[RenderableType]:
     from rich.text import Text
 
+    from forensics.output.sanitise import clean
+    from forensics.views.notes import notes
+
     yield _nodes(report.cluster)
     yield Text()
-    if report.cluster.redacted:
-        yield Text("This evidence was redacted: names are not the real ones.", style="bold")
+    for line in (lines := notes(report.cluster)):
+        yield Text(clean(line), style="bold")
+    if lines:
         yield Text()
     yield _files(report.cluster.sources)
     yield from _newest_first(report.cluster.sources)

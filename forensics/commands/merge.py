@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
@@ -20,12 +19,13 @@ import click
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import Input, open_input
-from forensics.commands.output import TIME_FORMATS, json_option, opened_file
+from forensics.commands.output import json_option, opened_file
+from forensics.commands.selection import PARTITION
+from forensics.commands.times import When, since_until_options, window
 
 if TYPE_CHECKING:
     from forensics.tools.ordered_records import RecordFilter, Show
 
-TIMES = click.DateTime(["%Y-%m-%dT%H:%M:%S.%fZ", *TIME_FORMATS])
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
@@ -58,15 +58,12 @@ def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ..
     "--partition",
     "partitions",
     multiple=True,
-    type=click.IntRange(0, 2**31 - 1),
+    type=PARTITION,
     metavar="N",
     help="Only this partition number (may be repeated).",
 )
 @click.option("--broker", "brokers", multiple=True, type=int, metavar="ID", help="Only lines of this broker (may be repeated).")
-@click.option(
-    "--since", type=TIMES, metavar="TIME", help="Only lines from this time on (UTC), for example 2026-01-31T12:00:00.000Z or 2026-01-31."
-)
-@click.option("--until", type=TIMES, metavar="TIME", help="Only lines up to this time (UTC).")
+@since_until_options("Only lines from this time on.", "Only lines up to this time.")
 @click.option(
     "--event",
     "events",
@@ -119,8 +116,8 @@ def _wanted(
     topics: tuple[str, ...],
     partitions: tuple[int, ...],
     brokers: tuple[int, ...],
-    since: datetime | None,
-    until: datetime | None,
+    since: When | None,
+    until: When | None,
     events: tuple[str, ...],
     level: str | None,
     loggers: tuple[str, ...],
@@ -128,12 +125,13 @@ def _wanted(
 ) -> RecordFilter:
     from forensics.tools.ordered_records import RecordFilter
 
+    begin, end = window(since, until, found.cluster)
     return RecordFilter(
         topics=frozenset(topics),
         partitions=frozenset(partitions),
         brokers=frozenset(brokers),
-        since=since,
-        until=until,
+        since=begin,
+        until=end,
         events=frozenset(events),
         level=level,
         loggers=loggers,

@@ -1,7 +1,6 @@
-"""Output of results, and parsing of times: shared by the commands.
+"""Output of results: shared by the commands.
 
-Here: `--json FILE`, its writing, the console for other output, the accepted forms of `--since` and `--until`. Not here: the content
-(forensics.views).
+Here: `--json FILE`, its writing, and the console for other output. Not here: the content (forensics.views).
 """
 
 from __future__ import annotations
@@ -18,10 +17,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-TIME_FORMATS = ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d")
-"""All in UTC: a time is given without a zone."""
-TIMES = click.DateTime(TIME_FORMATS)
 
 
 def json_option(help: str) -> Callable[[F], F]:

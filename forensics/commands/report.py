@@ -5,16 +5,18 @@ Here: the argument. Not here: the options and the report (analyze), or the summa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from forensics.commands.analyze import Selection, report, report_options
+from forensics.commands.analyze import report, report_options
 from forensics.commands.evidence import Progress, chosen_cluster, cluster_option
 from forensics.commands.exports import Exports
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_case
+from forensics.commands.selection import Request
 
 
 @click.command(
@@ -32,7 +34,7 @@ from forensics.commands.inputs import open_case
 @click.argument("case", type=click.Path(path_type=str))
 @cluster_option
 @report_options
-def command(case: str, exports: Exports, fail_on: str | None, **selection: Any) -> None:
+def command(case: str, exports: Exports, fail_on: str | None, weights: Mapping[str, float], **requested: Any) -> None:
     """Show the results in a case, as analyze showed them.
 
     CASE is a directory that `analyze --case` wrote, or the tables of an audit. For an audit, --cluster NAME shows the report of one cluster;
@@ -48,4 +50,4 @@ def command(case: str, exports: Exports, fail_on: str | None, **selection: Any) 
         show_clusters(Audit(Path(case)), exports, fail_on)
         return
     exports.check()
-    report(open_case(case), Progress(), exports, Selection(**selection), fail_on)
+    report(open_case(case), Progress(), exports, Request(**requested), weights, fail_on)

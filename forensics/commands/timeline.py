@@ -5,8 +5,6 @@ Here: the options and the output. Not here: the steps (forensics.views.story) or
 
 from __future__ import annotations
 
-import difflib
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,13 +12,12 @@ import click
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_input
-from forensics.commands.output import TIMES, console, json_option, write_text
+from forensics.commands.output import console, json_option, write_text
+from forensics.commands.selection import PARTITION, unknown_partition
+from forensics.commands.times import When, since_until_options, window
 
 if TYPE_CHECKING:
     from forensics.views.proof import Proof
-
-CLOSE = 5
-"""Number of suggestions for an unknown name."""
 
 
 @click.command(
@@ -38,9 +35,8 @@ CLOSE = 5
 )
 @evidence_options
 @click.option("--topic", required=True, metavar="NAME", help="Name of the topic.")
-@click.option("--partition", required=True, type=click.IntRange(0, 2**31 - 1), metavar="N", help="Number of the partition.")
-@click.option("--since", type=TIMES, metavar="TIME", help="Only events from this time on (UTC), for example 2026-01-31T12:00:00Z.")
-@click.option("--until", type=TIMES, metavar="TIME", help="Only events up to this time (UTC).")
+@click.option("--partition", required=True, type=PARTITION, metavar="N", help="Number of the partition.")
+@since_until_options("Only events from this time on.", "Only events up to this time.")
 @click.option("--all", "everything", is_flag=True, help="Show every event, also repeated ones.")
 @json_option("Write the history as JSON; - is stdout, instead of the lanes.")
 def command(
@@ -50,8 +46,8 @@ def command(
     master: str | None,
     topic: str,
     partition: int,
-    since: datetime | None,
-    until: datetime | None,
+    since: When | None,
+    until: When | None,
     everything: bool,
     json_file: str | None,
 ) -> None:
@@ -68,25 +64,12 @@ def command(
 
     progress = Progress()
     found = open_input(paths, timezone, clock_offsets, master, progress)
+    begin, end = window(since, until, found.cluster)
     with progress.stage(f"Reconstructing {topic}-{partition}"):
-        rows, proof = found.proven_story(topic, partition, Wanted(since, until, everything))
+        rows, proof = found.proven_story(topic, partition, Wanted(begin, end, everything))
     if not rows:
-        raise Unusable(_unknown(found.partitions(), topic, partition))
+        raise Unusable(unknown_partition(found.partitions(), topic, partition))
     _write(rows, proof, topic, partition, json_file, everything=everything)
-
-
-def _unknown(known: set[tuple[str, int]], topic: str, partition: int) -> str:
-    """A line with the existing names in place of the unknown one."""
-    from forensics.output.sanitise import clean
-
-    if partitions := sorted(number for name, number in known if name == topic):
-        shown = ", ".join(map(str, partitions[:20])) + (" ..." if len(partitions) > 20 else "")
-        return clean(f"{topic} has no partition {partition} (found: {shown})")
-    names = sorted({name for name, _ in known})
-    close = difflib.get_close_matches(topic, names, CLOSE, 0.5) or names[:CLOSE]
-    if not close:
-        return "The evidence names no topic; run `kafka-forensics inspect` to see what was collected."
-    return " ".join(clean(f"The evidence has no topic {topic!r} (similar: {', '.join(close)})").split())
 
 
 def _write(rows: list[dict[str, Any]], proof: Proof | None, topic: str, partition: int, json_file: str | None, *, everything: bool) -> None:

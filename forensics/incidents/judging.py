@@ -174,10 +174,10 @@ def _partitions(verdicts: pa.Table) -> pa.Table:
 def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[list[Finding], list[Incident]]:
     for rule in RULES:
         if rule.cluster is not None and not (rule.of_evidence and cluster.number):
-            found.add(rule.cluster(cluster, with_facts(partitions, rule.facts)))
+            found.add(weakened(f, cluster) for f in rule.cluster(cluster, with_facts(partitions, rule.facts)))
     for rule in RULES:
         if rule.post_rule is not None:
-            found.add(list(rule.post_rule(cluster, with_facts(partitions, rule.facts), found)))
+            found.add([weakened(f, cluster) for f in rule.post_rule(cluster, with_facts(partitions, rule.facts), found)])
     findings, found_incidents = incidents(found, RULES)
     if not cluster.number:
         return findings, found_incidents

@@ -273,7 +273,7 @@ def _process(row: _Draft, t: LeaderTransition) -> _Draft:
     if t.stopped_cleanly:
         return row.narrowed(process=_only(STOPPED))
     if t.crashed or t.leader_recovered:
-        lost = f"broker {t.leader} crashed before it led in leader epoch {t.term.epoch}; what it had not flushed may be gone"
+        lost = f"broker {t.leader} crashed before it led in leader epoch {t.term.epoch}; records that it had not flushed may be lost"
         since = t.coverage.holds(ORDER) and t.restarted_since_in_sync(t.leader)
         return (row.narrowed(process=_only(CRASHED)) if since else row.noted("process", lost)).noted("log", lost)
     unknown = f"whether broker {t.leader} was stopped cleanly before it led in leader epoch {t.term.epoch} is unknown"
@@ -361,7 +361,7 @@ def _lowest_start(piece: Piece, t: LeaderTransition) -> tuple[int | None, int, t
     """The offset from which the records are probably gone, the lowest from which they may be, and the high watermarks that show it."""
     if not piece.proven or nothing_written_since(piece):
         return None, piece.start, ()
-    mark = seen_high_watermark(piece.removal, t.timeline)
+    mark = seen_high_watermark(piece.removal, t.timeline, t.cluster)
     likely, low, marks = likely_start(piece, [mark] if mark is not None else [], unclean=_elected_outside(t), timeline=t.timeline)
     return likely, min(low, piece.start), marks
 
@@ -454,7 +454,7 @@ def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline,
             return row.noted("sole_restart", f"broker {broker} led alone in leader epoch {state.leader_epoch}; {_wanted(broker, cluster)}")
         if _recovers(state, timeline):
             return row.noted(
-                "sole_restart", f"broker {broker} was the only in-sync replica and crashed; what it had not flushed may be gone"
+                "sole_restart", f"broker {broker} was the only in-sync replica and crashed; records that it had not flushed may be lost"
             )
         if _restarted_unclean(state, timeline, cluster):
             unclean = f"broker {broker} was the only in-sync replica and was restarted, and no line shows that it was stopped cleanly"
@@ -523,7 +523,7 @@ def _high_watermark(row: _Draft, t: LeaderTransition) -> _Draft:
 def _observed_marks(row: _Draft, t: LeaderTransition, end: int) -> _Draft:
     """High watermarks that were observed before the hand-over; a lone in-sync replica commits all that it appends."""
     assert t.longest is not None
-    seen = [seen_high_watermark(t.longest, t.timeline), *(high_watermark_of_cut(r, t.timeline) for r in t.removals)]
+    seen = [seen_high_watermark(t.longest, t.timeline, t.cluster), *(high_watermark_of_cut(r, t.timeline) for r in t.removals)]
     for offset, event in filter(None, seen):
         row = row.narrowed(high_watermark=Interval(offset, None, (event,)))
     before = t.term.before

@@ -119,7 +119,12 @@ def _unknown_words(rows: Sequence[Handover], found: Verdict) -> str:
     if sure:
         return f"{_ranges(sure)} are gone; whether they were committed is unknown"
     first = found.decides[0]
-    return f"{_place(rows[first.row])}: {note_of(rows[first.row], first.cell)} [row {first.row}, {first.cell}]"
+    return _open_cell(rows, first)
+
+
+def _open_cell(rows: Sequence[Handover], left: Open) -> str:
+    """What is missing, with the row of the proof that shows it."""
+    return f"{note_of(rows[left.row], left.cell)} ({_place(rows[left.row])}; proof row {left.row}, {left.cell})"
 
 
 def _place(row: Handover) -> str:
@@ -127,7 +132,7 @@ def _place(row: Handover) -> str:
         return "start of the evidence"
     if row.kind == END:
         return f"after leader epoch {row.leader_epoch}"
-    return f"leader epoch {row.leader_epoch}, broker {row.old_leader} to {row.new_leader}"
+    return f"leader epoch {row.leader_epoch}"
 
 
 _MEANINGS = {
@@ -154,4 +159,4 @@ def note_of(row: Handover, cell: str) -> str:
 def open_words(judged: Judgement) -> Iterator[str]:
     """Every cell that leaves the verdict open, a line each."""
     for left in judged.decides:
-        yield f"{_place(judged.rows[left.row])}: {note_of(judged.rows[left.row], left.cell)} [row {left.row}, {left.cell}]"
+        yield _open_cell(judged.rows, left)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition.log_coverage import isr_changes_observable
+from forensics.model.partition.log_coverage import CLOCK, ORDER, isr_changes_observable, log_coverage
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, Disk, Observation, Removal, Replica
 from forensics.model.partition.states import not_after
@@ -283,11 +283,13 @@ def likely_start(
     return (start if agreed else None), start, there
 
 
-def seen_high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int, Event] | None:
-    """The highest high watermark in the evidence while the removed records' epoch was the latest known, and the line or file."""
+def seen_high_watermark(removal: Removal, timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, Event] | None:
+    """The highest high watermark in the evidence while the removed records' epoch was the latest known, and the line or file. The time of
+    a line without an epoch is known from the lines around it, so these must be in order."""
     last = removal.epoch if removal.epoch is not None or removal.under_epoch is None else removal.under_epoch - 1
     observations = (o for replica in timeline.replicas.values() for o in replica.observations if o.quantity == "high-watermark")
     seen = [(o.offset, o.event) for o in observations if (last is None or o.epoch is None or o.epoch <= last) and _precedes(o, removal)]
+    seen = [(offset, event) for offset, event in seen if event.line is None or log_coverage(event.writer, cluster).holds(ORDER, CLOCK)]
     disk = timeline.collected_logs.get(removal.broker)
     mark = disk.high_watermark if disk is not None and removal.cause == "left-behind" else None
     if mark is not None and mark.offset is not None:

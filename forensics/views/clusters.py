@@ -22,7 +22,8 @@ from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
-from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
+from forensics.views.headline import EXCLUDED, FOUND
+from forensics.views.headline import headline as verdict_of
 from forensics.views.impact import broken, lost
 from forensics.views.terminal import hung, put, rendered
 from forensics.views.text import lost_line
@@ -46,12 +47,12 @@ WIDEST = 28
 def brief(conclusion: Conclusion, cluster: Cluster) -> dict[str, Any]:
     """Results for a cluster, as JSON values."""
     times = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
-    judged = (conclusion.findings, conclusion.partitions)
+    verdict = verdict_of(conclusion.findings, conclusion.partitions)
     problems = [f"{s.path}: {s.problem}" for s in cluster.sources if s.problem]
     return {
-        "loss": loss_of(*judged) if cluster.usable else NOT_JUDGED,
-        "summary": summary(*judged) if cluster.usable else "No Kafka logs or checkpoints found.",
-        "partitions": counts(conclusion.partitions),
+        "loss": verdict.loss if cluster.usable else NOT_JUDGED,
+        "summary": verdict.summary if cluster.usable else "No Kafka logs or checkpoints found.",
+        "partitions": verdict.partitions,
         "findings": {level: sum(f.severity == level for f in conclusion.findings) for level in reversed(LEVELS)},
         "lost": [lost_line(row) for row in lost(conclusion.findings)][:KEPT],
         "broken": list(broken(conclusion.findings, conclusion.partitions))[:KEPT],
@@ -158,7 +159,7 @@ def headline(clusters: Clusters) -> str:
     if lost_in:
         sentences.append(f"DATA WAS LOST in {len(lost_in)} ({clean(some(lost_in))}).")
     if unknown := total - len(lost_in) - of[EXCLUDED] - unjudged:
-        sentences.append(f"For {unknown} it is NOT KNOWN whether data was lost.")
+        sentences.append(f"Unknown whether data was lost in {unknown}.")
     if of[EXCLUDED]:
         sentences.append(f"{of[EXCLUDED]} lost nothing that was committed.")
     if unjudged:

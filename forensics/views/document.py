@@ -24,8 +24,10 @@ from forensics.model.findings import MINOR, Finding, Place, Salvageable, brokers
 from forensics.model.partition import durability
 from forensics.output.json_text import encoded
 from forensics.output.version import version
-from forensics.views.headline import counts, loss_of, summary
+from forensics.views.headline import Headline, headline
+from forensics.views.notes import notes
 from forensics.views.proof import of_report
+from forensics.views.scope import Scope
 from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/report/1"
@@ -66,19 +68,23 @@ class Report:
     incidents: Sequence[Incident] = ()
     """Worst first."""
     command: Sequence[str] = ()
-    asked: tuple[Sequence[Finding], Sequence[Mapping[str, Any]]] | None = None
-    """Only findings and states of the requested partitions, if not all were requested: the verdict covers these, even if fewer findings are
-    shown."""
+    scope: Scope | None = None
+    """What the report was narrowed to; `findings` and `partitions` are those in scope."""
 
-    @property
-    def judged(self) -> tuple[Sequence[Finding], Sequence[Mapping[str, Any]]]:
-        return self.asked or (self.findings, self.partitions)
+    @cached_property
+    def headline(self) -> Headline:
+        return headline(self.scope.findings if self.scope is not None else self.findings, self.partitions, self.scope)
+
+    @cached_property
+    def all_partitions(self) -> Sequence[Mapping[str, Any]]:
+        """Also those outside of the scope: for facts about the whole cluster."""
+        return self.partitions if self.scope is None else [*self.partitions, *self.scope.outside]
 
     @cached_property
     def states(self) -> Mapping[int, Sequence[Span]]:
         """The states of each node over time."""
         states: dict[int, list[Span]] = defaultdict(list)
-        for span in spans(self.cluster, self.partitions):
+        for span in spans(self.cluster, self.all_partitions):
             states[span.broker].append(span)
         return states
 
@@ -106,6 +112,7 @@ class Report:
         return {
             "schema": SCHEMA,
             "tool": {"version": version(), "command": list(self.command), "rules": rules_digest()},
+            "scope": self.scope.document() if self.scope is not None else None,
             "evidence": {
                 "sources": [
                     {
@@ -125,6 +132,7 @@ class Report:
                     for s in self.cluster.sources
                 ],
                 "archives": [{"path": a.path, "sha256": a.sha256, "bytes": a.bytes} for a in self.cluster.archives],
+                "notes": notes(self.cluster),
                 "redacted": self.cluster.redacted,
                 "not_collected": self.not_collected(),
                 "gaps": [*(f.summary for f in self.findings if f.kind == "evidence-gap"), *self.unsure_zones()],
@@ -133,9 +141,9 @@ class Report:
                 "id": self.cluster.id,
                 "mode": self.cluster.mode,
                 "brokers": [_node(n, self.states.get(n.id, ())) for n in self.cluster.nodes.values()],
-                "under_replication": _under_replication(self.partitions),
-                "durability": durability.document(self.cluster, self.partitions),
-                "balance": balance.document(self.cluster, self.partitions),
+                "under_replication": _under_replication(self.all_partitions),
+                "durability": durability.document(self.cluster, self.all_partitions),
+                "balance": balance.document(self.cluster, self.all_partitions),
                 "ended": [_ended(c) for c in self.cluster.ended],
             },
             "partitions": [
@@ -160,9 +168,10 @@ class Report:
                 for n, p in enumerate(self.partitions)
             ],
             "verdict": {
-                "loss": loss_of(*self.judged),
-                "summary": summary(*self.judged),
-                "partitions": counts(self.judged[1]),
+                "loss": self.headline.loss,
+                "title": self.headline.title,
+                "summary": self.headline.summary,
+                "partitions": self.headline.partitions,
                 **({"handovers_left_out": left_out} if proof else {}),
             },
             "incidents": [_incident(i, self.cluster) for i in self.incidents],

@@ -1,6 +1,7 @@
 """The overall verdict: one word, the counts, and the sentences at the top of every format.
 
-Here: the sum of the verdicts on partitions and of the losses. Not here: the verdict on a partition (forensics.proof.verdict).
+Here: the sum of the verdicts on partitions and of the losses. Not here: the verdict on a partition (forensics.proof.verdict), the words of a
+scope (scope), or present failures (impact).
 
 The verdict never exceeds what is proven: a partition that cannot be judged is described differently from an intact one.
 """
@@ -9,14 +10,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from forensics.incidents.folding import hit, places
 from forensics.model.findings import Finding, counted, offsets_in, some
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
+from forensics.views.impact import failures, unusable
+from forensics.views.scope import Partitions, Scope
 
-FOUND, EXCLUDED = "found", "excluded"
-Partitions = Sequence[Mapping[str, Any]]
+FOUND, EXCLUDED, UNSETTLED, BROKEN = "found", "excluded", "unknown", "broken"
+SAID = 3
+"""Present failures that the headline lists."""
 
 
 def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
@@ -25,7 +29,7 @@ def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
     if LOST in verdicts or any(f.kind == "data-loss" and f.committed and f.confidence != "possible" for f in findings):
         return FOUND
     doubted = any(f.kind == "data-loss" and f.committed is not False for f in findings)
-    return EXCLUDED if verdicts and verdicts <= {INTACT, TAIL_CUT} and not doubted else UNKNOWN
+    return EXCLUDED if verdicts and verdicts <= {INTACT, TAIL_CUT} and not doubted else UNSETTLED
 
 
 def counts(states: Partitions) -> dict[str, int]:
@@ -33,19 +37,71 @@ def counts(states: Partitions) -> dict[str, int]:
     return {verdict: verdicts[verdict] for verdict in VERDICTS}
 
 
-def summary(findings: Sequence[Finding], states: Partitions) -> str:
-    """The sentences, joined."""
-    return " ".join(sentences(findings, states))
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The overall verdict on the partitions in scope."""
+
+    loss: str
+    """'found', 'excluded' or 'unknown'."""
+    tone: str
+    """How the headline is coloured: as `loss`, or 'broken' (nothing known to be lost, but something is unusable now). 'excluded' only if
+    nothing is known to be lost outside the scope."""
+    title: str
+    """A few words, for example 'Committed data was lost', with the scope if there is one."""
+    sentences: tuple[str, ...]
+    """In this order: the scope, losses, present failures, cut tails, unknown partitions, proven ones, and what lies outside the scope."""
+    partitions: Mapping[str, int]
+    """Number of partitions by verdict."""
+
+    @property
+    def summary(self) -> str:
+        return " ".join(self.sentences)
 
 
-def sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
-    """A few sentences: missing evidence, losses, cut tails, unknown partitions with reasons, partitions proven intact."""
+def headline(findings: Sequence[Finding], states: Partitions, scope: Scope | None = None) -> Headline:
+    """The headline of a report on these partitions. `findings`: those about these partitions, and those about no partition."""
+    loss = loss_of(findings, states)
+    before, after = (scope.before(len(states)), scope.after()) if scope is not None else ([], [])
+    sentences = [*before, *_sentences(findings, states), *after]
+    return Headline(loss, _tone(loss, findings, scope), _title(loss, findings, scope), tuple(sentences), counts(states))
+
+
+TITLES = {FOUND: "Committed data was lost", EXCLUDED: "No committed data was lost"}
+NOT_KNOWN = "Unknown whether data was lost"
+
+
+def _tone(loss: str, findings: Sequence[Finding], scope: Scope | None) -> str:
+    if loss == FOUND:
+        return FOUND
+    if any(True for _ in failures(findings)):
+        return BROKEN
+    if scope is not None and any(p["verdict"] == LOST for p in scope.outside):
+        return UNSETTLED
+    return loss
+
+
+def _title(loss: str, findings: Sequence[Finding], scope: Scope | None) -> str:
+    """The verdict, the number of partitions that clients cannot use now, and the scope."""
+    title = TITLES.get(loss, NOT_KNOWN)
+    if scope is not None and scope.selection.by_partition:
+        title += f" in {scope.selection.subject}"
+    return "; ".join((title, *unusable(findings)))
+
+
+def _sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
     sure = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
-    lines = [*_missing(findings, states), *_lost(sure), *_cut(findings), *_unknown(findings, states), *_whole(states)]
-    unclean = hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
-    if unclean:
+    now = list(failures(findings))
+    lines = [
+        *_lost(sure),
+        *([f"Now: {'; '.join(now[:SAID])}."] if now else []),
+        *_missing(findings, states),
+        *_cut(findings),
+        *_unknown(findings, states),
+        *_whole(states),
+    ]
+    if unclean := hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible"):
         lines.append(f"{counted(len(unclean), 'unclean election')}.")
-    return [t[0].upper() + t[1:] for t in lines] or ["Losses are NOT KNOWN: the evidence contains no partition."]
+    return [t[0].upper() + t[1:] for t in lines] or ["Unknown whether data was lost: the evidence contains no partition."]
 
 
 def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
@@ -99,9 +155,8 @@ def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
         names = some([f"{p['topic']}-{p['partition']}" for p in unknown])
         why, most = Counter(p["why"] for p in unknown).most_common(1)[0]
         reason = why if len(unknown) == most else f"for {counted(most)}, {why}"
-        lines.append(
-            f"Whether {'more was' if any(p['verdict'] == LOST for p in states) else 'data was'} lost is NOT KNOWN for {counted(len(unknown))} ({names}): {reason}."
-        )
+        more = "more " if any(p["verdict"] == LOST for p in states) else ""
+        lines.append(f"Unknown whether {more}data was lost in {counted(len(unknown))} ({names}): {reason}.")
     if elsewhere:
         lines.append(f"A loss cannot be excluded in {counted(len(elsewhere))} of deleted topics or earlier clusters.")
     return lines
@@ -119,8 +174,8 @@ def _whole(states: Partitions) -> list[str]:
         lines = [f"{counted(intact)} {'is' if intact == 1 else 'are'} proven to have lost no committed record."]
     late = [p["since"] for p in states if p["verdict"] in (INTACT, TAIL_CUT) and not p["from_creation"]]
     if late:
-        subject = "Losses" if len(late) == intact else f"For {len(late)} of these partitions, losses"
+        where = "" if len(late) == intact else f" in {len(late)} of these partitions"
         when = max((at for at in late if at is not None), default=None)
-        begins = f" ({'at the latest ' if len({*late}) > 1 else ''}at {when:%Y-%m-%d %H:%M:%S})" if when is not None else ""
-        lines.append(f"{subject} before the evidence begins{begins} are NOT KNOWN.")
+        begins = f" ({'at the latest ' if len({*late}) > 1 else ''}at {when:%Y-%m-%d %H:%M:%S} UTC)" if when is not None else ""
+        lines.append(f"Losses{where} before the evidence begins{begins} are unknown.")
     return lines

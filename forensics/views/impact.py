@@ -77,8 +77,8 @@ BROKEN = (
 """Kinds that are reported as current failures if they have not ended."""
 
 
-def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Failures at the end of the evidence, one line each."""
+def failures(findings: Sequence[Finding]) -> Iterator[str]:
+    """Partitions that clients cannot use when the evidence ends, and log directories that are offline, one line each."""
     present = [f for f in findings if not f.cluster]
     for kind, words in BROKEN:
         if now := hit((f for f in present if f.kind == kind), still=True):
@@ -87,6 +87,18 @@ def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> 
     if stuck := hit(f for f in present if f.kind == "hw-stuck"):
         yield _have(_names(stuck), "{} records above the high watermark, which consumers cannot read; the records are kept")
     yield from (f.summary for f in present if f.kind == "log-dir-failure" and f.end is None)
+
+
+def unusable(findings: Sequence[Finding]) -> Iterator[str]:
+    """The number of partitions that have no leader, and of those that refuse writes, when the evidence ends."""
+    for kind, one, many in (("offline-partition", "is offline", "are offline"), ("under-min-isr", "refuses writes", "refuse writes")):
+        if now := hit((f for f in findings if f.kind == kind and not f.cluster), still=True):
+            yield f"{counted(len(now))} {one if len(now) == 1 else many}"
+
+
+def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Failures at the end of the evidence, and partitions that one more failure would harm, one line each."""
+    yield from failures(findings)
     for broker, names in sorted(_alone(states).items(), key=lambda item: -len(item[1])):
         yield f"{_have(names, '{} one replica in sync')}, on broker {broker}: its failure would lose all records written since"
 

@@ -18,12 +18,10 @@ from forensics.model.findings import LEVELS, Evidence, Finding, Place, brokers_n
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views.document import Report, rules_digest
-from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import Lost, broken, lost, untouchable
+from forensics.views.notes import notes
 from forensics.views.text import MODES
 
-TITLES = {FOUND: "committed data was lost", EXCLUDED: "no committed data was lost"}
-NOT_KNOWN = "whether data was lost is not known"
 SERIOUS = ("critical", "high")
 WORTH_A_LINE = (*SERIOUS, "medium")
 """Severities that are in the timeline."""
@@ -95,13 +93,16 @@ def pieces(report: Report) -> Iterator[str]:
 def _summary(report: Report) -> Iterator[str]:
     begin = min((s.first for s in report.cluster.sources if s.first), default=None)
     day = f" of {begin:%Y-%m-%d}" if begin is not None else ""
-    yield f"# Post-incident review: Kafka incident{day}, {TITLES.get(loss_of(*report.judged), NOT_KNOWN)}"
+    yield f"# Post-incident review: Kafka incident{day}, {prose(report.headline.title[:1].lower() + report.headline.title[1:])}"
     yield ""
     yield "_Draft by kafka-forensics, from the logs and checkpoints of the brokers. Times are UTC. `TODO` marks what only people know._"
     yield ""
     yield "## Summary"
     yield ""
-    yield f"**{prose(summary(*report.judged))}**"
+    for line in notes(report.cluster):
+        yield f"> **Note:** {prose(line)}"
+        yield ""
+    yield f"**{prose(report.headline.summary)}**"
     yield ""
     people = [("Severity", "`TODO`"), ("Noticed at, by", "`TODO`"), ("Owner of this review", "`TODO`")]
     yield from table(("", ""), [*_facts(report), *people])
@@ -116,10 +117,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     firsts, lasts = [s.first for s in cluster.sources if s.first], [s.last for s in cluster.sources if s.last]
     if firsts and lasts:
         yield "Evidence", f"{len(cluster.sources)} sources, {moment(min(firsts))} to {moment(max(lasts))}"
-    if cluster.redacted:
-        yield "Redacted", "names in the evidence were replaced before it was handed over; they are not the real ones"
-    verdicts = ", ".join(f"{n} {verdict}" for verdict, n in counts(report.judged[1]).items())
-    yield "Partitions", f"{len(report.judged[1])}: {verdicts}"
+    verdicts = ", ".join(f"{n:,} {verdict}" for verdict, n in report.headline.partitions.items())
+    yield "Partitions", f"{len(report.partitions):,}: {verdicts}"
 
 
 def _impact(report: Report) -> Iterator[str]:
@@ -141,7 +140,7 @@ def _impact(report: Report) -> Iterator[str]:
             yield f"\nand {len(ranges) - PLACES} more; the JSON report has all."
         yield ""
     yield from (f"- {prose(line)}" for line in untouchable(report.findings))
-    yield from (f"- When the evidence ends, {prose(line)}." for line in broken(report.findings, report.judged[1]))
+    yield from (f"- When the evidence ends, {prose(line)}." for line in broken(report.findings, report.partitions))
     yield "- Who was affected, and how: `TODO`"
 
 

@@ -24,7 +24,6 @@ from forensics.model.findings import LEVELS, MINOR, Finding, Place, timestamp
 from forensics.output.sanitise import cleaned
 from forensics.output.version import version
 from forensics.views.document import Report
-from forensics.views.headline import counts, loss_of, summary
 from parsers.cached import cached_property
 
 MAX_PARTITIONS = 400
@@ -48,7 +47,7 @@ def pieces(report: Report) -> Iterator[str]:
 class _Trace:
     def __init__(self, report: Report) -> None:
         self.report = report
-        self.states = {(p["topic"], p["partition"]): p for p in report.judged[1]}
+        self.states = {(p["topic"], p["partition"]): p for p in report.partitions}
         times = [at for f in report.findings for at in (f.start, f.end) if at is not None]
         firsts = [s.first for s in report.cluster.sources if s.first is not None]
         self.since = min((*firsts, *times), default=EPOCH)
@@ -92,12 +91,12 @@ class _Trace:
         return {broker for broker in led | set(state.get("replicas") or ()) if broker >= 0}
 
     def about(self) -> dict[str, Any]:
-        judged = self.report.judged
+        headline = self.report.headline
         return {
             "tool": f"kafka-forensics {version()}",
-            "loss": loss_of(*judged),
-            "summary": summary(*judged),
-            "partitions": counts(judged[1]),
+            "loss": headline.loss,
+            "summary": headline.summary,
+            "partitions": headline.partitions,
             "partitions_without_lanes": len(self.left_out),
         }
 
@@ -131,14 +130,14 @@ class _Trace:
             yield _about("thread_sort_index", self.processes[broker], lane, n + 1)
 
     def _counters(self) -> Iterator[Event]:
-        for own in series(self.report.partitions):
+        for own in series(self.report.all_partitions):
             process = self.cluster if own.leader is None else self.processes.get(own.leader)
             if process is None:
                 continue
             for step in capped(own.steps, lambda step: step.missing):
                 counts = {"under-replicated": step.under_replicated, "reassigning": step.reassigning}
                 yield _count("partitions", process, step.at or self.since, counts)
-        for point in capped(offline(self.report.partitions), lambda x: x.offline):
+        for point in capped(offline(self.report.all_partitions), lambda x: x.offline):
             yield _count("partitions", self.cluster, point.at or self.since, {"without a leader": point.offline})
 
     def _span(

@@ -21,8 +21,9 @@ from forensics.model.findings import LEVELS, Evidence, Finding, counted, some
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views.document import Report
-from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
+from forensics.views.headline import BROKEN, EXCLUDED, FOUND, UNSETTLED
 from forensics.views.impact import Lost, broken, lost, untouchable
+from forensics.views.notes import notes
 from forensics.views.terminal import Line, hung, indent, put, rendered
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
@@ -40,8 +41,6 @@ WHOLE = 24
 """Lines of the verdict, and of the closing summary, which are never shortened."""
 ENTRY = 2
 """Blanks before an entry, at most."""
-LOSS = {FOUND: "DATA WAS LOST.", EXCLUDED: "No committed record was lost."}
-NOT_KNOWN = "Whether data was lost is NOT KNOWN."
 MOST = 120
 """Lines of the whole summary: the amount that an engineer on call reads before acting."""
 
@@ -99,10 +98,14 @@ def subject(report: Report) -> list[str]:
         counted(len(brokers), "broker") + (f" and {counted(controllers, 'controller')}" if controllers else ""),
         f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
         MODES[cluster.mode],
-        counted(len(report.partitions)),
+        _partitions(report),
         f"{len(cluster.sources)} sources, {sized(size)}",
-        *(["redacted: names are not the real ones"] if cluster.redacted else []),
     ]
+
+
+def _partitions(report: Report) -> str:
+    inside, every = len(report.partitions), len(report.all_partitions)
+    return counted(every) if inside == every else f"{inside:,} of {counted(every)}"
 
 
 def _head(report: Report) -> Text:
@@ -112,14 +115,8 @@ def _head(report: Report) -> Text:
     text = Text(" · ".join(map(clean, subject(report))))
     if firsts and lasts:
         text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
-    if cluster.ended:
-        others = len(cluster.ended)
-        named = f"id {cluster.id}" if cluster.id is not None else "id unknown"
-        text.append(
-            f"\nThis report is about the last cluster ({clean(named)}). {counted(others, 'earlier cluster')} ran on these brokers, "
-            f"and {'their findings are' if others > 1 else 'its findings are'} marked [-1]{' and so on' if others > 1 else ''}",
-            style="bold",
-        )
+    for line in notes(cluster):
+        text.append(f"\n{clean(line)}", style="bold")
     return text
 
 
@@ -143,9 +140,12 @@ def sized(size: int) -> str:
     return f"{value:.1f} TB"
 
 
+_TONES = {FOUND: "bold red", BROKEN: "bold red", UNSETTLED: "bold yellow", EXCLUDED: "bold green"}
+
+
 def headline(report: Report) -> Text:
-    loss = loss_of(*report.judged)
-    return Text(clean(summary(*report.judged)), style={FOUND: "bold red", EXCLUDED: "bold green"}.get(loss, "bold yellow"))
+    verdict = report.headline
+    return Text(clean(verdict.summary), style=_TONES[verdict.tone])
 
 
 def _impact(report: Report) -> Iterator[RenderableType]:
@@ -303,11 +303,11 @@ def next_steps(findings: Sequence[Finding]) -> list[str]:
 
 def _closing(report: Report) -> Iterator[RenderableType]:
     """A summary that fits into a message: understandable alone, and the last text in a terminal."""
-    loss = loss_of(*report.judged)
-    of = counts(report.judged[1])
-    lines = [
-        f"{LOSS.get(loss, NOT_KNOWN)} Of {counted(len(report.judged[1]))}: {', '.join(f'{n} {verdict}' for verdict, n in of.items() if n) or 'none'}."
-    ]
+    verdict = report.headline
+    numbers = ", ".join(f"{n:,} {name}" for name, n in verdict.partitions.items() if n) or "none"
+    lines = [f"{verdict.title}. Of {counted(len(report.partitions))}: {numbers}."]
+    if report.scope is not None:
+        lines += report.scope.after()
     lines += [f"{_kind_of(row)}: {lost_line(row)}." for row in lost(report.findings)[:COPIED]]
     if causes := [i for i in report.incidents if i.severity != "info"]:
         lines.append(f"Cause: {causes[0].summary}" + (f" (from {_moment(causes[0].start)} on)." if causes[0].start is not None else "."))

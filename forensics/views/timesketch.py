@@ -64,7 +64,7 @@ def _events(report: Report) -> Iterator[Event]:
             }
             if span.start is not None or span.end is not None:
                 yield from _moments("State", span.start, span.end, fields)
-    for state in report.judged[1]:
+    for state in report.partitions:
         yield (
             state["until"],
             "Verdict holds until",

@@ -9,12 +9,13 @@ sample, and all N parts together are the whole.
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from forensics.incidents.folding import places
 from forensics.model.findings import CONFIDENCES, LEVELS, Finding
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
-from forensics.views.headline import EXCLUDED, loss_of, summary
+from forensics.views.headline import EXCLUDED
 from parsers import evidence, schemas
 from parsers.containers.names import moment as instant
 from parsers.schemas import EVENTS, Member
@@ -70,6 +71,7 @@ def ways(name: str) -> Iterator[Way]:
     yield from _of_files(files)
     yield from _of_time(files)
     yield from _of_lines(files)
+    yield from _of_clocks(files)
 
 
 def _gone(family: str, words: str, expression: str) -> Way:
@@ -202,6 +204,59 @@ def _but(lines: Mapping[str, set[int]]) -> Callable[[str, list[bytes]], Iterable
     return keep
 
 
+STEPS_S = (-3600, -120, -40, 40, 120, 3600)
+BOOT_S = 8
+"""Seconds after a start before a time service sets the clock."""
+_BEGINS = re.compile(rb"Kafka version|\(kafka\.utils\.Log4jControllerRegistration\$\)")
+_STAMP = "%Y-%m-%d %H:%M:%S,%f"
+
+
+def _of_clocks(files: Files) -> Iterator[Way]:
+    """One node's clock is wrong in all of its logs: for the second half of its time, for 20 s in the middle, or for some seconds after a restart.
+    And the clocks of all nodes change by an hour, each in the middle of its time."""
+    halves: dict[str, tuple[float, float]] = {}
+    for node in nodes(files):
+        told = [record for path in _logs(files, f"^{node}/") for record in records(files[path].content) if HEAD.match(record)]
+        if not told:
+            continue
+        times = [moment(record) for record in told]
+        middle, first = (min(times) + max(times)) / 2, min(times)
+        restart = min((at for at, record in zip(times, told, strict=True) if at > first + 15 and _BEGINS.search(record)), default=None)
+        halves[node] = middle, math.inf
+        for seconds in STEPS_S:
+            yield _stepped(f"clock of {node} {seconds} s from the middle on", {node: halves[node]}, seconds)
+            yield _stepped(f"clock of {node} {seconds} s for 20 s", {node: (middle, middle + 20)}, seconds)
+            if restart is not None:
+                yield _stepped(f"clock of {node} {seconds} s after a restart", {node: (restart, restart + BOOT_S)}, seconds)
+    yield from (_stepped(f"clocks of all nodes {seconds} s from the middle on", halves, seconds) for seconds in (-3600, 3600))
+
+
+def _stepped(words: str, of: Mapping[str, tuple[float, float]], seconds: int) -> Way:
+    """The nodes' clocks are wrong between two times."""
+
+    def taken(files: Files) -> Files:
+        made = dict(files)
+        for node, (begin, end) in of.items():
+            for path in _logs(files, f"^{node}/"):
+                at, left = 0.0, []
+                for record in records(files[path].content):
+                    at = moment(record) if HEAD.match(record) else at
+                    left.append(_later(record, seconds) if begin <= at < end else record)
+                made[path] = File(b"".join(left), files[path].modified)
+        return made
+
+    return "clock step", words, taken
+
+
+def _later(record: bytes, seconds: int) -> bytes:
+    """The record with another time, if it has one."""
+    found = HEAD.match(record)
+    if found is None:
+        return record
+    stamp = found.group().strip(b"[] ").decode()
+    return record.replace(stamp.encode(), (datetime.strptime(stamp, _STAMP) + timedelta(seconds=seconds)).strftime(_STAMP)[:-3].encode(), 1)
+
+
 # relations
 
 
@@ -275,7 +330,7 @@ def judged(told: Report) -> Judged:
     lost_at = {f"{p.topic}-{p.partition}": at for p in gone if (at := p.end or p.start) is not None}
     least = {f"{p['topic']}-{p['partition']}": found for p in told.partitions if (found := AT_LEAST.match(p["why"]))}
     sure = {name: range(int(found[1]), int(found[2]) + 1) for name, found in least.items() if verdicts[name] == LOST}
-    return Judged(claims(told.findings), verdicts, since, until, lost_at, sure, loss_of(*told.judged), summary(*told.judged))
+    return Judged(claims(told.findings), verdicts, since, until, lost_at, sure, told.headline.loss, told.headline.summary)
 
 
 Violation = tuple[str, str]
@@ -355,7 +410,7 @@ def _same(one: Claim, other: Claim) -> bool:
     return bool(one.place) or not one.brokers or not other.brokers or bool({*one.brokers} & {*other.brokers})
 
 
-NOTHING_KNOWN = re.compile(r"NOT KNOWN|Nothing can be said|cannot be excluded|not collected|not in evidence")
+NOTHING_KNOWN = re.compile(r"[Uu]nknown whether|Losses.* are unknown|Nothing can be said|cannot be excluded|not collected|not in evidence")
 
 
 def _silent(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:

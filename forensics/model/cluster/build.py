@@ -28,6 +28,8 @@ from forensics.model.cluster.modified import meaningless
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
 from forensics.model.cluster.zones import (
+    MINUTE_MS,
+    QUARTER_MS,
     Anchor,
     Jump,
     Start,
@@ -44,6 +46,7 @@ from forensics.model.cluster.zones import (
 )
 from forensics.model.events import IDENTIFIED, Event, place_in, rows
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
+from parsers.line_order import LineOrder
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
@@ -93,6 +96,10 @@ class Options:
     """--timezone as a name of the time zone database, whose offset changes with the seasons."""
     clock_offsets_ms: Mapping[int, int] = field(default_factory=dict)
     """--clock-offset BROKER=±S: error of one broker's clock, on top of its zone."""
+
+    @property
+    def gives_zone(self) -> bool:
+        return self.zone_offset_ms is not None or self.zone_name is not None
 
 
 @dataclass(frozen=True)
@@ -257,7 +264,6 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 ascents=c.get("ascents") or 0,
                 descents=c.get("descents") or 0,
                 steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
-                largest_step_back_ms=c.get("largest_step_back_ms") or 0,
                 cut_at=c.get("cut_at"),
                 newest_first=bool(c.get("newest_first")),
             )
@@ -328,8 +334,23 @@ def _clocks(
         clocks[None] = Clock.at_offset(unowned.offset_ms, unowned.uncertainty_ms, unowned.basis)
     for node, error in errors_ms.items():
         clocks[node] = _given_clock(clocks.get(node, Clock()), anchors.get(node), error)
+    if options.gives_zone:
+        clocks = {n: replace(c, shown_zone=_contradicting(c, of_host.get(n, ()))) for n, c in clocks.items()}
     changing = {n: _changing(c, of_host.get(n, ()), options) for n, c in clocks.items()}
     return {**changing, **{n: changing[host] for n, host in host_of.items()}}
+
+
+def _contradicting(clock: Clock, found: Sequence[Witness]) -> int | None:
+    """The zone in minutes that times in UTC show, if it is not the one that the user gave: printed by the node's processes or a container
+    runtime, or of the metadata log's records. Modification times may be in any zone."""
+    own = anchor(found)
+    if own is not None and own.basis.split("+")[0] in ("start", "container"):
+        shown = nearest_zone(own.offset_ms)
+    elif "metadata" in clock.basis.split("+") and clock.uncertainty_ms is not None and clock.uncertainty_ms < QUARTER_MS:
+        shown = nearest_zone(clock.offset_ms)
+    else:
+        return None
+    return shown if abs(shown - clock.zone_minutes) * MINUTE_MS >= QUARTER_MS else None
 
 
 def _floors(nodes: Iterable[int], witnesses: Mapping[int | None, Sequence[Witness]]) -> dict[int, int]:
@@ -430,13 +451,13 @@ def _begins(table: pa.Table, resolver: EventResolver) -> dict[int, datetime]:
     return found
 
 
-def _set_apart(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins: Mapping[int, datetime]) -> None:
+def _set_apart(sources: Iterable[Source], begins: Mapping[int, datetime]) -> None:
     """Moves sources outside a collection's directory, which were assigned to it as the node's only collection, into a collection of
     their own if the process was restarted after the collection's disks were saved: those disks do not show the current state."""
     for (node, _), own in _members(sources).items():
         saved = _disks_saved(own)
         outside = [s for s in own if not _inside(s)]
-        if outside and saved is not None and saved < begins.get(node, saved) and _written(own, offsets_ms):
+        if outside and saved is not None and saved < begins.get(node, saved) and _written(own):
             apart = commonprefix([s.path for s in outside]).rpartition("/")[0]
             for s in outside:
                 s.collection = apart
@@ -456,9 +477,9 @@ def _members(sources: Iterable[Source]) -> dict[tuple[int, str], list[Source]]:
     return found
 
 
-def _written(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> bool:
+def _written(sources: Iterable[Source]) -> bool:
     """Whether modification times are write times: each log's own equals that of its last line."""
-    times = ((s.modified, s.last - timedelta(milliseconds=offsets_ms[s.path])) for s in sources if s.last is not None)
+    times = ((s.modified, s.last) for s in sources if s.last is not None)
     return all(modified is None or abs(modified - last) <= COPIED for modified, last in times)
 
 
@@ -475,14 +496,14 @@ def _age(sources: Iterable[Source], last_line: datetime | None) -> datetime | No
     return max(*times, last_line) if min(times) <= last_line + COPIED else last_line
 
 
-def _order_collections(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins: Mapping[int, datetime]) -> dict[int, list[str]]:
+def _order_collections(sources: Iterable[Source], begins: Mapping[int, datetime]) -> dict[int, list[str]]:
     """Collections of each node, oldest first, by the last write in each. A collection with disks saved since the last process start
     sorts after those without: the latest collection must be the one with the current disks."""
     members = _members(sources)
 
     def age(key: tuple[int, str]) -> tuple[bool, datetime, str]:
         own = members[key]
-        last = _age(own, _last_line(own, offsets_ms))
+        last = _age(own, _last_line(own))
         now = any(s.kind in DISK_KINDS for s in own) and (last is None or last >= begins.get(key[0], last))
         return now, last or datetime.min, key[1]
 
@@ -492,13 +513,12 @@ def _order_collections(sources: Iterable[Source], offsets_ms: Mapping[str, int],
     return found
 
 
-def _last_line(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> datetime | None:
-    """UTC of the last log line in a collection's own directory."""
-    own = (s for s in sources if s.last is not None and _inside(s))
-    return max((s.last - timedelta(milliseconds=offsets_ms[s.path]) for s in own if s.last is not None), default=None)
+def _last_line(sources: Iterable[Source]) -> datetime | None:
+    """Time of the last log line in a collection's own directory."""
+    return max((s.last for s in sources if s.last is not None and _inside(s)), default=None)
 
 
-def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]], offsets_ms: Mapping[str, int]) -> dict[str, datetime]:
+def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]]) -> dict[str, datetime]:
     """Files of earlier collections whose modification times are lost or were set by a copy: all are later than the last line of the logs
     next to them, which is impossible for the log itself. Those files were saved with that line at the latest."""
     members: dict[tuple[int, str], list[Source]] = defaultdict(list)
@@ -507,7 +527,7 @@ def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]], offs
             members[(s.node, s.collection)].append(s)
     found: dict[str, datetime] = {}
     for own in members.values():
-        end = _last_line(own, offsets_ms)
+        end = _last_line(own)
         kept = min((s.modified for s in own if s.modified is not None), default=None)
         if end is not None and (kept is None or kept > end + COPIED):
             found.update((s.path, end + timedelta(microseconds=1)) for s in own if not s.kind.endswith(LOG_SUFFIX))
@@ -593,6 +613,8 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
     owned = replace(owned, topics=_topic_names(table))
     resolver, clocks = _with_clocks(owned, collected, sources, raw, options or Options(), hosts_of)
+    for s in sources:
+        _correct(s, resolver)
     resolver, ordered = _with_collections(resolver, sources, _begins(table, resolver))
     evidence = partial(
         Cluster,
@@ -606,7 +628,6 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
     events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
     for s in sources:
-        _correct(s, resolver)
         s.path = resolver.shown(s.path)
     modes: dict[int | None, set[str | None]] = defaultdict(set)
     for e in raw:
@@ -681,10 +702,10 @@ def _with_collections(
 ) -> tuple[EventResolver, dict[int, list[str]]]:
     """The resolver with the collection of each source and the times at which earlier collections were saved, and each node's collections,
     oldest first; also sets the collections of `sources`."""
-    _set_apart(sources, resolver.offsets_ms, begins)
-    ordered = _order_collections(sources, resolver.offsets_ms, begins)
+    _set_apart(sources, begins)
+    ordered = _order_collections(sources, begins)
     collections = {s.path: s.collection for s in sources}
-    return replace(resolver, collections=collections, saved=_saved(sources, ordered, resolver.offsets_ms)), ordered
+    return replace(resolver, collections=collections, saved=_saved(sources, ordered)), ordered
 
 
 def _clusters(
@@ -730,6 +751,11 @@ def _correct(source: Source, resolver: EventResolver) -> None:
 
     source.first, source.last = utc(source.first, 1), utc(source.last, source.lines or 1)
     source.printed = {facet: [(line, utc(at, line)) for line, at in places] for facet, places in source.printed.items()}
+    steps = (
+        (line, resolver.utc(source.path, before, line - 1), resolver.utc(source.path, after, line))
+        for line, before, after in source.steps_back
+    )
+    source.steps_back = tuple((line, before, after) for line, before, after in steps if before - after > LineOrder.BACK)
 
 
 def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, ...]:

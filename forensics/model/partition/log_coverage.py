@@ -184,7 +184,7 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
         if len(s.steps_back) > MAX_CLOCK_STEPS or (s.descents > s.ascents and s.ascents + s.descents > MAX_CLOCK_STEPS):
             found.setdefault(ORDER, f"the lines of {s.path} are not in the order of their time")
         elif s.steps_back:
-            found.setdefault(CLOCK, f"the clock of {s.path} steps back by {(s.largest_step_back_ms or 0) / 1000:.0f} s")
+            found.setdefault(CLOCK, f"the clock of {s.path} steps back by {s.largest_step_back.total_seconds():.0f} s")
         if s.cut_at is not None:
             found.setdefault(COMPLETE, f"the lines of {s.path} are cut at {s.cut_at} characters")
         elif s.problem:
@@ -274,16 +274,21 @@ def silence_words(leaders: Sequence[int]) -> str:
 
 REST_ON_ORDER = frozenset(
     {"data-loss", "unclean-election", "hw-stuck", "hw-regression", "zombie-leader", "missed-epoch-change", "truncate-to-start"}
-    | {"empty-replica-joins", "log-wiped-at-load", "stale-isr-candidate", "offset-commit-loss", "transaction-marker-loss"}
+    | {"empty-replica-joins", "log-wiped-at-load", "stale-isr-candidate", "offset-commit-loss", "transaction-marker-loss", "log-divergence"}
     | {"read-then-lost", "consumer-skip", "consumer-reset", "client-side-echo"}
 )
 """Kinds of findings that follow from the order of events in a broker's logs."""
+REST_ON_TIME = frozenset(
+    {"under-min-isr", "at-min-isr", "offline-partition", "under-replicated", "isr-flapping", "stuck-replica", "slow-replica"}
+    | {"culprit-broker", "cluster-wide-degradation"}
+)
+"""Kinds of findings that follow from the time between events of different brokers."""
 
 
 def weakened(finding: Finding, cluster: Cluster) -> Finding:
-    """The finding, at most possible if it relies on the lines of a broker whose order cannot be trusted."""
+    """The finding, at most possible if it relies on the lines of a broker whose order or times cannot be trusted."""
     unreliable = _disordered(cluster)
-    if not unreliable or finding.kind not in REST_ON_ORDER:
+    if not unreliable or finding.kind not in REST_ON_ORDER | REST_ON_TIME:
         return finding
     quoted = {b for e in finding.evidence for b in _writers(cluster).get(e.source, ())}
     reasons = [unreliable[b] for b in sorted({*finding.brokers, *quoted} & unreliable.keys())]

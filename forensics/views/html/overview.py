@@ -10,8 +10,8 @@ from typing import Any
 
 from forensics.output.version import version
 from forensics.views.clusters import NOT_JUDGED, Clusters, headline
-from forensics.views.headline import EXCLUDED, FOUND
-from forensics.views.html.page import NOT_KNOWN, TITLES, environment
+from forensics.views.headline import EXCLUDED, FOUND, NOT_KNOWN, TITLES, UNSETTLED
+from forensics.views.html.page import environment
 
 QUIET = "Nothing lost, nothing broken, all read"
 
@@ -35,12 +35,12 @@ def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
         for number, name in enumerate(clusters.ordered(), 1)
     ]
     losses = {c["loss"] for c in rows}
-    loss = FOUND if FOUND in losses else EXCLUDED if losses == {EXCLUDED} else "unknown"
+    loss = FOUND if FOUND in losses else EXCLUDED if losses == {EXCLUDED} else UNSETTLED
     loud = [c for c in rows if _is_loud(c)]
     values = {
         "title": TITLES.get(loss, NOT_KNOWN),
         "headline": headline(clusters),
-        "loss": loss,
+        "tone": loss,
         "remarks": clusters.remarks,
         "clusters": rows,
         "parts": [p for p in (("", loud), (QUIET, [c for c in rows if c not in loud])) if p[1]],

@@ -26,7 +26,6 @@ from forensics.model.cluster.facts import Source
 from forensics.model.findings import LEVELS, Finding
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
-from forensics.views.headline import EXCLUDED, FOUND, loss_of, sentences
 from forensics.views.html.details import Detail, Kept, Lane, Sources, details, gravity, ranked
 from forensics.views.html.drawing import Drawn, Window, window
 from forensics.views.html.safe import block, visible
@@ -34,11 +33,6 @@ from forensics.views.impact import Lost, broken, lost, untouchable
 from forensics.views.proof import MEANING, MISSING
 from forensics.views.text import next_steps, sized, subject
 
-TITLES = {
-    FOUND: "Committed data was lost",
-    EXCLUDED: "No committed data was lost",
-}
-NOT_KNOWN = "Whether data was lost is not known"
 VERDICTS = {LOST: "lost", UNKNOWN: "not known", TAIL_CUT: "tail cut", INTACT: "intact"}
 MEANINGS = {
     LOST: "records that were committed are gone",
@@ -184,13 +178,13 @@ class _Page:
 
     def _headline(self) -> dict[str, Any]:
         report = self.report
-        loss = loss_of(*report.judged)
+        verdict = report.headline
         return {
-            "loss": loss,
-            "title": TITLES.get(loss, NOT_KNOWN),
+            "tone": verdict.tone,
+            "title": verdict.title,
             "subject": subject(report),
             "document": self.document,
-            "sentences": sentences(*report.judged),
+            "sentences": verdict.sentences,
             "lost": [_loss(row) for row in lost(report.findings)],
             "broken": list(broken(report.findings, report.partitions)),
             "untouchable": list(untouchable(report.findings)),

@@ -95,7 +95,7 @@ def test_what_is_piped_has_no_blanks_at_the_ends_of_its_lines_and_no_colours(wor
 def test_the_last_lines_say_what_matters_and_stand_alone(case: str) -> None:
     shown = CliRunner(env={"COLUMNS": "200"}).invoke(cli, ["report", case]).stdout
     closing = shown.partition("\nIn short\n")[2]
-    for words in ("DATA WAS LOST. Of 8 partitions: 2 lost, 3 intact, 3 unknown.", "316 records", "Cause: ", "Next: ", "UTC"):
+    for words in ("Committed data was lost. Of 8 partitions: 2 lost, 3 intact, 3 unknown.", "316 records", "Cause: ", "Next: ", "UTC"):
         assert words in closing
     assert len(closing.splitlines()) <= 12
 

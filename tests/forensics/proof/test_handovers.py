@@ -69,7 +69,7 @@ def check(case: Case) -> None:
     judged = judge(case.open, case.modified)
     assert left(judged) == case.left
     assert judged.verdict == UNKNOWN
-    assert judged.why.endswith(f"[row {judged.decides[0].row}, {case.left[0][1]}]")
+    assert judged.why.endswith(f"; proof row {judged.decides[0].row}, {case.left[0][1]})")
     assert case.words in judged.why
     twin = judge(case.closed, case.modified)
     assert (twin.verdict, left(twin)) == (case.verdict, [])

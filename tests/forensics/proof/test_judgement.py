@@ -58,7 +58,7 @@ def test_findings_that_contradict_a_partition_that_is_intact(kind: str, severity
     assert judged.verdict == (UNKNOWN if counts else INTACT)
     assert left(judged) == ([(END, "contradictions")] if counts else [])
     if counts:
-        assert judged.why == f"after leader epoch 1: the evidence contradicts itself ({kind}) [row 2, contradictions]"
+        assert judged.why == f"the evidence contradicts itself ({kind}) (after leader epoch 1; proof row 2, contradictions)"
 
 
 def test_findings_of_other_kinds_do_not_contradict_it() -> None:
@@ -218,25 +218,25 @@ def test_words_of_records_that_may_have_been_committed() -> None:
 
 
 def test_words_of_records_that_are_only_possibly_gone_name_what_is_open() -> None:
-    assert reason(change(removed=(tail(5, 8, earlier=EITHER),), high_watermark=Interval())).endswith("[row 1, high_watermark]")
-    assert reason(change(removed=(tail(5, 8),)), change(untraced_cuts=EITHER)).endswith("[row 2, untraced_cuts]")
+    assert reason(change(removed=(tail(5, 8, earlier=EITHER),), high_watermark=Interval())).endswith("; proof row 1, high_watermark)")
+    assert reason(change(removed=(tail(5, 8),)), change(untraced_cuts=EITHER)).endswith("; proof row 2, untraced_cuts)")
 
 
 def test_words_of_what_leaves_it_open_name_the_row_and_the_cell() -> None:
     row = change(untraced_cuts=EITHER).noted("untraced_cuts", "no log was collected")
-    assert reason(row) == "leader epoch 1, broker 1 to 2: no log was collected [row 1, untraced_cuts]"
+    assert reason(row) == "no log was collected (leader epoch 1; proof row 1, untraced_cuts)"
     rows = [
         closed(BEGIN, 0, unseen=Interval()).noted("unseen", "older logs"),
         row,
         closed(END, 1, unseen=Interval()).noted("unseen", "later"),
     ]
     found = verdict(rows)
-    assert why(rows, found) == "start of the evidence: older logs [row 0, unseen]"
+    assert why(rows, found) == "older logs (start of the evidence; proof row 0, unseen)"
     judged = replace(judge(handed_over()), rows=tuple(rows), decides=found.decides)
     assert list(open_words(judged)) == [
-        "start of the evidence: older logs [row 0, unseen]",
-        "leader epoch 1, broker 1 to 2: no log was collected [row 1, untraced_cuts]",
-        "after leader epoch 1: later [row 2, unseen]",
+        "older logs (start of the evidence; proof row 0, unseen)",
+        "no log was collected (leader epoch 1; proof row 1, untraced_cuts)",
+        "later (after leader epoch 1; proof row 2, unseen)",
     ]
 
 

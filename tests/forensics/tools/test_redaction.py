@@ -21,7 +21,7 @@ from forensics.tools.redaction.bundle import Leak, redact
 from forensics.tools.redaction.names import INTERNAL, Names
 from forensics.tools.redaction.search import Search
 from forensics.views.document import Report
-from forensics.views.text import subject
+from forensics.views.notes import notes
 from parsers.catalogue.record import search_all
 from parsers.decoding.batches import Batch, Damage, headers
 from parsers.decoding.bodies import Record
@@ -268,7 +268,9 @@ def test_the_verdict_on_a_redacted_bundle_is_that_on_the_bundle(name: str, tmp_p
     back = {stand_in: name for kind in ("topic", "group", "transaction") for name, stand_in in names.get(kind, {}).items()}
     found = local.report(local.events_of(out))
     assert judged(found, back) == judged(local.report(local.events_of(bundle)), {})
-    assert found.document()["evidence"]["redacted"] and "redacted: names are not the real ones" in subject(found)
+    assert found.document()["evidence"]["redacted"] and "The evidence was redacted: names in this report are not the real ones." in notes(
+        found.cluster
+    )
     assert {stat.S_IMODE(p.stat().st_mode) for p in (out, mapping)} == {0o600}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from forensics.model.findings import Evidence, Finding, Range
 from forensics.proof.verdict import VERDICTS
-from forensics.views.headline import counts, loss_of, summary
+from forensics.views.headline import counts, headline
 from forensics.views.impact import lost
 
 
@@ -34,7 +34,7 @@ def state(verdict: str, partition: int = 0, why: str = "why", begins: datetime |
 
 
 CASES = [
-    ([], [], "unknown", "Losses are NOT KNOWN: the evidence contains no partition."),
+    ([], [], "unknown", "Unknown whether data was lost: the evidence contains no partition."),
     ([], [state("intact")], "excluded", "No committed record was lost: the partition is proven intact."),
     ([], [state("intact"), state("intact", 1)], "excluded", "No committed record was lost: all 2 partitions are proven intact."),
     ([loss()], [state("lost")], "found", "DATA WAS LOST: 4 offsets that were committed, in 1 partition."),
@@ -58,13 +58,13 @@ CASES = [
         [state("intact"), state("intact", 1, begins=datetime(2026, 5, 1, 10)), state("tail-cut", 2, begins=datetime(2026, 5, 1, 11))],
         "excluded",
         "No committed record was lost: all 3 partitions are proven intact. "
-        "For 2 of these partitions, losses before the evidence begins (at the latest at 2026-05-01 11:00:00) are NOT KNOWN.",
+        "Losses in 2 of these partitions before the evidence begins (at the latest at 2026-05-01 11:00:00 UTC) are unknown.",
     ),
     (
         [],
         [state("unknown", why="no log of broker 1 was collected"), state("intact", 1)],
         "unknown",
-        "Whether data was lost is NOT KNOWN for 1 partition (t-0): no log of broker 1 was collected. "
+        "Unknown whether data was lost in 1 partition (t-0): no log of broker 1 was collected. "
         "1 partition is proven to have lost no committed record.",
     ),
     (
@@ -72,7 +72,7 @@ CASES = [
         [state("unknown", why="offsets 1..4 are gone")],
         "unknown",
         "4 offsets are gone in 1 partition; whether they were committed is unknown. "
-        "Whether data was lost is NOT KNOWN for 1 partition (t-0): offsets 1..4 are gone.",
+        "Unknown whether data was lost in 1 partition (t-0): offsets 1..4 are gone.",
     ),
     (
         [loss(topic="gone", confidence="possible", committed=None)],
@@ -85,7 +85,8 @@ CASES = [
 
 @pytest.mark.parametrize(("findings", "states", "word", "words"), CASES)
 def test_headline(findings: list[Finding], states: list[dict[str, Any]], word: str, words: str) -> None:
-    assert (loss_of(findings, states), summary(findings, states)) == (word, words)
+    found = headline(findings, states)
+    assert (found.loss, found.summary) == (word, words)
 
 
 def test_every_verdict_is_counted() -> None:
@@ -95,5 +96,5 @@ def test_every_verdict_is_counted() -> None:
 
 def test_what_two_replicas_brought_and_lost_is_counted_once_wherever_it_is_counted() -> None:
     own = [loss(cause="inherited-log", brokers=(b,), offsets=(Range(0, 100),)) for b in (1, 2)]
-    assert "100 offsets" in summary(own, [state("lost")])
+    assert "100 offsets" in headline(own, [state("lost")]).summary
     assert [row.offsets for row in lost(own)] == [100]

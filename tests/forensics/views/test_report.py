@@ -98,7 +98,7 @@ def conforms(value: dict[str, Any], shape: dict[str, tuple[type, ...]]) -> None:
 
 
 def test_shape(document: dict[str, Any]) -> None:
-    assert list(document) == ["schema", "tool", "evidence", "cluster", "partitions", "verdict", "incidents", "findings"]
+    assert list(document) == ["schema", "tool", "scope", "evidence", "cluster", "partitions", "verdict", "incidents", "findings"]
     assert document["schema"] == SCHEMA == "kafka-forensics/report/1"
     assert set(document["tool"]) == {"version", "command", "rules"}
     assert re.fullmatch(r"sha256:[0-9a-f]{64}", document["tool"]["rules"])
@@ -384,7 +384,7 @@ def test_no_summary_is_longer_than_a_screen_or_two_and_says_what_it_leaves_out(w
     shown = text(Report(Cluster(nodes=nodes), [*lost, *found], states, happened), width)
     assert len(shown.splitlines()) <= MOST
     assert "lines more; --json has all" in shown
-    for heading in ("NOT KNOWN", "Lost, by topic", "What happened", "severity", "Why", "What limits this report", "What to do next"):
+    for heading in ("nknown whether", "Lost, by topic", "What happened", "severity", "Why", "What limits this report", "What to do next"):
         assert heading in shown
     assert "lines more" not in text(Report(Cluster(), [finding()], []), width)
 

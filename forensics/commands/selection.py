@@ -1,0 +1,109 @@
+"""The part of a report that is requested: `--topic`, `--partition`, `--broker`, `--since` and `--until`.
+
+Here: the options, and the errors for names that are not in the evidence. Not here: what a selection means for a report (views.scope).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from forensics.commands.evidence import Unusable
+from forensics.commands.times import When, since_until_options, window
+
+if TYPE_CHECKING:
+    from forensics.commands.inputs import Input
+    from forensics.model.cluster.facts import Cluster
+    from forensics.views.document import Report
+    from forensics.views.scope import Selection
+
+F = TypeVar("F", bound=Callable[..., Any])
+PARTITION = click.IntRange(0, 2**31 - 1)
+CLOSE, FOUND = 3, 20
+"""Names that an error suggests, and numbers that it lists."""
+
+
+def selection_options(command: F) -> F:
+    """The five options, as parameters for Request."""
+    for decorate in (
+        click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated)."),
+        click.option(
+            "--partition", "partitions", multiple=True, type=PARTITION, metavar="N", help="Only this partition number (may be repeated)."
+        ),
+        click.option(
+            "--broker",
+            "brokers",
+            multiple=True,
+            type=click.IntRange(0),
+            metavar="ID",
+            help="Only findings about this broker (may be repeated).",
+        ),
+        since_until_options("Only findings that end after this time.", "Only findings that begin before this time."),
+    ):
+        command = decorate(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Request:
+    """The values of selection_options."""
+
+    topics: tuple[str, ...] = ()
+    partitions: tuple[int, ...] = ()
+    brokers: tuple[int, ...] = ()
+    since: When | None = None
+    until: When | None = None
+
+    def selection(self, cluster: Cluster) -> Selection:
+        """The selection in this cluster's evidence. Raises click.UsageError if no evidence can lie between the times."""
+        from forensics.views.scope import Selection
+
+        return Selection(self.topics, self.partitions, self.brokers, *window(self.since, self.until, cluster))
+
+    @property
+    def words(self) -> list[str]:
+        """The options as words of a command."""
+        many = {"--topic": self.topics, "--partition": self.partitions, "--broker": self.brokers}
+        once = {"--since": self.since, "--until": self.until}
+        pairs = [(name, str(value)) for name, values in many.items() for value in values]
+        return [word for pair in [*pairs, *((name, when.text) for name, when in once.items() if when is not None)] for word in pair]
+
+
+def check(selection: Selection, report: Report, found: Input) -> None:
+    """Raises Unusable for a topic, a partition or a broker that is not in the evidence. `report`: of the whole evidence."""
+    states = {(p["topic"], p["partition"]) for p in report.partitions}
+    missing = [t for t in selection.topics if not any(topic == t for topic, _ in states)]
+    if missing or (selection.by_partition and not any(selection.has_partition(*name) for name in states)):
+        every = states | found.partitions()
+        for topic in missing:
+            if all(topic != name for name, _ in every):
+                raise Unusable(unknown_partition(every, topic))
+        if not any(selection.has_partition(*name) for name in every):
+            raise Unusable(unknown_partition(every, next(iter(selection.topics), None), selection.partitions[0]))
+    brokers = {*report.cluster.nodes, *(b for p in report.partitions for b in p["replicas"] or ())}
+    for broker in selection.brokers:
+        if broker not in brokers:
+            raise Unusable(f"the evidence has no broker {broker} (found: {_listed(brokers)})")
+
+
+def unknown_partition(known: Collection[tuple[str, int]], topic: str | None, partition: int | None = None) -> str:
+    """A line with the existing names in place of the unknown one."""
+    from forensics.output.sanitise import clean
+
+    numbers = {number for name, number in known if topic in (name, None)}
+    if numbers and partition is not None:
+        return clean(f"{topic or 'the evidence'} has no partition {partition} (found: {_listed(numbers)})")
+    names = sorted({name for name, _ in known})
+    close = difflib.get_close_matches(topic or "", names, CLOSE, 0.5) or names[:CLOSE]
+    if not close:
+        return "the evidence names no topic; run `kafka-forensics inspect` to see what was collected"
+    return " ".join(clean(f"the evidence has no topic {topic!r} (similar: {', '.join(close)})").split())
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    ordered = sorted(numbers)
+    return ", ".join(map(str, ordered[:FOUND])) + (f" and {len(ordered) - FOUND} more" if len(ordered) > FOUND else "")

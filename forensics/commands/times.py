@@ -1,0 +1,105 @@
+"""Times on the command line: `--since` and `--until`.
+
+Here: the accepted forms, and their meaning in a cluster's evidence. Not here: times in the evidence (parsers.stamps), or the display of times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, timezone
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from forensics.model.cluster.facts import Cluster
+
+F = TypeVar("F", bound=Callable[..., Any])
+_SPAN = re.compile(r"-(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+_TIME_OF_DAY = re.compile(r"\d\d:\d\d")
+EXAMPLES = "2026-01-31, 2026-01-31T12:00:00Z, 2026-01-31T14:00+02:00, 12:00 on the last day of the evidence, or -2h before its end"
+
+
+@dataclass(frozen=True)
+class When:
+    """A time as given: complete, a time of day, or a span before the end of the evidence."""
+
+    text: str
+    given: datetime | time | timedelta
+
+    def at(self, end: datetime) -> datetime:
+        """The time in UTC without a zone, in evidence that ends at `end` (UTC). Raises click.UsageError if it is before the year 1."""
+        try:
+            if isinstance(self.given, timedelta):
+                return end - self.given
+            if isinstance(self.given, time):
+                return utc(datetime.combine(end.date(), self.given))
+            return utc(self.given)
+        except OverflowError:
+            raise click.UsageError(f"{self.text} is out of range") from None
+
+
+def utc(at: datetime) -> datetime:
+    """A time without a zone is in UTC."""
+    return at if at.tzinfo is None else at.astimezone(timezone.utc).replace(tzinfo=None)
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg] # generic from click 8.4 on
+    """A value of `--since` or `--until`."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> When:
+        if isinstance(value, When):
+            return value
+        text = str(value).strip()
+        try:
+            return When(text, _read(text))
+        except (ValueError, OverflowError):
+            self.fail(f"{text!r} is not a time; give for example {EXAMPLES}", param, ctx)
+
+
+def _read(text: str) -> datetime | time | timedelta:
+    if span := _SPAN.fullmatch(text):
+        days, hours, minutes, seconds = (int(n or 0) for n in span.groups())
+        return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    iso = re.sub(r"[zZ]$", "+00:00", text)
+    if _TIME_OF_DAY.match(iso):
+        return time.fromisoformat(iso)
+    if len(iso) == len("2026-01-31"):
+        return datetime.combine(date.fromisoformat(iso), time())
+    return datetime.fromisoformat(iso)
+
+
+def since_until_options(since: str, until: str) -> Callable[[F], F]:
+    """The two options; `since` and `until` are their help texts."""
+
+    def decorate(command: F) -> F:
+        command = click.option("--until", type=Moment(), metavar="TIME", help=f"{until} TIME is given as for --since.")(command)
+        return click.option(
+            "--since", type=Moment(), metavar="TIME", help=f"{since} Times are in UTC unless they have an offset: {EXAMPLES}."
+        )(command)
+
+    return decorate
+
+
+def window(since: When | None, until: When | None, cluster: Cluster) -> tuple[datetime | None, datetime | None]:
+    """The times in the cluster's evidence. Raises click.UsageError if no evidence can lie between them."""
+    firsts = [s.first for s in cluster.sources if s.first is not None]
+    end = cluster.until
+    if end is None:
+        return _complete(since), _complete(until)
+    begin, last = (when.at(end) if when is not None else None for when in (since, until))
+    if begin is not None and last is not None and begin > last:
+        raise click.UsageError(f"--since {begin:%Y-%m-%dT%H:%M:%SZ} is later than --until {last:%Y-%m-%dT%H:%M:%SZ}")
+    if (begin is not None and begin > end) or (last is not None and firsts and last < min(firsts)):
+        first = f"{min(firsts):%Y-%m-%d %H:%M:%S} to " if firsts else "until "
+        raise click.UsageError(f"the requested time is outside of the evidence ({first}{end:%Y-%m-%d %H:%M:%S} UTC)")
+    return begin, last
+
+
+def _complete(when: When | None) -> datetime | None:
+    """The time, if it does not depend on the end of the evidence."""
+    return utc(when.given) if when is not None and isinstance(when.given, datetime) else None

@@ -1,0 +1,111 @@
+"""What a report was narrowed to: the requested topics, partitions, brokers and times, and what lies outside.
+
+Here: the request, its words, and the facts outside that every format shows. Not here: the options of the command line (forensics.commands).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forensics.model.findings import Finding, brokers_named, counted, moment, some, timestamp
+from forensics.proof.verdict import LOST, UNKNOWN, VERDICTS
+
+Partitions = Sequence[Mapping[str, Any]]
+NAMED = 3
+"""Partitions or topics that a sentence lists by name."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The requested part of a report. Empty fields select everything."""
+
+    topics: tuple[str, ...] = ()
+    partitions: tuple[int, ...] = ()
+    brokers: tuple[int, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def __bool__(self) -> bool:
+        return self.by_partition or bool(self.brokers) or self.since is not None or self.until is not None
+
+    @property
+    def by_partition(self) -> bool:
+        """Whether topics or partitions are selected, so that the verdict is about these only."""
+        return bool(self.topics or self.partitions)
+
+    def has_partition(self, topic: str | None, partition: int | None) -> bool:
+        return (not self.topics or topic in self.topics) and (not self.partitions or partition in self.partitions)
+
+    def has(self, finding: Finding) -> bool:
+        """Whether a finding about a selected partition is also about a selected broker and time."""
+        if self.brokers and not set(self.brokers) & set(finding.brokers):
+            return False
+        end = finding.end or finding.start
+        if self.since is not None and end is not None and end < self.since:
+            return False
+        return self.until is None or finding.start is None or finding.start <= self.until
+
+    @property
+    def subject(self) -> str:
+        """The selected partitions in words: 'topic orders', 'partition 0 of topics a, b'; empty if all are selected."""
+        topics = f"topic{'s' if len(self.topics) > 1 else ''} {some(list(self.topics), NAMED)}" if self.topics else ""
+        numbers = some([str(n) for n in self.partitions], NAMED)
+        partitions = f"partition{'s' if len(self.partitions) > 1 else ''} {numbers}" if self.partitions else ""
+        return " of ".join(words for words in (partitions, topics or ("every topic" if partitions else "")) if words)
+
+    @property
+    def window(self) -> str:
+        """The selected brokers and times in words."""
+        times = [f"{word} {moment(at)}" for word, at in (("since", self.since), ("until", self.until)) if at is not None]
+        return " ".join([*([f"about {brokers_named(self.brokers)}"] if self.brokers else []), *times])
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A selection, and the results outside of it."""
+
+    selection: Selection
+    findings: Sequence[Finding]
+    """Findings about the selected partitions, also about other brokers and times: the verdict covers these."""
+    outside: Partitions
+    """States of the partitions that are not selected."""
+    hidden: int
+    """Findings about the selected partitions that are not shown because of their broker or time."""
+
+    def before(self, inside: int) -> list[str]:
+        """Sentences before the verdict on the selected partitions. `inside`: their number."""
+        lines = []
+        if self.selection.by_partition:
+            lines.append(f"Only {self.selection.subject}: {inside:,} of {counted(inside + len(self.outside))}.")
+        if window := self.selection.window:
+            hidden = counted(self.hidden, "other finding")
+            lines.append(f"Only findings {window} are shown; {hidden} {'is' if self.hidden == 1 else 'are'} not shown.")
+        return lines
+
+    def after(self) -> list[str]:
+        """Sentences about the partitions outside of the selection."""
+        if not self.outside:
+            return []
+        parts = []
+        for verdict, words in ((LOST, "lost data"), (UNKNOWN, "unknown")):
+            if names := [f"{p['topic']}-{p['partition']}" for p in self.outside if p["verdict"] == verdict]:
+                parts.append(f"{counted(len(names))} {words} ({some(names, NAMED)})")
+        rest = "the others are" if parts else f"all {counted(len(self.outside))} are" if len(self.outside) > 1 else "the other partition is"
+        whole = any(p["verdict"] not in (LOST, UNKNOWN) for p in self.outside)
+        return [f"Outside this scope: {', '.join([*parts, *([f'{rest} proven intact'] if whole else [])])}."]
+
+    def document(self) -> dict[str, Any]:
+        """The value of `scope` in the report's JSON."""
+        verdicts = [p["verdict"] for p in self.outside]
+        return {
+            "topics": list(self.selection.topics),
+            "partitions": list(self.selection.partitions),
+            "brokers": list(self.selection.brokers),
+            "since": timestamp(self.selection.since),
+            "until": timestamp(self.selection.until),
+            "outside": {verdict: verdicts.count(verdict) for verdict in VERDICTS},
+            "findings_not_shown": self.hidden,
+        }
