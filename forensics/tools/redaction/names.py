@@ -41,7 +41,6 @@ _TOKEN = re.compile(
     r"|(?P<token>[\w.-]+)"
 )
 _SEPARATOR = re.compile(r"([._-])")
-_V4 = re.compile(r"(?<!\d)(\d{1,3})([._-])(\d{1,3})\2(\d{1,3})\2(\d{1,3})(?!\d)")
 _UUID = re.compile(r"(?<![^\W_])[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?![^\W_])")
 _ASIDE = re.compile(r"(.+-\d{1,10})(\.[0-9a-f]{32}-(?:delete|future|stray)\.?)")
 _PART = re.compile(r"(?P<run>(?<![^\W_])\d+(?:[._-]\d+)*(?![^\W_]))|[^\W_]+")

@@ -16,11 +16,11 @@ _ATTACHED = 4
 _ID = r"(?:node|broker|replica|controller|leader|voted|voter|session|correlation|api)?(?:[Ii]d|ID)|broker|node|leader|controller|replica"
 _COUNT = r"[Ee]poch|[Oo]ffset|[Pp]artition|version|zkVersion|port|size|count|timeout|fetchOffset|startOffset|endOffset|position|sequence"
 _NAMED = (
-    rf"\b(?:{_ID}|\w{{0,30}}?(?:{_COUNT}|Epoch|Offset|Ms))(?:=|: ?| |=Optional(?:Int|Long)?\[)(?P<named>-?\d{{1,12}})(?![\w-])(?!\.[\w.-])"
+    rf"\b(?:{_ID}|\w{{0,30}}?(?:{_COUNT}|Epoch|Offset|Ms))(?:=|: ?| |=Optional(?:Int|Long)?\[)(?P<named>-?\d{{1,6}})(?![\w-])(?!\.[\w.-])"
 )
 _KEPT = re.compile(
     r"(?P<time>(?<![\w.])(?:20\d\d[-/][01]\d[-/][0-3]\d[ T])?[0-2]\d:[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-][01]\d:?\d\d))?(?!\w|:\d))"
-    r"|(?<![\w.-])(?P<measured>-?\d{1,12}(?:\.\d{1,9})?)(?= ?(?:[mun]s|milliseconds?|seconds?|secs?|minutes?|bytes?|[KMG]i?B|B|s)\b)"
+    r"|(?<![\w.-])(?P<measured>-?\d{1,10}(?:\.\d{1,9})?)(?= ?(?:[mun]s|milliseconds?|seconds?|secs?|minutes?|bytes?|[KMG]i?B|B|s)\b)"
     r"|(?<![\w.-])(?P<uptime>\d{1,9}[.,]\d{3})(?=: )"
     rf"|{_NAMED}"
     r"|\b[a-z]\w{0,40}=(?P<small>-?\d)(?![\w.-])"
