@@ -109,10 +109,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
 
 def _named(node: int, own: Sequence[Name]) -> str:
     """'1: broker-1 (directory), kafka-1:9092 (address; also of node 2)'."""
-    by_kind = {(n.kind, n.name): n for n in own}
-    return f"{node}: " + ", ".join(
-        f"{n.name} ({n.kind}{'; also of node ' + ', '.join(map(str, n.also)) if n.also else ''})" for n in by_kind.values()
-    )
+    return f"{node}: " + ", ".join(f"{n.name} ({n.kind}{'; also of node ' + ', '.join(map(str, n.also)) if n.also else ''})" for n in own)
 
 
 def _nodes(cluster: Cluster) -> Table:

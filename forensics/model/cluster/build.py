@@ -663,11 +663,14 @@ def _set_aside(table: pa.Table, collected: Sequence[Mapping[str, Any]], sources:
     """The files of other clusters, and sample configurations."""
     nodes = {row["source"]: (row["collected"] or {}).get("nodes") or () for row in collected}
     found = _other_clusters(table, sources, nodes)
-    files = {s.path for s in sources if s.kind == "server-properties"}
+    gone = {path for other in found for path in other.paths}
+    if gone:
+        table = table.filter(_but(table["source"], gone))
+    files = {s.path for s in sources if s.kind == "server-properties" and s.path not in gone}
     deciding = pc.and_(pc.equal(table["event"], "config"), pc.fill_null(pc.is_in(table["key"], pa.array(DECIDING)), False))
     configs = table.filter(deciding).select(["source", "node", "key", "value"]).to_pylist() if files else []
     identities = table.filter(pc.equal(table["event"], "log-directory-identity"))["node"].to_pylist() if files else []
-    known = {n for own in nodes.values() for n in own} | {n for n in identities if n is not None}
+    known = {n for path, own in nodes.items() if path not in gone for n in own} | {n for n in identities if n is not None}
     unused = samples(configs, files, known)
     return (*found, SetAside(None, tuple(unused))) if unused else found
 

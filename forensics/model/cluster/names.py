@@ -5,6 +5,7 @@ Here: the table of names, and names that two nodes have at once. Not here: which
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from parsers.paths import log_kind
 
 DIRECTORY, WRITER, ADDRESS, RACK, DISK = "directory", "writer", "address", "rack", "disk"
 _LISTENERS = ("advertised.listeners", "listeners", "advertised.host.name", "host.name")
+_ENDPOINT = re.compile(r"(?:://|EndPoint\()(\[[0-9a-fA-F:]+\]|[\w.-]+)[:,](\d{1,5})")
 _NO_HOST = frozenset({"", "0.0.0.0", "::", "[::]"})  # noqa: S104
 _OWN_HOST = ("localhost:", "127.0.0.1:", "[::1]:")
 
@@ -44,7 +46,7 @@ class Name:
 @cached_on_cluster
 def names(cluster: Cluster) -> Mapping[int, Sequence[Name]]:
     """The names of each node, by kind."""
-    found = {node.id: list(dict.fromkeys(_names(node, cluster))) for node in cluster.nodes.values()}
+    found = {node.id: list({(n.kind, n.name): n for n in reversed([*_names(node, cluster)])}.values()) for node in cluster.nodes.values()}
     owners: dict[str, list[Name]] = defaultdict(list)
     for own in found.values():
         for name in own:
@@ -75,6 +77,7 @@ def _names(node: Node, cluster: Cluster) -> Iterator[Name]:
     for writer in dict.fromkeys(w for s in own if (w := _writer(s.path))):
         files = [s for s in own if _writer(s.path) == writer]
         yield Name(node.id, WRITER, writer, *_span([(s.first, s.last) for s in files]), files[0].path, None, None)
+    yield from _registered(node, cluster)
     yield from _configured(node, cluster)
     for e in cluster.of("log-directory-identity"):
         if e.node == node.id and e.directory:
@@ -85,6 +88,17 @@ def _writer(path: str) -> str:
     """The writer in the path of a log that is a part of an export."""
     writer = path.partition("#")[2]
     return writer.rpartition("/")[0] if "/" in writer and log_kind(writer) is not None else writer
+
+
+def _registered(node: Node, cluster: Cluster) -> Iterator[Name]:
+    """The addresses with which the broker registered."""
+    own = [e for e in cluster.of("broker-registered", "metadata-broker") if e.broker == node.id]
+    shown = [(e, f"{host}:{port}") for e in own for host, port in _ENDPOINT.findall(e.text or "")]
+    for address in dict.fromkeys(address for _, address in shown):
+        lines = [e for e, other in shown if other == address]
+        later = [e.at for e, other in shown if other != address and e.at is not None and lines[0].at is not None and e.at > lines[0].at]
+        e = lines[0]
+        yield Name(node.id, ADDRESS, address, e.at, min(later, default=cluster.until), e.source, e.line, e.text)
 
 
 def _configured(node: Node, cluster: Cluster) -> Iterator[Name]:
