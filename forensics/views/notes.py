@@ -14,10 +14,13 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.zones import MINUTE_MS
 from forensics.model.findings import brokers_named, counted, some
 
+MIN_LINES = 5
+"""Shorter logs without a broker are not worth a line."""
+
 
 def notes(cluster: Cluster) -> list[str]:
     """The lines, the most important first."""
-    return [*_contradicted_zones(cluster), *_set_aside(cluster), *_earlier_clusters(cluster), *_redacted(cluster)]
+    return [*_contradicted_zones(cluster), *_set_aside(cluster), *_of_no_broker(cluster), *_earlier_clusters(cluster), *_redacted(cluster)]
 
 
 def _contradicted_zones(cluster: Cluster) -> Iterator[str]:
@@ -43,6 +46,18 @@ def _set_aside(cluster: Cluster) -> Iterator[str]:
             f"{counted(len(other.paths), 'file')} of another cluster (id {other.cluster_id}) were set aside: {directory}. "
             "Analyze that cluster in a call of its own."
         )
+
+
+def _of_no_broker(cluster: Cluster) -> Iterator[str]:
+    """Logs of clients, of ZooKeeper or of other services next to those of brokers, and broker logs in an unknown layout."""
+    exports = {s.path.partition("#")[0] for s in cluster.sources if "#" in s.path}
+    paths = [
+        s.path
+        for s in cluster.sources
+        if s.kind in ("other-log", "stdout-log") and not s.nodes and s.path not in exports and (s.lines or 0) >= MIN_LINES
+    ]
+    if paths and any(s.nodes for s in cluster.sources if s.kind.endswith("-log")):
+        yield f"{counted(len(paths), 'log')} that {'names' if len(paths) == 1 else 'name'} no broker {'was' if len(paths) == 1 else 'were'} not assigned to any broker: {some(paths)}."
 
 
 def _earlier_clusters(cluster: Cluster) -> Iterator[str]:

@@ -79,3 +79,24 @@ def test_an_address_of_two_brokers_is_a_conflict_and_every_name_has_a_place() ->
     assert {n.also for n in own[1] if n.name == "kafka.example:9092"} == {(2, 3)}
     assert all(n.source in {s.path for s in report.cluster.sources} for of_node in own.values() for n in of_node)
     assert {n.name for n in own[2] if n.kind == "directory"} == {"broker-2"}
+
+
+OTHER_LOGS = {
+    "postgresql.log": "2026-11-21 01:56:{0:02} UTC [{0}] ERROR:  duplicate key value violates unique constraint",
+    "zookeeper.log": "[2026-11-21 01:56:{0:02},123] INFO Expiring session 0x{0}, timeout of 6000ms exceeded (org.apache.zookeeper.server.ZooKeeperServer)",
+    "connect.log": "[2026-11-21 01:56:{0:02},200] WARN [Producer clientId=sink-{0}] Connection to node 2 (localhost/127.0.0.1:9092) could not be "
+    "established. Broker may not be available. (org.apache.kafka.clients.NetworkClient)",
+}
+
+
+@pytest.mark.parametrize("log", OTHER_LOGS)
+def test_a_log_of_another_service_is_assigned_to_no_broker(log: str) -> None:
+    name = "clean-failover-2.8.2-zk"
+    content = "".join(OTHER_LOGS[log].format(second) + "\n" for second in range(50)).encode()
+    report, whole = taken.report({**bundle(name), f"logs/{log}": File(content, begin(bundle(name)) + 60)}), taken.report(bundle(name))
+    assert [(n.id, n.version, n.lives) for n in report.cluster.nodes.values()] == [
+        (n.id, n.version, n.lives) for n in whole.cluster.nodes.values()
+    ]
+    assert taken.judged(report).verdicts == taken.judged(whole).verdicts
+    assert {f.kind for f in report.findings} - {f.kind for f in whole.findings} <= {"evidence-gap"}
+    assert notes(report.cluster) == [f"1 log that names no broker was not assigned to any broker: logs/{log}."]

@@ -14,14 +14,16 @@ import re
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BytesIO
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from fixtures.exports import write
 from forensics.incidents.folding import places
 from forensics.model.findings import CONFIDENCES, LEVELS, Finding
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
@@ -72,6 +74,7 @@ def ways(name: str) -> Iterator[Way]:
     yield from _of_time(files)
     yield from _of_lines(files)
     yield from _of_clocks(files)
+    yield from _of_exports(name)
 
 
 def _gone(family: str, words: str, expression: str) -> Way:
@@ -255,6 +258,31 @@ def moved(record: bytes, seconds: int) -> bytes:
         return record
     stamp = found.group().strip(b"[] ").decode()
     return record.replace(stamp.encode(), (datetime.strptime(stamp, _STAMP) + timedelta(seconds=seconds)).strftime(_STAMP)[:-3].encode(), 1)
+
+
+EXPORTS: Sequence[tuple[str, Mapping[str, Any]]] = (
+    ("kibana-csv", {"limit": 500}),
+    ("kibana-csv", {"limit": 1500, "newest_first": True}),
+    ("elasticdump-ndjson", {"duplicates": 0.2}),
+    ("elasticdump-ndjson", {"shuffle_ties": True}),
+    ("cloudwatch-insights-csv", {"shuffle_ties": True, "newest_first": True}),
+    ("splunk-csv", {"duplicates": 0.1, "shuffle_ties": True, "newest_first": True}),
+    ("loki-jsonl", {"cut": 300, "duplicates": 0.1}),
+    ("datadog-csv", {"level": "WARN"}),
+)
+
+
+def _of_exports(name: str) -> Iterator[Way]:
+    """Only the lines, as a log store exports them: with a limit of rows, rows that are there twice, and rows of one millisecond in any order."""
+    for form, options in EXPORTS:
+        words = ", ".join(f"{option} {value}" for option, value in options.items())
+        yield "export", f"{form} with {words}", partial(_exported, name, form, options)
+
+
+def _exported(name: str, form: str, options: Mapping[str, Any], _: Files) -> Files:
+    with TemporaryDirectory() as directory:
+        made = write(BUNDLES / f"{name}.tar.gz", directory, form, **options)
+        return {path.relative_to(directory).as_posix(): File(path.read_bytes(), path.stat().st_mtime) for path in made}
 
 
 # relations
