@@ -17,7 +17,7 @@ from parsers.paths import log_kind
 
 DIRECTORY, WRITER, ADDRESS, RACK, DISK = "directory", "writer", "address", "rack", "disk"
 _LISTENERS = ("advertised.listeners", "listeners", "advertised.host.name", "host.name")
-_ENDPOINT = re.compile(r"(?:://|EndPoint\()(\[[0-9a-fA-F:]+\]|[\w.-]+)[:,](\d{1,5})")
+_ENDPOINT = re.compile(r"(?:^|://|EndPoint\()(\[[0-9a-fA-F:]+\]|[\w.-]+)[:,](\d{1,5})")
 _NO_HOST = frozenset({"", "0.0.0.0", "::", "[::]"})  # noqa: S104
 _OWN_HOST = ("localhost:", "127.0.0.1:", "[::1]:")
 
@@ -93,7 +93,7 @@ def _writer(path: str) -> str:
 def _registered(node: Node, cluster: Cluster) -> Iterator[Name]:
     """The addresses with which the broker registered."""
     own = [e for e in cluster.of("broker-registered", "metadata-broker") if e.broker == node.id]
-    shown = [(e, f"{host}:{port}") for e in own for host, port in _ENDPOINT.findall(e.text or "")]
+    shown = [(e, f"{host}:{port}") for e in own for host, port in _ENDPOINT.findall(e.value or "")]
     for address in dict.fromkeys(address for _, address in shown):
         lines = [e for e, other in shown if other == address]
         later = [e.at for e, other in shown if other != address and e.at is not None and lines[0].at is not None and e.at > lines[0].at]

@@ -36,16 +36,19 @@ def samples(configs: Iterable[Mapping[str, Any]], files: Collection[str], known:
 
 
 def _is_sample(own: Settings, printed: Settings | None, known: bool) -> bool:
-    if printed is None:
-        return not known and _directories(own) <= SHIPPED_DIRECTORIES
-    if _has(own, "process.roles") != _has(printed, "process.roles") and "process.roles" in {*own, *printed}:
-        return _has(own, "process.roles") or not _has(printed, "zookeeper.connect")
     directories = _directories(own)
-    return bool(directories) and directories <= SHIPPED_DIRECTORIES and directories.isdisjoint(_directories(printed) or directories)
+    shipped = bool(directories) and directories <= SHIPPED_DIRECTORIES
+    if printed is None:
+        return not known and shipped
+    if None not in (_mode(own), _mode(printed)) and _mode(own) != _mode(printed):
+        return True
+    return shipped and directories.isdisjoint(_directories(printed) or directories)
 
 
-def _has(settings: Settings, key: str) -> bool:
-    return bool({*settings.get(key, ())} - _NONE)
+def _mode(settings: Settings) -> str | None:
+    """The mode in which a broker with these settings starts; None if they do not show it."""
+    roles, zookeeper = (bool({*settings.get(key, ())} - _NONE) for key in ("process.roles", "zookeeper.connect"))
+    return "kraft" if roles else "zookeeper" if zookeeper else None
 
 
 def _directories(settings: Settings) -> set[str]:
