@@ -11,7 +11,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -47,6 +47,7 @@ class ExportRecord(NamedTuple):
 Records = Callable[[Outer], Iterator[ExportRecord]]
 
 
+@lru_cache(maxsize=4)
 def records_of(head: bytes) -> Records | None:
     """The reader of a file that begins with these bytes; None if its records are lines, or none of the first ones holds the text of a log
     line."""

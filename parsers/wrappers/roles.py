@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from parsers.layouts import fitting
@@ -38,22 +39,31 @@ _THREAD = re.compile(r"(?i)thread|handler|scheduler|acceptor|executor|pool|reape
 
 def roles(records: Iterable[Mapping[str, Any]]) -> Roles:
     """The roles of fields with unknown names, as far as the records do not show the text or the writer in known fields."""
-    sample = [dict(_flat(record)) for record in list(records)[:SAMPLE]]
+    sample = list(islice(records, SAMPLE))
+    if not sample or all(is_known(name) for record in sample for name in record):
+        return {}
+    peeled = [of_object(record) for record in sample]
+    shown = {(p.writer, p.host) for p in peeled if p is not None}
+    return {} if len(shown) > 1 else _learned([dict(_flat(record)) for record in sample], shown)
+
+
+def _learned(sample: Sequence[Mapping[str, str]], shown: set[tuple[str, str]]) -> Roles:
+    """`shown`: writer and host of the records whose text is in a known field; none if no text is."""
     fields: dict[str, list[str]] = defaultdict(list)
     for record in sample:
         for name, value in record.items():
             fields[name].append(value)
     unknown = {name: values for name, values in fields.items() if not is_known(name)}
-    if not sample or not unknown:
+    if not unknown:
         return {}
     found: dict[str, str] = {}
-    if not any(of_object(record) is not None for record in sample):
+    if not shown:
         found = _of_text(unknown, len(sample))
         if TEXT not in found.values():
             return {}
     texts = [" ".join(values) for values in (record.values() for record in sample)]
     left = {name: values for name, values in unknown.items() if name not in found and len(values) == len(sample)}
-    return {**found, **_of_writer(left, texts, {writer_of(record) for record in sample})}
+    return {**found, **_of_writer(left, texts, shown or {writer_of(record) for record in sample})}
 
 
 def with_roles(record: Mapping[str, Any], roles: Roles) -> Mapping[str, Any]:
