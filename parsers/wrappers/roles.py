@@ -122,7 +122,7 @@ def _is_time(value: str) -> bool:
 
 
 def _of_writer(fields: Mapping[str, Sequence[str]], texts: Sequence[str], known: set[tuple[str, str]]) -> dict[str, str]:
-    """The field whose values divide the records by broker, if no known field does; and the one that names Kafka's log files.
+    """The field whose values divide the records by broker, if no known field does; and the field that names the log files.
 
     A field divides them by broker if each of its values comes with one broker id in the texts, and there are several ids. Without ids in the
     texts, a field with several names of machines is taken.

@@ -351,7 +351,7 @@ def _clocks(
 
 
 def _contradicting(clock: Clock, found: Sequence[Witness]) -> int | None:
-    """The zone in minutes that times in UTC show, if it is not the one that the user gave: printed by the node's processes or a container
+    """The zone in minutes that times in UTC show, if the user gave another one: printed by the node's processes or a container
     runtime, or of the metadata log's records. Modification times may be in any zone."""
     own = anchor(found)
     if own is not None and own.basis.split("+")[0] in ("start", "container"):

@@ -35,7 +35,7 @@ def unrelated(sources: Sequence[Source], ids: Iterable[tuple[str, str]], nodes: 
 
 def _divided(paths: Sequence[str], ids: Mapping[str, set[str]], depth: int = 0) -> dict[str, list[str]]:
     """The paths by cluster id, divided at the highest directories that have one cluster id each. Paths without an id are in none; empty if a
-    file has several, or if there are no such directories."""
+    file has several, or if no directories are like that."""
     children: dict[str, list[str]] = defaultdict(list)
     for path in paths:
         children[path.split("/", depth + 1)[depth] if path.count("/") > depth else path].append(path)
