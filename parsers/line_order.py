@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from parsers.schemas import Row
 
 _CLOCKS = pa.array(["line", "utc"], pa.string())
-_MILLI, _MICRO = timedelta(milliseconds=1), timedelta(microseconds=1)
+_MICRO = timedelta(microseconds=1)
 
 
 FEW = 5
@@ -109,7 +109,6 @@ class LineOrder:
             "ascents": self._ascents,
             "descents": self._descents,
             "steps_back": [step._asdict() for step in sorted(self._back)] or None,
-            "largest_step_back_ms": max(map(_size, self._back), default=timedelta()) // _MILLI,
         }
 
     def _step(self, stamp: Stamp) -> None:

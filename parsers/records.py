@@ -51,7 +51,9 @@ STATED = pa.struct(
 RECORDS = pa.schema(
     [
         documented("source", pa.string(), "path of the file inside the evidence; `path#writer` where lines name their writer"),
-        documented("number", pa.int64(), "place among the rows of its source, from 0"),
+        documented(
+            "number", pa.int64(), "place among the rows of its source, from 0; of a source whose newest row comes first from -1 downwards"
+        ),
         documented("line", pa.int64(), "1-based line its first line is in"),
         documented("byte", pa.int64(), "byte offset in the (decompressed) file at which that line begins"),
         documented("lines", pa.int32(), "lines of the file that it takes one after the other; 1 where its lines do not follow each other"),

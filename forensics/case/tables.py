@@ -211,6 +211,24 @@ TABLES = (
                 documented("clock_uncertainty_ms", pa.int64(), "uncertainty of the clock in ms"),
                 documented("collections", pa.list_(pa.string()), "its collections, oldest first"),
                 documented(
+                    "names",
+                    pa.list_(
+                        pa.struct(
+                            [
+                                *((name, pa.string()) for name in ("kind", "name")),
+                                ("first", _TIME),
+                                ("last", _TIME),
+                                ("source", pa.string()),
+                                ("line", pa.int64()),
+                                ("text", pa.string()),
+                                ("also", pa.list_(pa.int32())),
+                            ]
+                        )
+                    ),
+                    "the names by which the evidence calls it: directory, writer (pod, container, host or stream of an export), address (of a "
+                    "listener), rack or disk; with time (UTC), place and text; also: other nodes with this address at the same time",
+                ),
+                documented(
                     "lives",
                     pa.list_(pa.struct([("begin", _TIME), ("end", _TIME), ("outcome", pa.string())])),
                     "runs of the node, from start to stop or crash (UTC); null if unknown",

@@ -29,6 +29,7 @@ from forensics.incidents.judging import Conclusion, conclude
 from forensics.model.cluster.broker_states import spans
 from forensics.model.cluster.build import EventResolver, Options
 from forensics.model.cluster.facts import Archive, Cluster, Measure, Source
+from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
 from forensics.output.version import version
@@ -222,6 +223,7 @@ def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
             "clock_basis": node.clock.basis,
             "clock_uncertainty_ms": node.clock.uncertainty_ms,
             "collections": node.collections,
+            "names": [name.row() for name in names(cluster).get(node.id, ())],
             "lives": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
         }
 

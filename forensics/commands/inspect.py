@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from forensics.model.cluster.clocks import Clock
     from forensics.model.cluster.facts import Cluster, Source
+    from forensics.model.cluster.names import Name
     from forensics.views.document import Report
 
 
@@ -84,17 +85,31 @@ def _covered(days: Collection[date], *, odd: bool) -> str | None:
 def _parts(report: Report) -> Iterator[RenderableType]:
     from rich.text import Text
 
+    from forensics.model.cluster.names import names
+    from forensics.output.sanitise import clean
+    from forensics.views.notes import notes
+
     yield _nodes(report.cluster)
     yield Text()
-    if report.cluster.redacted:
-        yield Text("This evidence was redacted: names are not the real ones.", style="bold")
+    for line in (lines := notes(report.cluster)):
+        yield Text(clean(line), style="bold")
+    if lines:
         yield Text()
+    yield from _list("Names of nodes", [_named(node, own) for node, own in names(report.cluster).items() if own])
     yield _files(report.cluster.sources)
     yield from _newest_first(report.cluster.sources)
+    yield from _list(
+        "Lines that were there twice, and were read once", [f"{s.path}: {s.repeated:,}" for s in report.cluster.sources if s.repeated]
+    )
     yield from _layouts(report.cluster.sources)
     yield from _unrecognised(report.cluster.sources)
     yield from _list("Problems", [f"{s.path}: {s.problem}" for s in report.cluster.sources if s.problem])
     yield from _list("Collect next", report.not_collected())
+
+
+def _named(node: int, own: Sequence[Name]) -> str:
+    """'1: broker-1 (directory), kafka-1:9092 (address; also of node 2)'."""
+    return f"{node}: " + ", ".join(f"{n.name} ({n.kind}{'; also of node ' + ', '.join(map(str, n.also)) if n.also else ''})" for n in own)
 
 
 def _nodes(cluster: Cluster) -> Table:

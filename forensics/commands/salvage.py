@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from forensics.tools.salvage.written import Sending
     from forensics.views.salvage import Partition
 
+SHOWN = 10
+"""Differing copies that are listed."""
 FORMATS = ("jsonl", "parquet", "segment", "send")
 
 
@@ -60,6 +62,13 @@ FORMATS = ("jsonl", "parquet", "segment", "send")
     metavar="FORMAT",
     help="jsonl (JSON lines), parquet, segment (log segments) or send (input of kafka-console-producer); default is all (may be repeated).",
 )
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    metavar="PATH",
+    help="Where copies of the same offsets differ, take the records from this file or directory of the evidence (may be repeated).",
+)
 @click.option("--kafka-version", metavar="X.Y", help="Version of the Kafka tools that will be used; default is that of the oldest broker.")
 @click.option("--keys-only", is_flag=True, help="Write no values and no header values; only for jsonl and parquet.")
 @click.option("--json", "json_file", is_flag=True, help="Print the summary as JSON instead of text.")
@@ -72,6 +81,7 @@ def command(
     topics: tuple[str, ...],
     partitions: tuple[int, ...],
     formats: tuple[str, ...],
+    sources: tuple[str, ...],
     kafka_version: str | None,
     keys_only: bool,
     json_file: bool,
@@ -81,8 +91,11 @@ def command(
     Such disks are copies saved before a broker was restarted, replicas that never followed the new leader, and directories that were moved
     away. Only lost records are written, chosen by leader epoch and offset, with their checksums verified.
 
+    If two collected files have different records at the same offsets and in the same leader epoch, nothing is written until --from names
+    the file that is right.
+
     No other command reads record bodies. Only the owner can read the written files. The command prints how to send the records again; it
-    sends nothing.
+    sends nothing. Exit code 1: some of the lost records are not in the output.
     """
     from forensics.output.files import whole_directory
     from forensics.tools.salvage.places import DIRECTORY_OF_OWNER
@@ -96,6 +109,7 @@ def command(
         raise Unusable(f"{paths[0]}: a case contains no records; give the evidence from which the case was made")
     with progress.stage("Judging partitions"):
         lost = _lots(found, topics, partitions)
+        _choose(lost, sources)
     kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
     try:
         with whole_directory(Path(out), DIRECTORY_OF_OWNER) as to:
@@ -114,6 +128,24 @@ def command(
         sys.stdout.write(salvage.json())
     else:
         show(salvage, console())
+    if salvage.incomplete:
+        sys.exit(1)
+
+
+def _choose(lost: Sequence[Lot], sources: Sequence[str]) -> None:
+    """Resolves differing copies. Raises Unusable if some are left."""
+    from forensics.tools.salvage.segments import choose
+
+    for lot in lost:
+        choose(lot, sources)
+    differing = [(lot, d) for lot in lost for d in lot.unresolved]
+    if differing:
+        shown = "\n".join(f"  {lot.name} offsets {d.offsets}: {', '.join(d.sources)}" for lot, d in differing[:SHOWN])
+        more = f"\n  and {len(differing) - SHOWN} more ranges" if len(differing) > SHOWN else ""
+        raise Unusable(
+            f"files have different records at the same offsets and in the same leader epoch:\n{shown}{more}\n"
+            "At most one of the files is right. Name it with --from PATH, or leave out the partition; nothing was written"
+        )
 
 
 def _check(out: str, paths: Sequence[str], formats: Sequence[str], kafka_version: str | None, *, keys_only: bool) -> None:

@@ -138,6 +138,19 @@ class Producer:
 
 
 @dataclass(frozen=True, slots=True)
+class DifferingCopies:
+    """Files with different records at the same offsets and in the same leader epoch, all with valid checksums: at most one has the lost
+    records."""
+
+    leader_epoch: int
+    offsets: Range
+    sources: tuple[str, ...]
+
+    def row(self) -> dict[str, Any]:
+        return {"leader_epoch": self.leader_epoch, "offsets": self.offsets.row(), "sources": list(self.sources)}
+
+
+@dataclass(frozen=True, slots=True)
 class Salvageable:
     """The lost records that the collected disks still contain (forensics.model.partition.salvageable)."""
 
@@ -151,6 +164,8 @@ class Salvageable:
     """Where the missing records might be, in words."""
     producers: tuple[Producer, ...] = ()
     """The producers of the held records, the one with most records first."""
+    differing: tuple[DifferingCopies, ...] = ()
+    """Offsets of which the collected files have different copies."""
 
     def row(self) -> dict[str, Any]:
         return {
@@ -162,6 +177,7 @@ class Salvageable:
             "certain": self.certain,
             "elsewhere": self.elsewhere,
             "producers": [p.row() for p in self.producers],
+            "differing": [d.row() for d in self.differing],
         }
 
     @classmethod
@@ -170,7 +186,10 @@ class Salvageable:
             return None
         held = tuple(Held(**{**h, "offsets": Range(**h["offsets"])}) for h in row["held"] or ())
         producers = tuple(map(Producer.of, row["producers"] or ()))
-        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], row["elsewhere"], producers)
+        differing = tuple(
+            DifferingCopies(d["leader_epoch"], Range(**d["offsets"]), tuple(d["sources"])) for d in row.get("differing") or ()
+        )
+        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], row["elsewhere"], producers, differing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,6 +464,7 @@ SALVAGEABLE = pa.struct(
                 )
             ),
         ),
+        ("differing", pa.list_(pa.struct([("leader_epoch", pa.int32()), ("offsets", _RANGE), ("sources", pa.list_(pa.string()))]))),
     ]
 )
 CLIENTS = pa.list_(

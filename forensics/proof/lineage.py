@@ -16,7 +16,7 @@ from typing import Any
 from forensics.model.events import Event
 from forensics.model.partition.lineage import Entry, Lineage
 from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.replicas import Disk, Removal, Replica
+from forensics.model.partition.replicas import ASIDE, Disk, Removal, Replica
 from forensics.model.partition.timeline import PartitionTimeline
 from parsers.kinds import Role, of
 
@@ -136,16 +136,23 @@ def same_epoch_conflicts(one: Disk, other: Disk, same: Mapping[int, bool | None]
     return {offset: epochs[offset] for offset in sorted(equal)}
 
 
+_WHOLE = frozenset({None, "deleted", *ASIDE})
+"""States of files with the contents that they had as part of a log."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredLog:
     """A log of the partition in one directory of one collection."""
 
-    broker: int
+    broker: int | None
     collection: str
     directory: str
+    state: str | None = None
+    """None: the current log. Otherwise what Kafka renamed its directory or its files for."""
 
     def __str__(self) -> str:
-        return f"{self.directory} of broker {self.broker}"
+        files = "files that wait for deletion in " if self.state == "deleted" else ""
+        return f"{files}{self.directory}{f' of broker {self.broker}' if self.broker is not None else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,27 +169,28 @@ class CopyConflict:
 
 
 def copy_conflicts(timeline: PartitionTimeline) -> list[CopyConflict]:
-    """Conflicts between the logs that one broker has in several collections or directories; for a broker of which only earlier collections
-    hold segments, also conflicts with other brokers."""
+    """Conflicts between the logs that one broker has in several collections or directories; for logs that are not a broker's current one,
+    also conflicts with other brokers: those of earlier collections, those that Kafka put aside, and those of unknown brokers."""
     logs = _stored_logs(timeline)
     earlier = {log.broker for log in logs} - {broker for broker, disk in timeline.collected_logs.items() if disk.segments}
-    pairs = ((a, b) for a, b in combinations(logs, 2) if a.broker == b.broker or not earlier.isdisjoint({a.broker, b.broker}))
+    others = {log for log in logs if log.broker in earlier or log.broker is None or log.state is not None}
+    pairs = ((a, b) for a, b in combinations(logs, 2) if a.broker == b.broker or not others.isdisjoint({a, b}))
     found = (_conflict(a, b, logs, timeline.cleaned) for a, b in pairs)
     return [conflict for conflict in found if conflict is not None]
 
 
 def _stored_logs(timeline: PartitionTimeline) -> dict[StoredLog, list[Event]]:
-    """Segments of each live log; `reason` marks those that are deleted, replaced, or not complete yet."""
+    """Segments of each log; `reason` marks those that are put aside, replaced, or not complete yet, and the last two are left out."""
     found: dict[StoredLog, list[Event]] = {}
     for segment in timeline.segments:
-        if segment.reason is None and segment.writer is not None:
-            log = StoredLog(segment.writer, segment.collection or "", segment.source.rpartition("/")[0])
+        if segment.reason in _WHOLE:
+            log = StoredLog(segment.writer, segment.collection or "", segment.source.rpartition("/")[0], segment.reason)
             found.setdefault(log, []).append(segment)
     return found
 
 
 def _conflict(one: StoredLog, other: StoredLog, logs: Mapping[StoredLog, Sequence[Event]], cleaned: bool | None) -> CopyConflict | None:
-    a, b = (Disk(log.broker, log.collection, segments=list(logs[log])) for log in (one, other))
+    a, b = (Disk(log.broker if log.broker is not None else -1, log.collection, segments=list(logs[log])) for log in (one, other))
     same = same_batches(a, b, cleaned)
     conflicts = same_epoch_conflicts(a, b, same)
     if not conflicts:

@@ -1,19 +1,20 @@
 """clock-skew: the clock of a node was wrong.
 
-Here: the text for a clock error that exceeds its uncertainty. Not here: the estimate (forensics.model.cluster.clocks). A time zone other than UTC
+Here: the texts for a clock error that exceeds its uncertainty, and for a clock that was set back. Not here: the estimate (forensics.model.cluster.clocks). A time zone other than UTC
 is not an error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.comparisons import BUSY_MS
 from forensics.model.cluster.facts import Cluster, Node, Source
-from forensics.model.findings import Evidence, Finding, Rule, brokers_named, quote
-from forensics.thresholds import HARMFUL_SKEW_MS, MIN_SKEW_MS
+from forensics.model.findings import Evidence, Finding, Rule, brokers_named, counted, moment, quote
+from forensics.thresholds import HARMFUL_SKEW_MS, MAX_CLOCK_STEPS, MIN_SKEW_MS
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -21,6 +22,39 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
         clock = node.clock
         if clock.basis != "given" and abs(clock.skew_ms) >= max(MIN_SKEW_MS, _bound(clock)):
             yield _finding(node, cluster)
+        if steps := _steps_back(node, cluster):
+            yield _set_back(node, steps)
+
+
+def _steps_back(node: Node, cluster: Cluster) -> list[tuple[timedelta, Source, int, datetime]]:
+    """The steps of the clock in the node's logs, the largest first: size, log, line and the time before. Logs with many steps have lines out of
+    order, and show nothing about the clock."""
+    logs = (s for s in cluster.sources_of(node.id) if s.kind.endswith("-log") and 0 < len(s.steps_back) <= MAX_CLOCK_STEPS)
+    found = [(before - after, s, line, before) for s in logs for line, before, after in s.steps_back]
+    return sorted(found, key=lambda step: (-step[0], step[3], step[1].path))
+
+
+def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime]]) -> Finding:
+    size, log, line, before = steps[0]
+    seconds = f"{size.total_seconds():,.1f} s"
+    others = f" Its logs show {counted(len(steps) - 1, 'more step')} of at most this size." if len(steps) > 1 else ""
+    return Finding(
+        kind="clock-skew",
+        severity="medium" if size >= timedelta(milliseconds=HARMFUL_SKEW_MS) else "info",
+        confidence="certain",
+        brokers=(node.id,),
+        start=before,
+        summary=f"the clock of node {node.id} was set back by about {seconds} at {moment(before)}",
+        explanation=(
+            f"Line {line} of {log.path} is {seconds} earlier than the line before it, although Kafka writes lines in the order of time.{others} "
+            f"The lines of each log keep their order. The order of lines in different logs of node {node.id}, and of other nodes, is not known "
+            "around this time, so claims that rely on it are at most possible."
+        ),
+        next_steps=(f"Check time synchronisation (chronyc tracking, journalctl -u chronyd) on node {node.id} at {moment(before)}.",),
+        evidence=tuple(
+            Evidence(s.path, n, None, f"the clock goes back by {by.total_seconds():,.1f} s at this line") for by, s, n, _ in steps[:4]
+        ),
+    )
 
 
 def _bound(clock: Clock) -> int:

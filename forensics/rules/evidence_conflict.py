@@ -8,8 +8,9 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.identity import Conflict
+from forensics.model.cluster.names import Name, names
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Evidence, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Evidence, Finding, Rule, brokers_named, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import handovers
 from forensics.proof.verdict import Handover, Interval, conflicts
@@ -20,6 +21,33 @@ _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     yield from map(_misplaced, cluster.conflicts)
     yield from _clusters(cluster)
+    yield from _addresses(cluster)
+
+
+def _addresses(cluster: Cluster) -> Iterator[Finding]:
+    """Addresses that several nodes have at the same time."""
+    by_name: dict[str, list[Name]] = {}
+    for own in names(cluster).values():
+        for name in own:
+            if name.also:
+                by_name.setdefault(name.name, []).append(name)
+    for address, own in sorted(by_name.items()):
+        brokers = tuple(sorted({name.node for name in own}))
+        yield Finding(
+            kind="evidence-conflict",
+            severity="low",
+            confidence="certain",
+            brokers=brokers,
+            summary=f"{brokers_named(brokers)} have the same address {address} at the same time",
+            explanation=(
+                f"The settings of {brokers_named(brokers)} name {address} at the same time. Either one of them was configured with the address of "
+                "another, or the files of two brokers were mixed up."
+            ),
+            next_steps=(
+                f"Check advertised.listeners of {brokers_named(brokers)}, and from which machine each of these files was collected.",
+            ),
+            evidence=tuple(Evidence(name.source, name.line, None, name.text or "") for name in own[:4]),
+        )
 
 
 def _clusters(cluster: Cluster) -> Iterator[Finding]:

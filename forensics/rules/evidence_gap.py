@@ -9,7 +9,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Evidence, Finding, Rule, brokers_named, counted, moment, quote, some
 from forensics.model.partition.floods import LEFT_OUT
-from forensics.model.partition.log_coverage import log_coverage
+from forensics.model.partition.log_coverage import filtered_files, log_coverage
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EXPORT_LIMITS
 
@@ -30,6 +30,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
     for broker, reasons in _unreliable(cluster, partitions):
         yield _lines_missing(broker, reasons, cluster)
     yield from (_limited(file, rows) for file, rows in _at_limits(cluster))
+    yield from (_filtered(file, reason) for file, reason in filtered_files(cluster).items())
 
 
 def _at_limits(cluster: Cluster) -> Iterator[tuple[str, int]]:
@@ -65,10 +66,11 @@ def _uncollected(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> I
 
 def _unreliable(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Sequence[str]]]:
     """Brokers whose logs were collected, but whose missing lines prove nothing, and the reasons."""
+    of_files = {*filtered_files(cluster).values()}
     for broker in sorted(_named(partitions) & cluster.collected):
         coverage = log_coverage(broker, cluster)
-        if coverage.reaches() and coverage.reasons:
-            yield broker, coverage.reasons
+        if coverage.reaches() and (reasons := [reason for reason in coverage.reasons if reason not in of_files]):
+            yield broker, reasons
 
 
 def _named(partitions: Sequence[Mapping[str, Any]]) -> set[int]:
@@ -168,6 +170,21 @@ def _limited(file: str, rows: int) -> Finding:
             f"Export the lines of {file} again in shorter periods, each with fewer than {rows:,} rows (docs/collecting.md has a query per store).",
         ),
         evidence=(Evidence(file, None, None, f"{rows} rows"),),
+    )
+
+
+def _filtered(file: str, reason: str) -> Finding:
+    return Finding(
+        kind="evidence-gap",
+        severity="low",
+        confidence="certain",
+        summary=reason,
+        explanation=(
+            f"{reason[0].upper() + reason[1:]}. A log of Kafka contains lines of level INFO, and no word that all lines share. The existing lines "
+            "are used. A line that is missing proves nothing, so verdicts that depend on it are unknown."
+        ),
+        next_steps=(f"Export the lines of {file} again without a filter by level or word (docs/collecting.md has a query per store).",),
+        evidence=(Evidence(file, None, None, reason),),
     )
 
 

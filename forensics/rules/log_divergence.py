@@ -134,7 +134,7 @@ def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
         kind="log-divergence",
         severity="high",
         confidence="probable",
-        brokers=tuple(dict.fromkeys((one.broker, other.broker))),
+        brokers=tuple(dict.fromkeys(b for b in (one.broker, other.broker) if b is not None)),
         leader_epoch=timeline.standing.leader_epoch,
         offsets=spans,
         summary=f"{timeline.name}: {one} and {other} have different records at offsets {_listed(spans)} in the same leader epoch",

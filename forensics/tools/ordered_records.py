@@ -177,6 +177,8 @@ class Merger:
     """Sources that may contain copies of the records of another source."""
     log_patterns: tuple[str, ...] = ()
     stated: bool = True
+    newest_first: frozenset[str] = frozenset()
+    """Sources whose newest record comes first; their records are numbered downwards from -1."""
 
     def rows(self, units: Iterable[Unit]) -> Iterator[Row]:
         for log in logs(units, self.kinds, self.log_patterns, stated=self.stated):
@@ -191,7 +193,11 @@ class Merger:
             if place is None:
                 place = sources[source] = _Place(self.ranks.get(source, len(self.ranks)))
             at = self._utc(row)
-            place.latest = max(place.latest, at or place.latest)
+            if source in self.newest_first:
+                row = {**row, "number": -1 - row["number"]}
+                place.latest = at or place.latest
+            else:
+                place.latest = max(place.latest, at or place.latest)
             twin = self._twin(row, place) if self.copies else None
             broker = self._broker(row)
             where = {"key": place.latest, "rank": place.rank, "twin": twin, "at": at, "broker": broker}
@@ -285,6 +291,7 @@ def merger(
         firsts={raw(s.path): s.first for s in logs if s.first is not None},
         copies=frozenset(raw(s.path) for s in logs if s.path in cluster.copies) | frozenset(map(raw, _touching(logs))),
         log_patterns=tuple(log_patterns),
+        newest_first=frozenset(raw(s.path) for s in logs if s.newest_first),
         stated=stated or wanted is None or wanted.of_events or any(s.node is None for s in logs),
     )
 

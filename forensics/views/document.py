@@ -19,12 +19,14 @@ from forensics.model.cluster import balance
 from forensics.model.cluster.broker_states import Span, spans
 from forensics.model.cluster.clocks import UNSURE, Clock
 from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.names import Name, names
 from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
 from forensics.model.findings import MINOR, Finding, Place, Salvageable, brokers_named, timestamp
 from forensics.model.partition import durability
 from forensics.output.json_text import encoded
 from forensics.output.version import version
 from forensics.views.headline import Headline, headline
+from forensics.views.notes import notes
 from forensics.views.proof import of_report
 from forensics.views.scope import Scope
 from parsers.cached import cached_property
@@ -127,10 +129,12 @@ class Report:
                         "newest_first": s.newest_first,
                         "layout": s.layout,
                         "problem": s.problem,
+                        **({"repeated": s.repeated} if s.repeated else {}),
                     }
                     for s in self.cluster.sources
                 ],
                 "archives": [{"path": a.path, "sha256": a.sha256, "bytes": a.bytes} for a in self.cluster.archives],
+                "notes": notes(self.cluster),
                 "redacted": self.cluster.redacted,
                 "not_collected": self.not_collected(),
                 "gaps": [*(f.summary for f in self.findings if f.kind == "evidence-gap"), *self.unsure_zones()],
@@ -138,7 +142,7 @@ class Report:
             "cluster": {
                 "id": self.cluster.id,
                 "mode": self.cluster.mode,
-                "brokers": [_node(n, self.states.get(n.id, ())) for n in self.cluster.nodes.values()],
+                "brokers": [_node(n, self.states.get(n.id, ()), names(self.cluster).get(n.id, ())) for n in self.cluster.nodes.values()],
                 "under_replication": _under_replication(self.all_partitions),
                 "durability": durability.document(self.cluster, self.all_partitions),
                 "balance": balance.document(self.cluster, self.all_partitions),
@@ -202,7 +206,7 @@ def dumped(value: Any, depth: int = 0, key: str = "") -> str:
     return encoded(value, separators=(",", ":") if key in OF_PARTITIONS else (", ", ": "))
 
 
-def _node(node: Node, states: Sequence[Span]) -> dict[str, Any]:
+def _node(node: Node, states: Sequence[Span], named: Sequence[Name]) -> dict[str, Any]:
     return {
         "id": node.id,
         "role": "broker" if node.broker else "controller",
@@ -215,6 +219,7 @@ def _node(node: Node, states: Sequence[Span]) -> dict[str, Any]:
             {"at": timestamp(c.at), "before": Clock.at_offset(c.before_ms).zone, "after": Clock.at_offset(c.after_ms).zone}
             for c in node.clock.changes
         ],
+        "names": [{**n.row(), "first": timestamp(n.first), "last": timestamp(n.last)} for n in named],
         "states": [
             {"state": s.state, "start": timestamp(s.start), "end": timestamp(s.end), **({"cluster": s.cluster} if s.cluster else {})}
             for s in states

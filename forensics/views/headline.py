@@ -98,10 +98,11 @@ def _sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
         *_cut(findings),
         *_unknown(findings, states),
         *_whole(states),
+        *([] if states else ["Unknown whether data was lost: the evidence contains no partition."]),
     ]
     if unclean := hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible"):
         lines.append(f"{counted(len(unclean), 'unclean election')}.")
-    return [t[0].upper() + t[1:] for t in lines] or ["Unknown whether data was lost: the evidence contains no partition."]
+    return [t[0].upper() + t[1:] for t in lines]
 
 
 def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:

@@ -19,6 +19,7 @@ from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views.document import Report, rules_digest
 from forensics.views.impact import Lost, broken, lost, untouchable
+from forensics.views.notes import notes
 from forensics.views.text import MODES
 
 SERIOUS = ("critical", "high")
@@ -98,6 +99,9 @@ def _summary(report: Report) -> Iterator[str]:
     yield ""
     yield "## Summary"
     yield ""
+    for line in notes(report.cluster):
+        yield f"> **Note:** {prose(line)}"
+        yield ""
     yield f"**{prose(report.headline.summary)}**"
     yield ""
     people = [("Severity", "`TODO`"), ("Noticed at, by", "`TODO`"), ("Owner of this review", "`TODO`")]
@@ -113,8 +117,6 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     firsts, lasts = [s.first for s in cluster.sources if s.first], [s.last for s in cluster.sources if s.last]
     if firsts and lasts:
         yield "Evidence", f"{len(cluster.sources)} sources, {moment(min(firsts))} to {moment(max(lasts))}"
-    if cluster.redacted:
-        yield "Redacted", "names in the evidence were replaced before it was handed over; they are not the real ones"
     verdicts = ", ".join(f"{n:,} {verdict}" for verdict, n in report.headline.partitions.items())
     yield "Partitions", f"{len(report.partitions):,}: {verdicts}"
 

@@ -20,6 +20,7 @@ from forensics.tools.salvage.rows import Row
 from forensics.tools.salvage.segments import Lot
 from forensics.tools.salvage.written import Sending
 from forensics.views.text import sized
+from parsers.paths import partition_of
 
 SCHEMA = "kafka-forensics/salvage/1"
 LISTED = 40
@@ -58,12 +59,18 @@ class Salvage:
     values: bool
     command: Sequence[str]
 
+    @property
+    def incomplete(self) -> bool:
+        """Some of the lost records were not written."""
+        return bool(self.problems) or any(lot.missing() for p in self.partitions for lot in p.lots)
+
     def document(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
             "tool": {"version": version(), "command": list(self.command)},
             "bodies_read": any(p.records for p in self.partitions),
             "values_written": self.values,
+            "complete": not self.incomplete,
             "partitions": [
                 {
                     "topic": p.topic,
@@ -93,6 +100,7 @@ def _lot(lot: Lot) -> dict[str, Any]:
         "offsets": [r.row() for r in lot.offsets],
         "salvaged": [r.row() for r in lot.copied],
         "certain": lot.found.certain,
+        "differing": [d.row() for d in lot.found.differing],
         "from": [
             {"source": h.source, "broker": h.broker, "leader_epoch": h.leader_epoch, "offsets": h.offsets.row()} for h in lot.found.held
         ],
@@ -127,6 +135,8 @@ def _lines(salvage: Salvage) -> Iterator[Text]:
         yield from _partition(partition)
     if len(salvage.partitions) > LISTED:
         yield Text(f"and {counted(len(salvage.partitions) - LISTED)} more; --json has all\n")
+    if salvage.incomplete and recovered:
+        yield Text("INCOMPLETE: the files do not contain all of the lost records (exit code 1).\n", style="bold yellow")
     for problem in salvage.problems[:LISTED]:
         yield Text(f"! {clean(problem)}", style="yellow")
     yield from _commands(recovered)
@@ -170,7 +180,7 @@ def _lot_lines(lot: Lot) -> Iterator[Text]:
     for copy in lot.found.held:
         whose = f" ({brokers_named([copy.broker])})" if copy.broker is not None else ""
         epoch = f", leader epoch {copy.leader_epoch}" if copy.leader_epoch >= 0 else ""
-        yield _inner(f"offsets {copy.offsets}{epoch}, from {copy.source}{whose}")
+        yield _inner(f"offsets {copy.offsets}{epoch}, from {copy.source}{whose}{_set_aside(copy.source)}")
     if lot.copied:
         codecs = ", ".join(sorted(lot.codecs))
         sure = "" if lot.found.certain else "; probably, but not provably, the lost records and not others at the same offsets"
@@ -178,6 +188,15 @@ def _lot_lines(lot: Lot) -> Iterator[Text]:
     if missing := lot.missing():
         where = f": {lot.found.elsewhere}" if lot.found.elsewhere else ""
         yield _inner(f"NOT FOUND: offsets {_ranges(missing)}{where}", style="yellow")
+
+
+def _set_aside(source: str) -> str:
+    """What kind of file it is, if it is not a file of a current log."""
+    where = partition_of(source)
+    if where is not None and where[2] != "current":
+        return f", a directory that Kafka renamed to -{where[2]}"
+    mark = next((mark for mark in ("deleted", "swap", "cleaned") if source.endswith(f".{mark}")), None)
+    return f", a file that Kafka renamed to .{mark}" if mark is not None else ""
 
 
 def _not_sent(sending: Sending | None) -> list[str]:

@@ -23,6 +23,7 @@ from forensics.output.version import version
 from forensics.views.document import Report
 from forensics.views.headline import BROKEN, EXCLUDED, FOUND, UNSETTLED
 from forensics.views.impact import Lost, broken, lost, untouchable
+from forensics.views.notes import notes
 from forensics.views.terminal import Line, hung, indent, put, rendered
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
@@ -99,7 +100,6 @@ def subject(report: Report) -> list[str]:
         MODES[cluster.mode],
         _partitions(report),
         f"{len(cluster.sources)} sources, {sized(size)}",
-        *(["redacted: names are not the real ones"] if cluster.redacted else []),
     ]
 
 
@@ -115,14 +115,8 @@ def _head(report: Report) -> Text:
     text = Text(" · ".join(map(clean, subject(report))))
     if firsts and lasts:
         text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
-    if cluster.ended:
-        others = len(cluster.ended)
-        named = f"id {cluster.id}" if cluster.id is not None else "id unknown"
-        text.append(
-            f"\nThis report is about the last cluster ({clean(named)}). {counted(others, 'earlier cluster')} ran on these brokers, "
-            f"and {'their findings are' if others > 1 else 'its findings are'} marked [-1]{' and so on' if others > 1 else ''}",
-            style="bold",
-        )
+    for line in notes(cluster):
+        text.append(f"\n{clean(line)}", style="bold")
     return text
 
 

@@ -104,7 +104,7 @@ class LogFile(Reading):
         outer = Outer(stream, data, self.line, self.offset)
         for run in self.unwrapper.runs(outer):
             reading = self.writers.of(run, len(run))
-            reading.add(run)
+            reading.add(run, of_store=self.unwrapper.of_store)
             if reading.size >= WRAPPED // max(4, len(self.writers.named)):
                 yield from reading.flush()
         for reading in self.writers:

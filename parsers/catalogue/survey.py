@@ -12,6 +12,7 @@ from datetime import datetime
 import regex
 
 from parsers.catalogue.layouts_in_use import LayoutsInUse
+from parsers.catalogue.left_out import LeftOut
 from parsers.catalogue.line_lengths import LineLengths
 from parsers.layouts import LOG4J, Record
 from parsers.learning.sample import HEAD
@@ -56,6 +57,7 @@ class Survey:
         self.tail: Record | None = None
         """Last record of the chunks so far, which may go on in the next."""
         self.lengths = LineLengths()
+        self.left_out = LeftOut()
 
     def chunk(self, data: bytes, layouts: LayoutsInUse, place: Callable[[int], int]) -> None:
         """Adds a chunk; `place` maps a byte of the chunk to the byte of the file."""
@@ -66,6 +68,7 @@ class Survey:
         self.noisy = noise > 0
         self._count_nodes(data, layouts)
         self.lengths.chunk(data, layouts)
+        self.left_out.chunk(data)
         if self.first is None:
             self._pass_by(layouts.first_record(data))
         at = len(data)
@@ -118,6 +121,7 @@ class Survey:
         self.samples = (self.samples + other.samples)[:MAX_SAMPLES]
         self.nodes.update(other.nodes)
         self.lengths.take_over(other.lengths)
+        self.left_out.take_over(other.left_out)
         if other.utc is not None and self.utc in (None, other.utc):
             self.utc, self.first, self.last = other.utc, self.first or other.first, other.last
 
@@ -131,4 +135,5 @@ class Survey:
             "clock": "utc" if self.utc else "line",
             "nodes": sorted(self.nodes, key=lambda node: (-self.nodes[node], node)),
             "cut_at": self.lengths.cut_at,
+            **self.left_out.collected(),
         }

@@ -18,6 +18,7 @@ import pyarrow as pa
 from parsers.catalogue.columnar.heads import microseconds, moment_of
 from parsers.catalogue.newest_first import is_newest_first, reading_order
 from parsers.catalogue.reading import Quickly, Reading
+from parsers.catalogue.repeats import Repeats
 from parsers.layouts import Layout
 from parsers.line_order import FEW
 from parsers.matching.messages import Seen
@@ -38,6 +39,7 @@ class Unwrapped(Reading):
     def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout], *, quickly: Quickly | None = None) -> None:
         super().__init__(member, source, kind, layouts, quickly=quickly)
         self.lines = Run()
+        self.repeats = Repeats()
         self.starts: list[int] = []  # where each begins in the chunk
         self.size = 0
         self.count = 0
@@ -46,8 +48,9 @@ class Unwrapped(Reading):
         self.newest_first: bool | None = None  # None: not known yet
         self.ends: list[datetime] = []  # times of the first and the last record of a source whose newest record comes first
 
-    def add(self, run: Run) -> None:
-        """Keeps lines until `flush`."""
+    def add(self, run: Run, *, of_store: bool = False) -> None:
+        """Keeps lines until `flush`, except those that are there twice."""
+        run = self.repeats.without(run, of_store=of_store)
         self.lines.add(run)
         self.size += sum(map(len, run.text)) + len(run)
         self.count += len(run)
@@ -106,7 +109,14 @@ class Unwrapped(Reading):
 
     def collected(self) -> Row:
         difference = median_low(self.differences) if self.differences else None
-        return {**super().collected(), **self.span(), "bytes": None, "lines": self.count, "wall_minus_utc_ms": difference}
+        return {
+            **super().collected(),
+            **self.span(),
+            "bytes": None,
+            "lines": self.count,
+            "repeated": self.repeats.count,
+            "wall_minus_utc_ms": difference,
+        }
 
     def span(self) -> Row:
         """First and last time of a source whose newest record comes first, in the order of the file; nothing for others."""

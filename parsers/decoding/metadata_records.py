@@ -134,7 +134,8 @@ def _register_broker(fields: Fields, version: int) -> tuple[Row, Mapping[str, An
         "logDirs": directories or [],
     }
     reason = "shutdown" if stopping else "fenced" if fenced else "unfenced"
-    return {"event": "metadata-broker", "broker": broker, "broker_epoch": epoch, "reason": reason}, named
+    addresses = ",".join(end_point.partition(" ")[0] for end_point in end_points or ())
+    return {"event": "metadata-broker", "broker": broker, "broker_epoch": epoch, "reason": reason, "value": addresses or None}, named
 
 
 def _end_point(fields: Fields) -> str:

@@ -472,27 +472,27 @@ _REGISTRATION: tuple[Pattern, ...] = (
         name="broker-registered-zk",
         event="broker-registered",
         literal=" at path ",
-        regex=r"Registered broker (?P<broker>\d+) at path \S+ with address(?:es:)? .*?(?:, czxid \(broker epoch\): (?P<broker_epoch>-?\d+))?",
+        regex=r"Registered broker (?P<broker>\d+) at path \S+ with address(?:es:)? (?P<value>.*?)\.?(?:, czxid \(broker epoch\): (?P<broker_epoch>-?\d+))?",
         versions=("0.8.0", "3.9"),
         explode=_of_itself,
         fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2014-01-14 12:00:00,123] INFO Registered broker 1 at path /brokers/ids/1 with address kafka-1:9092. (kafka.utils.ZkUtils$)",
-                {"node": 1, "broker": 1, "broker_epoch": None},
+                {"node": 1, "broker": 1, "broker_epoch": None, "value": "kafka-1:9092"},
                 "source: 0.8.2 ZkUtils",
             ),
             Sample(
                 "[2026-11-21 02:02:33,600] INFO Registered broker 4 at path /brokers/ids/4 with addresses: PLAINTEXT://127.0.0.1:44957,"
                 " czxid"
                 " (broker epoch): 73 (kafka.zk.KafkaZkClient)",
-                {"node": 4, "broker": 4, "broker_epoch": 73},
+                {"node": 4, "broker": 4, "broker_epoch": 73, "value": "PLAINTEXT://127.0.0.1:44957"},
                 "source: 2.8 KafkaZkClient",
             ),
             Sample(
                 "[2026-11-21 03:01:17,561] INFO Registered broker 3 at path /brokers/ids/3 with addresses: EndPoint(127.0.0.1,40555,"
                 "ListenerName(PLAINTEXT),PLAINTEXT) (kafka.utils.ZkUtils)",
-                {"node": 3, "broker": 3, "broker_epoch": None},
+                {"node": 3, "broker": 3, "broker_epoch": None, "value": "EndPoint(127.0.0.1,40555,ListenerName(PLAINTEXT),PLAINTEXT)"},
                 "real: unclean-election-0.10.2.2-zk",
             ),
         ),

@@ -1,7 +1,7 @@
 """The records of an export of a log store that are not lines of the file: rows of a CSV file, or objects in one JSON document.
 
 Here: where the records of such a file are, and their places. Not here: the fields in which a record has its text, writer and time
-(json_records), or exports with one JSON object in each line (unwrapper).
+(json_records; roles if their names are unknown), or exports with one JSON object in each line (unwrapper).
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
+from parsers.layouts import fitting
 from parsers.lines import MAX_LOG_LINE, Outer
 from parsers.wrappers.json_records import expanded, has_text, known_names, of_object
+from parsers.wrappers.peeled import RAW
+from parsers.wrappers.roles import SAMPLE, Roles, roles, with_roles
 
 DELIMITERS = (",", ";", "\t")
 MAX_COLUMNS = 500
@@ -44,22 +47,42 @@ class ExportRecord(NamedTuple):
 Records = Callable[[Outer], Iterator[ExportRecord]]
 
 
+@lru_cache(maxsize=4)
 def records_of(head: bytes) -> Records | None:
     """The reader of a file that begins with these bytes; None if its records are lines, or none of the first ones holds the text of a log
     line."""
-    records = _framing(head.decode("utf-8", "replace").removeprefix(_MARK))
-    if records is None:
-        return None
-    first = islice(records(Outer(io.BytesIO(head))), TRIED)
-    return records if any(of_object(record.fields) is not None for record in first) else None
-
-
-def _framing(text: str) -> Records | None:
+    text = head.decode("utf-8", "replace").removeprefix(_MARK)
     if text.lstrip()[:1] in ("{", "["):
-        return _objects if _is_document(text.lstrip()) else None
-    header = text.partition("\n")[0].rstrip("\r")
-    delimiter = next((mark for mark in DELIMITERS if has_text(_names(header, mark))), None)
-    return partial(_rows, delimiter=delimiter) if delimiter is not None else None
+        return _with_text(_objects, head) if _is_document(text.lstrip()) else None
+    first = text.partition("\n")[0].rstrip("\r")
+    known = next((mark for mark in DELIMITERS if has_text(_names(first, mark))), None)
+    if known is not None:
+        return _with_text(partial(_rows, delimiter=known, names=_names(first, known)), head)
+    if fitting(first[:RAW]) is not None:
+        return None
+    return next((found for table in _tables(first) if (found := _with_text(table, head)) is not None), None)
+
+
+def _with_text(records: Records, head: bytes) -> Records | None:
+    """The reader with the known names of the fields; None if no record has the text of a log line."""
+    first = list(islice(records(Outer(io.BytesIO(head))), SAMPLE))
+    learned = roles(record.fields for record in first)
+    named = partial(_named, records, learned) if learned else records
+    return named if any(of_object(with_roles(record.fields, learned)) is not None for record in first[:TRIED]) else None
+
+
+def _named(records: Records, roles: Roles, outer: Outer) -> Iterator[ExportRecord]:
+    return (record._replace(fields=with_roles(record.fields, roles)) for record in records(outer))
+
+
+def _tables(first: str) -> Iterator[Records]:
+    """The readers of a table whose first line this may be: names of columns that are unknown, or a row without names."""
+    for mark in (*DELIMITERS, "|"):
+        if names := _names(first, mark):
+            yield partial(_rows, delimiter=mark, names=names)
+        cells = next(_cells([first], mark), [])
+        if mark != "|" and 1 < len(cells) <= MAX_COLUMNS and any(fitting(cell[:RAW]) is not None for cell in cells):
+            yield partial(_rows, delimiter=mark, names=[f"column {n}" for n in range(1, len(cells) + 1)], header=False)
 
 
 def _is_document(text: str) -> bool:
@@ -98,19 +121,24 @@ def _of_objects(value: Any) -> bool:
 
 def _names(header: str, delimiter: str) -> Sequence[str]:
     """The names of the columns; () if the line is not a header."""
-    try:
-        names = next(csv.reader([header], delimiter=delimiter, strict=True), [])
-    except csv.Error:
-        return ()
-    names = [name.strip() for name in names]
+    names = [name.strip() for name in next(_cells([header], delimiter), [])]
     if not 1 < len(names) <= MAX_COLUMNS or not all(names) or len({*names}) < len(names) or max(map(len, names)) > 100:
         return ()
     return names
 
 
-def _rows(outer: Outer, delimiter: str) -> Iterator[ExportRecord]:
+def _cells(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    """The cells of each line; none for lines that are not CSV."""
+    try:
+        yield from csv.reader(lines, delimiter=delimiter, strict=True)
+    except csv.Error:
+        return
+
+
+def _rows(outer: Outer, delimiter: str, names: Sequence[str], *, header: bool = True) -> Iterator[ExportRecord]:
+    """The rows of a table with these columns; `header`: the first row has their names."""
     lines = _Lines(outer)
-    names: Sequence[str] = ()
+    columns = known_names(names)
     csv.field_size_limit(max(csv.field_size_limit(), MAX_RECORD))
     reader = csv.reader(lines, delimiter=delimiter)
     while True:
@@ -122,10 +150,10 @@ def _rows(outer: Outer, delimiter: str) -> Iterator[ExportRecord]:
         except csv.Error as error:
             outer.problem = f"line {lines.place[0]} is not CSV: {error}"
             return
-        if not names:
-            names = known_names(name.strip().removeprefix(_MARK).strip('"') for name in row)
+        if header:
+            header = False
         elif row:
-            yield ExportRecord(dict(zip(names, row, strict=False)), *lines.place, lines.raw)
+            yield ExportRecord(dict(zip(columns, row, strict=False)), *lines.place, lines.raw)
 
 
 class _Lines(Iterator[str]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
@@ -93,7 +93,7 @@ _COMPONENT = "kafka.log.component"
 """Filebeat's module for Kafka splits `[component] message (class)`."""
 _ENVELOPES = ("_source", "result", "attributes", "fields")
 """Objects in which log stores put the fields of a record: Elasticsearch, Splunk, Datadog."""
-_LEVEL_NAMES = {
+LEVEL_NAMES = {
     **{name: name for name in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")},
     "WARNING": "WARN",
     "NOTICE": "INFO",
@@ -106,13 +106,19 @@ _LEVEL_NAMES = {
 _SYSLOG_LEVELS = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")
 
 
-def of_json(text: bytes) -> Sequence[Peeled] | None:
-    """The content of a JSON line: a record in log4j's JSON layouts, or a collector's record around a line."""
+def of_json(text: bytes, named: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None) -> Sequence[Peeled] | None:
+    """The content of a JSON line: a record in log4j's JSON layouts, or a collector's record around a line. `named`: gives a record with its
+    values under known names."""
+    records = objects(text) if named is None else map(named, objects(text))
+    return [peeled for fields in records if (peeled := of_object(fields)) is not None] or None
+
+
+def objects(text: bytes) -> Sequence[Mapping[str, Any]]:
+    """The records in a line of JSON; none in other lines."""
     try:
-        document = json.loads(text.decode("utf-8", "replace"))
+        return list(expanded(json.loads(text.decode("utf-8", "replace"))))
     except (ValueError, RecursionError):
-        return None
-    return [peeled for fields in expanded(document) if (peeled := of_object(fields)) is not None] or None
+        return []
 
 
 class _Fields:
@@ -138,6 +144,16 @@ _KEPT = 1 << 12
 def _fields(document: Mapping[str, Any]) -> _Fields:
     keys = tuple(document)
     return _kept(keys) if sum(map(len, keys)) < _KEPT else _Fields(keys)
+
+
+def is_known(name: str) -> bool:
+    """Whether the role of a field with this name is known."""
+    return name.lower() in _KNOWN
+
+
+def time_in(value: str) -> datetime | None:
+    """The time in a field: a number of seconds, milliseconds, microseconds or nanoseconds, or a date with a time."""
+    return _of_time({}, "", value)[0]
 
 
 def has_text(names: Iterable[str]) -> bool:
@@ -278,8 +294,8 @@ def _string(document: Mapping[str, Any], names: Sequence[str]) -> str:
 def _level(document: Mapping[str, Any], names: Sequence[str]) -> str:
     for name in names:
         value = _get(document, name)
-        if isinstance(value, str) and value.strip().upper() in _LEVEL_NAMES:
-            return _LEVEL_NAMES[value.strip().upper()]
+        if isinstance(value, str) and value.strip().upper() in LEVEL_NAMES:
+            return LEVEL_NAMES[value.strip().upper()]
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(_SYSLOG_LEVELS):
             return _SYSLOG_LEVELS[value]
     return ""

@@ -12,9 +12,10 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
@@ -23,8 +24,9 @@ from parsers.learning.layout import layout_of
 from parsers.lines import MAX_LOG_LINE, Outer
 from parsers.wrappers.exports import ExportRecord, Records, records_of
 from parsers.wrappers.forms import FORMS, pod
-from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, of_json, of_object
+from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, objects, of_json, of_object
 from parsers.wrappers.peeled import RAW, Peeled, epoch
+from parsers.wrappers.roles import roles, with_roles
 from parsers.wrappers.runs import learned, run_of
 
 MAX_FIELD = 1 << 30
@@ -170,6 +172,10 @@ class Unwrapper:
         self._form: re.Pattern[bytes] | None = None
         self._lessons = MAX_LESSONS
         self._records: Records | None = None
+        self._named: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+        """Gives a record of JSON with its values under known names; None if its own names are known."""
+        self.of_store = False
+        """The records are those of a log store or a collector, which name the writer of each line."""
         self._holds_lines = False
         """Records of the file hold whole log lines, so that a record without a time is a line that continues another one."""
 
@@ -177,8 +183,11 @@ class Unwrapper:
         """Learns from a file's first lines; returns whether any of them is wrapped."""
         self._records = records_of(head)
         if self._records is not None:
+            self.of_store = True
             return True
         lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
+        if learned_roles := roles(record for line in lines if line[:1] in (b"{", b"[") for record in objects(line)):
+            self._named = partial(with_roles, roles=learned_roles)
         return sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
 
     def _learns(self, lines: Sequence[bytes]) -> bool:
@@ -250,7 +259,7 @@ class Unwrapper:
 
     def _run_of(self, line: bytes) -> re.Pattern[bytes] | None:
         run = run_of(line)
-        if run is None and line.startswith(b"{") and self._lessons > 0:
+        if run is None and line.startswith(b"{") and self._lessons > 0 and self._named is None:
             self._lessons -= 1
             return learned(line)
         return run
@@ -345,12 +354,13 @@ class Unwrapper:
         """The line without its outermost wrapper; None if it has none."""
         first = text[:1]
         if first == b"{":
-            records = self._docker(text) or of_json(text)
+            records = self._docker(text) or of_json(text, self._named)
             for record in records or ():
                 self._as_line(record)
+                self.of_store = self.of_store or bool(record.writer or record.host)
             return records
         if first == b"[":
-            return pod(text) or (of_json(text) if ARRAY.match(text) else None)
+            return pod(text) or (of_json(text, self._named) if ARRAY.match(text) else None)
         for name, peel, sure in FORMS.get(first, ()):
             peeled = peel(text) if name != within else None
             if peeled is not None and (sure or name in self._believed or self._believe(name, peeled)):

@@ -23,11 +23,14 @@ from forensics.model.cluster.clocks import UNSURE
 from forensics.model.cluster.zones import NOISE_MS, in_zone
 from forensics.model.events import rows
 from forensics.views.document import Report
+from forensics.views.notes import notes
 from parsers import evidence, schemas
 from parsers.schemas import EVENTS, Member
 from tests.forensics.staged import table
-from tests.support import local
+from tests.support import local, taken
 from tests.support.paths import BUNDLES
+from tests.support.shapes import bundle
+from tests.support.taken import ways
 from tests.support.told import one_by_one
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
@@ -333,3 +336,29 @@ def test_times_at_the_calendars_ends_are_no_crash(year: str) -> None:
             table(files, {path: datetime(2026, 11, 21)}), Options(zone_offset_ms=zone, clock_offsets_ms={1: 86_400_000})
         )
         assert datetime(2026, 11, 21) - timedelta(milliseconds=zone + 86_400_000) in [e.at for e in cluster.of("broker-started")]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "contradicted"),
+    [
+        ("clean-failover-2.8.2-zk", 7200_000, True),
+        ("clean-failover-2.8.2-zk", 0, False),
+        ("clean-failover-3.9.1-kraft", -18_000_000, True),
+        ("clean-failover-3.9.1-kraft", 0, False),
+    ],
+)
+def test_a_zone_that_the_user_gave_and_the_evidence_contradicts_is_noted(name: str, given: int, contradicted: bool) -> None:
+    report = local.report(moved(name, {}), Options(zone_offset_ms=given))
+    found = [line for line in notes(report.cluster) if line.startswith("--timezone")]
+    assert bool(found) is contradicted
+    assert all("show UTC. " in line and "Run the command again without --timezone." in line for line in found)
+
+
+def test_a_clock_that_was_set_back_is_reported_with_its_lines() -> None:
+    name = "clean-failover-3.9.1-kraft"
+    (way,) = (way for way in ways(name) if way[1] == "clock of broker-2 -120 s from the middle on")
+    found = [f for f in taken.report(way[2](bundle(name))).findings if f.kind == "clock-skew" and "was set back" in f.summary]
+    assert [f.brokers for f in found] == [(2,)]
+    assert all(e.source.startswith("broker-2/logs/") and e.line for e in found[0].evidence)
+    set_back = float(found[0].summary.split("about ")[1].split(" s")[0])
+    assert 0 < set_back <= 120, "at most the step: time passed between the two lines"

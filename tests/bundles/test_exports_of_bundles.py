@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -75,11 +79,103 @@ def test_what_an_export_leaves_out_makes_nothing_surer(form: str, options: dict[
     assert contradictions(exported(name, tmp_path, form, **options), name) == []
 
 
+def other_names(value: Any) -> Any:
+    """A JSON value whose fields have names that nobody knows."""
+    if isinstance(value, dict):
+        return {other_name(name): other_names(inner) for name, inner in value.items()}
+    return [other_names(inner) for inner in value] if isinstance(value, list) else value
+
+
+def other_name(name: str) -> str:
+    return "x" + "".join(chr(ord("a") + 7 * ord(c) % 26) for c in name)
+
+
+def rename_fields(file: Path) -> None:
+    text = file.read_text("utf-8")
+    if file.suffix == ".csv":
+        header, *rows = csv.reader(io.StringIO(text))
+        with file.open("w", encoding="utf-8", newline="") as out:
+            csv.writer(out).writerows([list(map(other_name, header)), *rows])
+        return
+    try:
+        documents = [json.loads(text)]
+    except ValueError:
+        documents = [json.loads(line) for line in text.splitlines()]
+    file.write_text("".join(json.dumps(other_names(document)) + "\n" for document in documents), "utf-8")
+
+
+RENAMED = ("kibana-csv", "splunk-csv", "elasticsearch-json", "elasticdump-ndjson", "loki-jsonl", "datadog-json", "filebeat-kafka-csv")
+
+
+@pytest.mark.parametrize("form", RENAMED)
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_an_export_with_unknown_names_is_read_by_its_content(form: str, name: str, tmp_path: Path) -> None:
+    for file in write(BUNDLES / f"{name}.tar.gz", tmp_path, form):
+        rename_fields(file)
+    part = judged(local.report(local.events_of(tmp_path)))
+    assert contradictions(part, name) == []
+    assert part.verdicts.keys() == plain(name).verdicts.keys()
+
+
+def test_a_table_without_a_header_is_read_by_its_content(tmp_path: Path) -> None:
+    (made,) = write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "kibana-csv")
+    _, *rows = csv.reader(io.StringIO(made.read_text("utf-8")))
+    with made.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, delimiter="\t").writerows(rows)
+    part = judged(local.report(local.events_of(tmp_path)))
+    assert contradictions(part, NAMES[1]) == [] and part.verdicts == plain(NAMES[1]).verdicts
+
+
+def test_a_table_in_utf_16_gives_the_same(tmp_path: Path) -> None:
+    (made,) = write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "kibana-csv")
+    before = judged(local.report(local.events_of(tmp_path)))
+    made.write_text(made.read_text("utf-8"), "utf-16")
+    assert judged(local.report(local.events_of(tmp_path))).verdicts == before.verdicts
+
+
 @pytest.mark.parametrize(("limit", "reported"), [(1000, True), (1001, False)])
 def test_an_export_that_ends_at_a_limit_of_rows_is_reported(limit: int, reported: bool, tmp_path: Path) -> None:
     write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "kibana-csv", limit=limit)
     gaps = [f.summary for f in local.report(local.events_of(tmp_path)).findings if f.kind == "evidence-gap"]
     assert any("has exactly 1,000 rows" in summary for summary in gaps) is reported
+
+
+def gaps(directory: Path) -> list[str]:
+    return [f.summary for f in local.report(local.events_of(directory)).findings if f.kind == "evidence-gap"]
+
+
+SUPPRESSED = {"__REALTIME_TIMESTAMP": "1795225000000000", "_HOSTNAME": "broker-1", "MESSAGE": "Suppressed 1523 messages from kafka.service"}
+
+
+@pytest.mark.parametrize(
+    ("form", "keep", "reason"),
+    [
+        ("elasticdump-ndjson", r"orders", "contains 'orders': its lines were filtered by this word"),
+        ("elasticdump-ndjson", r"\] (?:WARN|ERROR)", "has no line of level INFO: its lines were filtered by level"),
+        ("journald-json", r"", "a rate limit dropped 1,523 messages or more"),
+    ],
+)
+def test_lines_that_a_query_or_a_rate_limit_left_out_are_reported(form: str, keep: str, reason: str, tmp_path: Path) -> None:
+    (made,) = write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, form)
+    lines = [line for line in made.read_text("utf-8").splitlines() if re.search(keep, line)]
+    made.write_text("\n".join([*lines, *([] if keep else [json.dumps(SUPPRESSED)])]) + "\n", "utf-8")
+    assert any(reason in gap for gap in gaps(tmp_path))
+    assert contradictions(judged(local.report(local.events_of(tmp_path))), NAMES[1]) == []
+
+
+def test_a_complete_export_has_no_such_gap(tmp_path: Path) -> None:
+    write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "elasticdump-ndjson")
+    assert [gap for gap in gaps(tmp_path) if "filtered" in gap or "rate limit" in gap] == []
+
+
+@pytest.mark.parametrize("form", ["elasticdump-ndjson", "kibana-csv", "loki-jsonl"])
+def test_rows_that_were_delivered_twice_are_read_once(form: str, tmp_path: Path) -> None:
+    once, twice = tmp_path / "once", tmp_path / "twice"
+    for directory, share in ((once, 0.0), (twice, 0.2)):
+        write(BUNDLES / f"{NAMES[1]}.tar.gz", directory, form, duplicates=share)
+    reports = [local.report(local.events_of(directory)) for directory in (once, twice)]
+    assert judged(reports[0]).verdicts == judged(reports[1]).verdicts
+    assert [sum(s.repeated for s in report.cluster.sources) > 100 for report in reports] == [False, True]
 
 
 @pytest.mark.parametrize("newest_first", [False, True])

@@ -9,18 +9,21 @@ sample, and all N parts together are the whole.
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache, partial
 from io import BytesIO
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from fixtures.exports import write
 from forensics.incidents.folding import places
 from forensics.model.findings import CONFIDENCES, LEVELS, Finding
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
@@ -70,6 +73,8 @@ def ways(name: str) -> Iterator[Way]:
     yield from _of_files(files)
     yield from _of_time(files)
     yield from _of_lines(files)
+    yield from _of_clocks(files)
+    yield from _of_exports(name)
 
 
 def _gone(family: str, words: str, expression: str) -> Way:
@@ -200,6 +205,84 @@ def _but(lines: Mapping[str, set[int]]) -> Callable[[str, list[bytes]], Iterable
             at = after
 
     return keep
+
+
+STEPS_S = (-3600, -120, -40, 40, 120, 3600)
+BOOT_S = 8
+"""Seconds after a start before a time service sets the clock."""
+_BEGINS = re.compile(rb"Kafka version|\(kafka\.utils\.Log4jControllerRegistration\$\)")
+_STAMP = "%Y-%m-%d %H:%M:%S,%f"
+
+
+def _of_clocks(files: Files) -> Iterator[Way]:
+    """One node's clock is wrong in all of its logs: for the second half of its time, for 20 s in the middle, or for some seconds after a restart.
+    And the clocks of all nodes change by an hour, each in the middle of its time."""
+    halves: dict[str, tuple[float, float]] = {}
+    for node in nodes(files):
+        told = [record for path in _logs(files, f"^{node}/") for record in records(files[path].content) if HEAD.match(record)]
+        if not told:
+            continue
+        times = [moment(record) for record in told]
+        middle, first = (min(times) + max(times)) / 2, min(times)
+        restart = min((at for at, record in zip(times, told, strict=True) if at > first + 15 and _BEGINS.search(record)), default=None)
+        halves[node] = middle, math.inf
+        for seconds in STEPS_S:
+            yield _stepped(f"clock of {node} {seconds} s from the middle on", {node: halves[node]}, seconds)
+            yield _stepped(f"clock of {node} {seconds} s for 20 s", {node: (middle, middle + 20)}, seconds)
+            if restart is not None:
+                yield _stepped(f"clock of {node} {seconds} s after a restart", {node: (restart, restart + BOOT_S)}, seconds)
+    yield from (_stepped(f"clocks of all nodes {seconds} s from the middle on", halves, seconds) for seconds in (-3600, 3600))
+
+
+def _stepped(words: str, of: Mapping[str, tuple[float, float]], seconds: int) -> Way:
+    """The nodes' clocks are wrong between two times."""
+
+    def taken(files: Files) -> Files:
+        made = dict(files)
+        for node, (begin, end) in of.items():
+            for path in _logs(files, f"^{node}/"):
+                at, left = 0.0, []
+                for record in records(files[path].content):
+                    at = moment(record) if HEAD.match(record) else at
+                    left.append(moved(record, seconds) if begin <= at < end else record)
+                made[path] = File(b"".join(left), files[path].modified)
+        return made
+
+    return "clock step", words, taken
+
+
+def moved(record: bytes, seconds: int) -> bytes:
+    """The record with another time, if it has one."""
+    found = HEAD.match(record)
+    if found is None:
+        return record
+    stamp = found.group().strip(b"[] ").decode()
+    return record.replace(stamp.encode(), (datetime.strptime(stamp, _STAMP) + timedelta(seconds=seconds)).strftime(_STAMP)[:-3].encode(), 1)
+
+
+EXPORTS: Sequence[tuple[str, Mapping[str, Any]]] = (
+    ("kibana-csv", {"limit": 500}),
+    ("kibana-csv", {"limit": 1500, "newest_first": True}),
+    ("elasticdump-ndjson", {"duplicates": 0.2}),
+    ("elasticdump-ndjson", {"shuffle_ties": True}),
+    ("cloudwatch-insights-csv", {"shuffle_ties": True, "newest_first": True}),
+    ("splunk-csv", {"duplicates": 0.1, "shuffle_ties": True, "newest_first": True}),
+    ("loki-jsonl", {"cut": 300, "duplicates": 0.1}),
+    ("datadog-csv", {"level": "WARN"}),
+)
+
+
+def _of_exports(name: str) -> Iterator[Way]:
+    """Only the lines, as a log store exports them: with a limit of rows, rows that are there twice, and rows of one millisecond in any order."""
+    for form, options in EXPORTS:
+        words = ", ".join(f"{option} {value}" for option, value in options.items())
+        yield "export", f"{form} with {words}", partial(_exported, name, form, options)
+
+
+def _exported(name: str, form: str, options: Mapping[str, Any], _: Files) -> Files:
+    with TemporaryDirectory() as directory:
+        made = write(BUNDLES / f"{name}.tar.gz", directory, form, **options)
+        return {path.relative_to(directory).as_posix(): File(path.read_bytes(), path.stat().st_mtime) for path in made}
 
 
 # relations

@@ -22,12 +22,16 @@ from forensics.model.cluster.clocks import Clock, estimate
 from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
 from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, relations
 from forensics.model.cluster.directions import straightened
-from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, Source, recreated_topics
+from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, SetAside, Source, recreated_topics
 from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
+from forensics.model.cluster.sample_configs import DECIDING, samples
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
+from forensics.model.cluster.unrelated import unrelated
 from forensics.model.cluster.zones import (
+    MINUTE_MS,
+    QUARTER_MS,
     Anchor,
     Jump,
     Start,
@@ -44,6 +48,7 @@ from forensics.model.cluster.zones import (
 )
 from forensics.model.events import IDENTIFIED, Event, place_in, rows
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
+from parsers.line_order import LineOrder
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
@@ -94,6 +99,10 @@ class Options:
     clock_offsets_ms: Mapping[int, int] = field(default_factory=dict)
     """--clock-offset BROKER=±S: error of one broker's clock, on top of its zone."""
 
+    @property
+    def gives_zone(self) -> bool:
+        return self.zone_offset_ms is not None or self.zone_name is not None
+
 
 @dataclass(frozen=True)
 class EventResolver:
@@ -120,6 +129,8 @@ class EventResolver:
     """Files whose modification times are meaningless."""
     shared: SharedLogs = field(default_factory=SharedLogs)
     clusters: ClusterHistory = field(default_factory=ClusterHistory)
+    aside: frozenset[str] = frozenset()
+    """Files that are not used."""
     on_disk: Mapping[str, int] = field(default_factory=dict)
     """Cluster of each file that is not a log (index into `clusters.ids`), if it is not the last."""
 
@@ -135,7 +146,9 @@ class EventResolver:
         return wall - timedelta(milliseconds=next(earlier, self.offsets_ms.get(path, 0)))
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Converts a batch of EVENTS to a batch of IDENTIFIED."""
+        """Converts a batch of EVENTS to a batch of IDENTIFIED, without the rows of files that were set aside."""
+        if self.aside:
+            batch = batch.filter(_but(batch.column("source"), self.aside))
         sources = batch.column("source")
         distinct = pc.unique(sources)
         index = pc.index_in(sources, value_set=distinct)
@@ -257,7 +270,10 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 ascents=c.get("ascents") or 0,
                 descents=c.get("descents") or 0,
                 steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
-                largest_step_back_ms=c.get("largest_step_back_ms") or 0,
+                repeated=c.get("repeated") or 0,
+                suppressed=c.get("suppressed") or 0,
+                informed=c.get("informed") is not False,
+                common_words=tuple(c.get("common_words") or ()),
                 cut_at=c.get("cut_at"),
                 newest_first=bool(c.get("newest_first")),
             )
@@ -328,8 +344,23 @@ def _clocks(
         clocks[None] = Clock.at_offset(unowned.offset_ms, unowned.uncertainty_ms, unowned.basis)
     for node, error in errors_ms.items():
         clocks[node] = _given_clock(clocks.get(node, Clock()), anchors.get(node), error)
+    if options.gives_zone:
+        clocks = {n: replace(c, shown_zone=_contradicting(c, of_host.get(n, ()))) for n, c in clocks.items()}
     changing = {n: _changing(c, of_host.get(n, ()), options) for n, c in clocks.items()}
     return {**changing, **{n: changing[host] for n, host in host_of.items()}}
+
+
+def _contradicting(clock: Clock, found: Sequence[Witness]) -> int | None:
+    """The zone in minutes that times in UTC show, if the user gave another one: printed by the node's processes or a container
+    runtime, or of the metadata log's records. Modification times may be in any zone."""
+    own = anchor(found)
+    if own is not None and own.basis.split("+")[0] in ("start", "container"):
+        shown = nearest_zone(own.offset_ms)
+    elif "metadata" in clock.basis.split("+") and clock.uncertainty_ms is not None and clock.uncertainty_ms < QUARTER_MS:
+        shown = nearest_zone(clock.offset_ms)
+    else:
+        return None
+    return shown if abs(shown - clock.zone_minutes) * MINUTE_MS >= QUARTER_MS else None
 
 
 def _floors(nodes: Iterable[int], witnesses: Mapping[int | None, Sequence[Witness]]) -> dict[int, int]:
@@ -586,8 +617,15 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     archives = table.select(["source", "bytes", "value"]).filter(pc.equal(table["event"], "archive")).to_pylist()
     collected = straightened(table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist())
     sources = _sources(collected)
+    aside = _set_aside(table, collected, sources)
+    others = frozenset(path for other in aside for path in other.paths)
+    if others:
+        table = table.filter(_but(table["source"], others))
+        collected = [row for row in collected if row["source"] not in others]
+        elsewhere = [replace(s, kind=SET_ASIDE) for s in sources if s.path in others]
+        sources = [s for s in sources if s.path not in others]
     owned, conflicts, hosts_of = _with_owners(table, collected, sources)
-    owned = _with_clusters(owned, table, sources)
+    owned = _with_clusters(replace(owned, aside=others), table, sources)
     raw = _raw(table, owned, sources)
     table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
     owned = replace(owned, topics=_topic_names(table))
@@ -602,16 +640,55 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
         conflicts=conflicts,
         topic_ids=dict(resolver.topics),
         copies=frozenset(map(resolver.shown, _copies(sources))),
+        aside=aside,
     )
     events = list(_identified(table, resolver))
     newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
     events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
     for s in sources:
         s.path = resolver.shown(s.path)
+    if others:
+        sources += elsewhere
     modes: dict[int | None, set[str | None]] = defaultdict(set)
     for e in raw:
         modes[e.cluster].add(e.mode)
     return _clusters(evidence, events, resolver, clocks, ordered, modes)[-1], resolver
+
+
+SET_ASIDE = "set-aside"
+"""Kind of the sources that were set aside."""
+
+
+def _set_aside(table: pa.Table, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]) -> tuple[SetAside, ...]:
+    """The files of other clusters, and sample configurations."""
+    nodes = {row["source"]: (row["collected"] or {}).get("nodes") or () for row in collected}
+    found = _other_clusters(table, sources, nodes)
+    gone = {path for other in found for path in other.paths}
+    if gone:
+        table = table.filter(_but(table["source"], gone))
+    files = {s.path for s in sources if s.kind == "server-properties" and s.path not in gone}
+    deciding = pc.and_(pc.equal(table["event"], "config"), pc.fill_null(pc.is_in(table["key"], pa.array(DECIDING)), False))
+    configs = table.filter(deciding).select(["source", "node", "key", "value"]).to_pylist() if files else []
+    identities = table.filter(pc.equal(table["event"], "log-directory-identity"))["node"].to_pylist() if files else []
+    known = {n for path, own in nodes.items() if path not in gone for n in own} | {n for n in identities if n is not None}
+    unused = samples(configs, files, known)
+    return (*found, SetAside(None, tuple(unused))) if unused else found
+
+
+def _other_clusters(table: pa.Table, sources: Sequence[Source], nodes: Mapping[str, Collection[int]]) -> tuple[SetAside, ...]:
+    """By the cluster ids in logs and meta.properties."""
+    printed = pc.and_(pc.equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
+    on_disk = pc.equal(table["event"], "log-directory-identity")
+    naming = table.filter(pc.and_(pc.or_(printed, on_disk), pc.is_valid(table["value"]))).select(["source", "value"])
+    ids = {(row["source"], row["value"]) for row in naming.to_pylist()}
+    if len({value for _, value in ids}) < 2:
+        return ()
+    return unrelated(sources, sorted(ids), nodes)
+
+
+def _but(sources: pa.ChunkedArray | pa.Array, paths: Collection[str]) -> pa.ChunkedArray | pa.Array:
+    """Mask of the rows that are not from these files."""
+    return pc.invert(pc.is_in(sources, value_set=pa.array(sorted(paths), pa.string())))
 
 
 def _with_owners(
@@ -730,6 +807,11 @@ def _correct(source: Source, resolver: EventResolver) -> None:
 
     source.first, source.last = utc(source.first, 1), utc(source.last, source.lines or 1)
     source.printed = {facet: [(line, utc(at, line)) for line, at in places] for facet, places in source.printed.items()}
+    steps = (
+        (line, resolver.utc(source.path, before, line - 1), resolver.utc(source.path, after, line))
+        for line, before, after in source.steps_back
+    )
+    source.steps_back = tuple((line, before, after) for line, before, after in steps if before - after > LineOrder.BACK)
 
 
 def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, ...]:

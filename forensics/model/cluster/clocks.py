@@ -54,6 +54,8 @@ class Clock:
     stamps_ms: int = 0
     """Error of the times it wrote into the metadata log as the active controller."""
     changes: tuple[Change, ...] = ()
+    shown_zone: int | None = None
+    """The zone in minutes that its evidence shows, if the user gave another one."""
     evidence: tuple[Event, ...] = ()
     """Related events of this broker and another broker that show the difference."""
 

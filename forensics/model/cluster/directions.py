@@ -51,6 +51,5 @@ def _turned(collected: Mapping[str, Any]) -> dict[str, Any]:
         **{name: collected.get(other) for name, other in swapped.items()},
         "jumps": [],
         "steps_back": [],
-        "largest_step_back_ms": None,
         "newest_first": True,
     }

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import wraps
 from operator import attrgetter
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -75,18 +75,38 @@ class Source:
     descents: int = 0
     """Number of such lines whose time is earlier. Lines of several threads may be some milliseconds out of order."""
     steps_back: Sequence[tuple[int, datetime, datetime]] = field(default=(), repr=False)
-    """The largest steps back of more than a second: the number of the later line, and the times of the line before and of this line, as
-    printed."""
-    largest_step_back_ms: int = 0
+    """The largest steps back of more than a second: the number of the later line, and the times of the line before and of this line in UTC.
+    A change of the zone is not a step."""
     newest_first: bool = False
     """The newest line comes first, as some log stores export it."""
+    repeated: int = 0
+    """Lines that were there twice, as shippers deliver them again, and were read once."""
+    suppressed: int = 0
+    """Messages that a rate limit dropped before collection, as the log states."""
+    informed: bool = True
+    """A line has the level INFO."""
+    common_words: tuple[str, ...] = ()
+    """Words that all its lines contain, the longest first."""
     cut_at: int | None = None
     """Maximum line length in characters to which lines were truncated before collection; None if they were not."""
+
+    @property
+    def largest_step_back(self) -> timedelta:
+        return max((before - after for _, before, after in self.steps_back), default=timedelta())
 
     @property
     def nodes(self) -> tuple[int, ...]:
         """The nodes that wrote it."""
         return self.shared or (() if self.node is None else (self.node,))
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """Files that are not used: those of another cluster, or sample configurations."""
+
+    cluster_id: str | None
+    """The id of the other cluster; None for sample configurations."""
+    paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -137,6 +157,8 @@ class Cluster:
     sources: list[Source] = field(default_factory=list)
     archives: Sequence[Archive] = ()
     """The archives that contained the sources."""
+    aside: Sequence[SetAside] = ()
+    """Files in the same call that were set aside."""
     conflicts: list[Conflict] = field(default_factory=list)
     mode: str = "unknown"
     """'kraft', 'zookeeper' or 'unknown'."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
@@ -287,7 +287,8 @@ def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> 
     samples = sorted({*of_files, *((s.utc, zone) for s, zone, _ in starts)})
     skew = offset_ms - nearest_zone(offset_ms) * MINUTE_MS
     jumps = sorted((j for w in witnesses for j in w.jumps if _sane(j.before) and _sane(j.after)), key=lambda j: j.before)
-    if found := _by_jumps(jumps, samples, offset_ms, skew):
+    zones = {j: [(s.line, s.zone_ms) for s in w.starts if s.line is not None] for w in witnesses for j in w.jumps}
+    if found := _by_jumps(jumps, zones, samples, offset_ms, skew):
         return tuple(reversed(found))
     bounded = _by_starts(starts, offset_ms, skew) or _by_samples(of_files, offset_ms, skew)
     return tuple(_at_its_jump(change, jumps, [(at, zone + skew) for at, zone in samples]) for change in reversed(bounded))
@@ -308,8 +309,20 @@ def _at_its_jump(change: Change, jumps: Sequence[Jump], samples: Sequence[tuple[
     return replace(change, at=min(j.after for j in shown) - after, source="", line=None)
 
 
-def _by_jumps(jumps: Sequence[Jump], samples: Sequence[tuple[datetime, int]], offset_ms: int, skew: int) -> list[Change]:
-    """Changes at repeated and skipped hours, latest first; at most one within a day."""
+def _by_jumps(
+    jumps: Sequence[Jump],
+    zones: Mapping[Jump, Sequence[tuple[int, int | None]]],
+    samples: Sequence[tuple[datetime, int]],
+    offset_ms: int,
+    skew: int,
+) -> list[Change]:
+    """Changes at repeated and skipped hours, latest first; at most one within a day. `zones`: lines of the jump's log, with the zones that
+    processes printed there; None if their clock was wrong."""
+
+    def near(jump: Jump) -> Iterator[Jump]:
+        """The same change in all logs of the broker."""
+        return (j for j in jumps if abs(j.before - jump.before) <= _EDGE and (j.after < j.before) == (jump.after < jump.before))
+
     found: list[Change] = []
     after = offset_ms
     for jump in reversed(jumps):
@@ -319,6 +332,8 @@ def _by_jumps(jumps: Sequence[Jump], samples: Sequence[tuple[datetime, int]], of
         before = after + (HOUR_MS if back else -HOUR_MS)
         at = _next_hour(jump.before) - timedelta(milliseconds=before)
         if (found and abs(found[-1].at - at) < timedelta(days=1)) or _contradicted(samples, at, before - skew, after - skew):
+            continue
+        if any(zone != (before if line < j.line else after) - skew for j in near(jump) for line, zone in zones.get(j, ())):
             continue
         if back or _leaps_sharply(jump) or _supported(samples, at, before - skew):
             found.append(Change(at, before, after))

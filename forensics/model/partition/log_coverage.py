@@ -10,6 +10,7 @@ created its log (measured over 450 runs of recorded brokers, 0.8.2 to 4.3).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -20,7 +21,7 @@ from forensics.model.cluster.versions import versions
 from forensics.model.findings import LEVELS, Finding, brokers_named, moment
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.thresholds import MAX_CLOCK_STEPS
+from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD
 from parsers.cached import cached_property
 from parsers.kinds import By, Role, named, of
 
@@ -184,13 +185,36 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
         if len(s.steps_back) > MAX_CLOCK_STEPS or (s.descents > s.ascents and s.ascents + s.descents > MAX_CLOCK_STEPS):
             found.setdefault(ORDER, f"the lines of {s.path} are not in the order of their time")
         elif s.steps_back:
-            found.setdefault(CLOCK, f"the clock of {s.path} steps back by {(s.largest_step_back_ms or 0) / 1000:.0f} s")
+            found.setdefault(CLOCK, f"the clock of {s.path} steps back by {s.largest_step_back.total_seconds():.0f} s")
         if s.cut_at is not None:
             found.setdefault(COMPLETE, f"the lines of {s.path} are cut at {s.cut_at} characters")
+        elif s.suppressed:
+            found.setdefault(COMPLETE, f"a rate limit dropped {s.suppressed:,} messages or more from {s.path}")
+        elif filtered := filtered_files(cluster).get(s.path.partition("#")[0]):
+            found.setdefault(COMPLETE, filtered)
         elif s.problem:
             found.setdefault(READ, f"{s.path} was not read completely ({s.problem})")
     if missing := _unregistered(broker, cluster) or _half_a_start(broker, cluster):
         found.setdefault(COMPLETE, missing)
+    return found
+
+
+@cached_on_cluster
+def filtered_files(cluster: Cluster) -> dict[str, str]:
+    """Files that hold a log of a broker, or an export of many, whose lines were filtered, each with the reason. A file without loggers that
+    print all sorts of lines shows nothing."""
+    logs: dict[str, list[Source]] = defaultdict(list)
+    for s in cluster.sources:
+        if s.kind.endswith("-log") and s.lines and s.layout is None and (s.node is not None or s.shared):
+            logs[s.path.partition("#")[0]].append(s)
+    found = {}
+    for file, own in logs.items():
+        words = [word for word in own[0].common_words if all(word in s.common_words for s in own)]
+        lines = 0 if all(s.kind in _WITHOUT_THE_LOG for s in own) else sum(s.lines or 0 for s in own)
+        if lines >= MIN_FILTERED_BY_LEVEL and not any(s.informed for s in own):
+            found[file] = f"{file} has no line of level INFO: its lines were filtered by level"
+        elif lines >= MIN_FILTERED_BY_WORD and words:
+            found[file] = f"every line of {file} contains '{words[0]}': its lines were filtered by this word"
     return found
 
 

@@ -18,7 +18,7 @@ from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from forensics.model.events import Event
-from forensics.model.findings import Held, Producer, Range, Salvageable, moment
+from forensics.model.findings import DifferingCopies, Held, Producer, Range, Salvageable, moment
 from forensics.model.partition.replicas import ASIDE, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from parsers.decoding.batches import after
@@ -27,7 +27,9 @@ from parsers.schemas import moment as of_record
 
 _WHOLE_FILES = frozenset({None, "deleted", *ASIDE})
 """Marks of segment files with the contents that they had as part of the log: files that a truncation deletes remain for
-file.delete.delay.ms. Files of the log cleaner, and unfinished copies, contain less."""
+file.delete.delay.ms. Unfinished copies contain less."""
+_REWRITTEN_FILES = frozenset({"cleaned", "swap"})
+"""Marks of files of the log cleaner, or of a recovery that split a segment: they may contain less, and are used for what no other file has."""
 _CUT_NOTHING = ("left-behind", "stray", "deleted")
 """Causes of removals in which the whole log went, without a cut."""
 
@@ -54,13 +56,15 @@ def salvageable(
     chosen = _chosen(found)
     damaged = _damaged(timeline)
     held = tuple(_held(own, wanted) for own in _runs(chosen, damaged, timeline))
+    differing = tuple(_differing(found, timeline))
     missing = tuple(_missing(offsets, held if timeline.cleaned else [Range(f.base, f.end) for f in chosen], timeline, damaged))
     return Salvageable(
         held=held,
         missing=missing,
-        certain=all(f.sure for f in chosen) and not _contradict(found, timeline),
+        certain=all(f.sure for f in chosen) and not differing and not _contradict(found, timeline),
         elsewhere=_elsewhere(term, removals, {h.broker for h in held}, timeline) if missing else None,
         producers=tuple(_producers(chosen, timeline)),
+        differing=differing,
     )
 
 
@@ -133,7 +137,7 @@ def _batches(timeline: PartitionTimeline) -> Iterator[tuple[Event, Mapping[str, 
     damaged = {(source, s.end) for source, own in _damaged(timeline).items() for s in own}
     reached: dict[str, int] = {}
     for segment in sorted(timeline.segments, key=lambda s: (s.source, s.byte or 0)):
-        for batch in (segment.batches or ()) if segment.reason in _WHOLE_FILES else ():
+        for batch in (segment.batches or ()) if segment.reason in _WHOLE_FILES | _REWRITTEN_FILES else ():
             base = batch["base_offset"]
             if batch["leader_epoch"] < 0 and batch["whole"] is None and (segment.source, base) not in damaged:
                 base = min(reached.get(segment.source, segment.offset or 0), base)
@@ -178,7 +182,11 @@ def _chosen(found: Sequence[_Found]) -> list[_Found]:
     else the batch from the directory with most batches."""
     most = Counter(_directory(f) for f in found)
     chosen: list[_Found] = []
-    for f in sorted(found, key=lambda f: (f.base, -f.epoch, not f.whole, -most[_directory(f)], f.segment.source)):
+
+    def order(f: _Found) -> tuple[object, ...]:
+        return f.base, -f.epoch, f.segment.reason in _REWRITTEN_FILES, not f.whole, -most[_directory(f)], f.segment.source
+
+    for f in sorted(found, key=order):
         if not chosen or f.base >= chosen[-1].end:
             chosen.append(f)
     return chosen
@@ -213,6 +221,36 @@ def _contradict(found: Sequence[_Found], timeline: PartitionTimeline) -> bool:
         if (base, epoch) in contents:
             contents[base, epoch].add(crc)
     return any(len(crcs) > 1 for crcs in contents.values())
+
+
+def _differing(found: Sequence[_Found], timeline: PartitionTimeline) -> Iterator[DifferingCopies]:
+    """Where batches of one leader epoch overlap, and are not the same batch. The log cleaner rewrites batches on each replica separately."""
+    comparable = [f for f in found if f.batch["whole"] or timeline.cleaned is False]
+    for epoch in sorted({f.epoch for f in comparable}):
+        own = sorted((f for f in comparable if f.epoch == epoch), key=lambda f: (f.base, f.end))
+        joined: list[DifferingCopies] = []
+        for group in _overlapping(own):
+            if len({(f.base, f.end, f.batch["crc"]) for f in group}) < 2 or len({f.segment.source for f in group}) < 2:
+                continue
+            sources = tuple(sorted({f.segment.source for f in group}))
+            start, end = group[0].base, max(f.end for f in group)
+            if joined and joined[-1].offsets.end == start and joined[-1].sources == sources:
+                joined[-1] = DifferingCopies(epoch, Range(joined[-1].offsets.start, end), sources)
+            else:
+                joined.append(DifferingCopies(epoch, Range(start, end), sources))
+        yield from joined
+
+
+def _overlapping(found: Iterable[_Found]) -> Iterator[list[_Found]]:
+    """Groups of batches, by rising base offsets, of which each overlaps one before it."""
+    group: list[_Found] = []
+    for f in found:
+        if group and f.base >= max(g.end for g in group):
+            yield group
+            group = []
+        group.append(f)
+    if group:
+        yield group
 
 
 def _directory(found: _Found) -> str:

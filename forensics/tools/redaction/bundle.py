@@ -23,13 +23,13 @@ from itertools import takewhile
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
-import pyarrow as pa
-
 from forensics.output.files import whole_file, whole_path
 from forensics.output.json_text import encoded
 from forensics.output.version import version
 from forensics.tools.redaction import segments, text
 from forensics.tools.redaction.names import Names
+from forensics.tools.redaction.search import Search
+from forensics.tools.redaction.stand_ins import StandIns
 from forensics.tools.salvage.places import OF_OWNER
 from parsers.containers.units import Unit, units
 from parsers.containers.walk import members, read_unit
@@ -42,14 +42,14 @@ from parsers.schemas import Member
 
 SCHEMA = "kafka-forensics/redacted/1"
 MAPPING = "kafka-forensics/mapping/1"
+POLICY = "allow-list/2"
+"""The rules of docs/redacting.md by which the copy was made; changes when they do."""
 IN_MEMORY = 32 << 20
 """Bytes of a file that are kept in memory; a larger file goes to an unnamed temporary file."""
 CHUNK = 1 << 20
 SEGMENTS = frozenset({"segment", "metadata-segment", "metadata-snapshot"})
 NOT_NEEDED = frozenset({"index", "producer-snapshot", "redaction"})
 """Kinds without information about losses, which are left out without a note for each file."""
-SEARCHED = 2000
-"""Maximum number of names that are also searched for character by character."""
 
 
 class Leak(Exception):
@@ -73,10 +73,8 @@ class Redacted:
 def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFAULTS) -> Redacted:
     """Writes archive and mapping. The archive gets its name after it was searched, and the mapping before that. Raises Leak, and
     OSError."""
-    done = Redacted()
     planned = units(paths, limits)
-    for unit in planned:
-        _note(unit, done.names)
+    done = Redacted(names=_names(planned))
     with whole_path(out, OF_OWNER) as part:
         with (
             part.open("wb") as file,
@@ -91,6 +89,14 @@ def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFA
     return done
 
 
+def _names(planned: Sequence[Unit]) -> Names:
+    """The first pass: all names, with stand-ins that occur nowhere in the evidence."""
+    names, used = Names(), StandIns()
+    for unit in planned:
+        _note(unit, names, used)
+    return names.settled(used.infixes, used.addresses)
+
+
 def _sha256(file: Path) -> str:
     digest = hashlib.sha256()
     with file.open("rb") as stream:
@@ -99,12 +105,14 @@ def _sha256(file: Path) -> str:
     return digest.hexdigest()
 
 
-def _note(unit: Unit, names: Names) -> None:
-    """The first pass: collects the names."""
-    for member, stream, _ in read_unit(unit):
+def _note(unit: Unit, names: Names, used: StandIns) -> None:
+    """Collects the names of one unit, and what looks like a stand-in."""
+    for member, bare, _ in read_unit(unit):
         text.note_member(member, names)
-        if stream is None:
+        used.look(member.path.encode("utf-8", "replace"))
+        if bare is None:
             continue
+        stream = io.BufferedReader(used.looking(bare), CHUNK)
         with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
             kind = kind_of(member, stream.peek(HEAD)[:HEAD], ())
             copied = segments.names_records(member.path) or kind in CHECKPOINT_KINDS
@@ -128,6 +136,7 @@ def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set
     """The second pass. Returns the paths of binary files."""
     secret = secrets.token_bytes(32)
     binary: set[str] = set()
+    paths = _Paths(done.names)
     directories: list[list[str]] = []
     for unit in planned:
         for member, stream, trouble in read_unit(unit):
@@ -139,7 +148,7 @@ def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set
             try:
                 with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
                     spool.writelines(_anew(member, stream, kind, done.names, secret))
-                    path = done.names.path(member.path)
+                    path = paths.of(member.path)
                     _add(tar, path, member, cast(BinaryIO, spool))
             except (text.Unsafe, Unreadable) as why:
                 done.left_out.append((member.path, kind, str(why)))
@@ -150,7 +159,7 @@ def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set
                 binary.add(path)
     first, last = min(directories, default=[]), max(directories, default=[])
     common = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
-    mark = {"schema": SCHEMA, "version": version(), "files": done.written, "left_out": dict(sorted(done.count.items()))}
+    mark = {"schema": SCHEMA, "policy": POLICY, "version": version(), "files": done.written, "left_out": dict(sorted(done.count.items()))}
     content = (json.dumps(mark, indent=1) + "\n").encode()
     _add(tar, "/".join((*common, REDACTION)), Member(REDACTION, None, None), io.BytesIO(content))
     return binary
@@ -163,22 +172,34 @@ def _anew(member: Member, stream: BinaryIO, kind: str, names: Names, secret: byt
     elif kind != "empty":
         with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
             whole = _spooled(stream, cast(BinaryIO, spool))
-            lines = text.rewritten(whole, kind, names, _stated(member, whole) if kind in LOG_KINDS else ())
+            read: text.Taken = {}
+            if kind in LOG_KINDS or kind in text.PLAIN:
+                read = text.taken(read_source(member, whole))
+                whole.seek(0)
+            lines = text.rewritten(whole, kind, names, read)
             if lines is None:
                 raise text.Unsafe("nothing is known of what it may hold" if kind not in NOT_NEEDED else "not needed")
             yield from (line.encode("utf-8", "replace") for line in lines)
 
 
-def _stated(member: Member, stream: BinaryIO) -> Collection[int]:
-    """Numbers of the lines from which events were read."""
-    found: set[int] = set()
-    for told in read_source(member, stream):
-        if isinstance(told, pa.RecordBatch):
-            found.update(n for n in told["line"].to_pylist() if n is not None)
-        elif told.get("line") is not None:
-            found.add(told["line"])
-    stream.seek(0)
-    return found
+class _Paths:
+    """Names of members in the copy, a different one for each different one in the evidence."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._new: dict[str, str] = {}
+        self._given: set[str] = set()
+
+    def of(self, path: str) -> str:
+        if path not in self._new:
+            bare = found = self._names.path(path)
+            number = 1
+            while found in self._given:
+                number += 1
+                found = f"other-{number}/{bare}"
+            self._given.add(found)
+            self._new[path] = found
+        return self._new[path]
 
 
 def _add(tar: tarfile.TarFile, path: str, member: Member, content: BinaryIO) -> None:
@@ -191,18 +212,16 @@ def _add(tar: tarfile.TarFile, path: str, member: Member, content: BinaryIO) -> 
 
 def _check(out: Path, names: Names, binary: Collection[str]) -> None:
     """Reads the archive as any recipient would. Raises Leak if a name is left."""
-    exact = names.exact
-    searched = exact if len(exact) <= SEARCHED else []
+    search = Search(names)
     for member, stream, _ in members(out):
-        left = list(names.left(member.path))
-        if stream is not None and not member.path.endswith(REDACTION):
-            for data in _overlapping(stream) if member.path in binary else stream:
-                left += names.left_in_bytes(data) if member.path in binary else names.left(data.decode("utf-8", "replace"))
-                left += [name for name in searched if name.encode() in data]
-                if left:
-                    break
-        if left:
-            raise Leak(f"{left[0]!r} is left in {member.path}")
+        left = next(search.left(member.path), None)
+        if stream is not None and left is None and not member.path.endswith(REDACTION):
+            if member.path in binary:
+                left = next((name for data in _overlapping(stream) for name in search.left_in_bytes(data)), None)
+            else:
+                left = next((name for data in stream for name in search.left(data.decode("utf-8", "replace"))), None)
+        if left is not None:
+            raise Leak(f"{left!r} is left in {member.path}")
 
 
 def _overlapping(stream: BinaryIO) -> Iterator[bytes]:

@@ -1,7 +1,8 @@
 """The replacements: one stand-in for each name wherever it occurs, and the resulting text.
 
 Here: topics, groups, transactional ids, hosts and cluster ids as wholes, addresses, and every word outside Kafka's vocabulary. Not here:
-that vocabulary (vocabulary), or how files are written (text, segments).
+that vocabulary (vocabulary), the numbers that stay (numbers), the search for names that are left (search), or how files are written
+(text, segments).
 
 A stand-in consists of letters: digits could be read as numbers of brokers or partitions.
 """
@@ -12,50 +13,97 @@ import base64
 import binascii
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from string import ascii_lowercase
+from urllib.parse import unquote
 
-from forensics.tools.redaction.vocabulary import WORD, corpus, vocabulary
+from forensics.tools.redaction.numbers import NONE, Numbers, kept_spans
+from forensics.tools.redaction.vocabulary import corpus, loggers, vocabulary, words_with_digits
+from parsers.masking import HIDDEN
 
-KINDS = ("topic", "group", "transaction", "host", "cluster", "address", "word")
+KINDS = ("topic", "group", "transaction", "host", "cluster", "id", "address", "word")
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__cluster_metadata", "__remote_log_metadata", "__share_group_state"})
 """Kafka's own topics, which every cluster has."""
 SHORT = 3
-"""A shorter name, or one of digits alone, is only replaced where it is used as a name."""
+"""A shorter name, or one of few digits alone, is only replaced where it is used as a name."""
+_LONG_NUMBER = 9
+PLACEHOLDER = re.compile(r"\((?:redacted|hidden)\)")
 
+_V6_PART = r"[0-9A-Fa-f]{1,4}"
 _TOKEN = re.compile(
-    r"""\\(?:[nrtbf"'\\/]|u[0-9a-fA-F]{4})"""
-    r"|(?P<v6>(?<![\w:.])(?:(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}"
-    r"|(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6})?::(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6})?)(?![\w:]))"
+    r"""\((?:redacted|hidden)\)|\\[nrtbf"'\\/]"""
+    r"|(?P<mixed>(?<![^\W_])(?<![:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){0,6}::?(?:\d{1,3}\.){3}\d{1,3}(?<=[:.\d])(?![\w.]))"
+    rf"|(?P<v6>(?<![^\W_])(?<![:.])(?:(?:{_V6_PART}:){{7}}{_V6_PART}(?=:\d{{2,5}}(?![^\W_]|:))"
+    rf"|(?:{_V6_PART}:){{7}}{_V6_PART}(?![^\W_]|:)"
+    rf"|(?:{_V6_PART}(?::{_V6_PART}){{0,6}})?::(?:{_V6_PART}(?::{_V6_PART}){{0,6}})?(?![^\W_]|:)))"
+    r"|(?P<hexadecimal>(?<![^\W_])(?:[0-9A-Fa-f]{1,4}:){4,}(?:[0-9A-Fa-f]{1,4}(?![^\W_]))?)"
     r"|(?P<token>[\w.-]+)"
 )
 _SEPARATOR = re.compile(r"([._-])")
-_V4 = re.compile(r"(?<![\d.])(\d{1,3})([.-])(\d{1,3})\2(\d{1,3})\2(\d{1,3})(?![.-]?\d)")
-_HEX = re.compile(r"[0-9a-f]{32}")
+_UUID = re.compile(r"(?<![^\W_])[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?![^\W_])")
+_ASIDE = re.compile(r"(.+-\d{1,10})(\.[0-9a-f]{32}-(?:delete|future|stray)\.?)")
+_PART = re.compile(r"(?P<run>(?<![^\W_])\d+(?:[._-]\d+)*(?![^\W_]))|[^\W_]+")
+_MEASURE = re.compile(r"\d{1,7}(?:[mun]?s|[hdm]|[kKMGT]i?B?|B|bytes|secs?)")
+_NUMBERED = re.compile(r"([^\W\d_]{2,}|v)(\d{1,4})")
+_RUN_ON = re.compile(r"(\d{1,19})([^\W\d_]{2,})")
+"""`offset=80segment=` has no space before the next word."""
+_HEXADECIMAL = re.compile(r"0x[0-9A-Fa-f]+")
 _RANDOM_ID = re.compile(r"[A-Za-z0-9_-]{22}")
-_REST_OF_PARTITION = re.compile(r"-\d{1,10}(?:\.[0-9a-f]{32}-(?:delete|future|stray))?\.?")
+_LIKE_ID = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9_-]{21}[AQgw]")
+"""Ids of directories are not always of the version that other ids are."""
+_PARTITION = re.compile(r"(?P<name>.+?)-\d{1,10}(?:\.[0-9a-f]{32}-(?:delete|future|stray))?\.?")
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_CONFIDENTIAL = (
+    r"(?:pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|token|jaas[.\w]*|(?:api|access|private|signing|account)[-_. ]?key)"
+)
 _SECRET = re.compile(
-    r"((?:password|passwd|passphrase|secret|credential|token|jaas[.\w]*)[\"']?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|[^\s,;)}\]]+)", re.IGNORECASE
+    rf"({_CONFIDENTIAL}(?:[-_.]?(?:key|id|value))?\\?[\"']?\s*[=:]\s*)"
+    r"(\\\"(?:(?!\\\").)*(?:\\\"|$)|\"(?:[^\"\\]|\\.)*(?:\"|$)|'(?:[^'\\]|\\.)*(?:'|$)|[^\s,;)}\]]+)"
+    r"|\b((?:[Bb]earer|[Bb]asic)[ :=]+)([A-Za-z0-9._~+/=-]{8,})",
+    re.IGNORECASE,
 )
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 _WIDTH = 4
+_FOUND_IN_TEXT = frozenset({"id", "address", "word"})
+"""Kinds of names that are recognised by their form."""
+_VERSION_4 = bytes((0, 0, 0, 0, 0, 0, 0x40, 0, 0x80))
+_INFIXES = ("x", "y", "z", "q", "w", "v", "j", "k")
+_TEST_NETWORK = ipaddress.IPv4Address("198.18.0.0")
+_DOCUMENTATION = ipaddress.IPv6Address("2001:db8::")
 
 
 class Names:
     """The mapping, and text with its stand-ins."""
 
-    def __init__(self) -> None:
+    def __init__(self, infix: str = "x", first_address: int = 1) -> None:
         self.known: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
-        self._whole: dict[str, str] = {}
-        self._guarded: dict[str, str] = {}
+        self.whole: dict[str, str] = {}
+        self.marked: dict[str, str] = {}
         """Names that are also words used by Kafka, or too short: replaced only where they are used as names."""
-        self._odd: dict[str, str] = {}
+        self.odd: dict[str, str] = {}
         """Names with characters that topics cannot have."""
-        self._of_token: dict[str, str] = {}
-        self._given: set[str] = set()
+        self.given: set[str] = set()
         """All stand-ins."""
+        self.ids: set[str] = set()
+        """Random ids that Kafka made, of topics and directories."""
+        self.nodes: set[int] = set()
+        self._infix, self._first_address = infix, first_address
+        self._anchors: dict[str, list[str]] = {}
+        """Odd names by a part that is found as a token."""
+        self._of_token: dict[str, str] = {}
         self._own = vocabulary()
+
+    def settled(self, infixes: Collection[str], addresses: Collection[int]) -> Names:
+        """The same names with stand-ins that occur nowhere in the evidence. `infixes`, `addresses`: those of stand-ins found there."""
+        infix = next((letters for letters in _infixes() if letters not in infixes), "x")
+        settled = Names(infix, max(addresses, default=0) + 1)
+        settled.ids, settled.nodes = self.ids - self.known["cluster"].keys(), self.nodes
+        for kind, names in self.known.items():
+            for name in names if kind not in _FOUND_IN_TEXT else ():
+                settled.add(kind, name)
+        return settled
 
     def add(self, kind: str, name: str) -> str:
         """The stand-in of a name."""
@@ -65,164 +113,281 @@ class Names:
             return known
         found = self._stand_in(kind)
         self.known[kind][name] = found
-        self._given.add(found)
-        if kind == "word":
+        self.given.add(found)
+        if kind in _FOUND_IN_TEXT:
             return found
         self._of_token.clear()
         if re.search(r"[^\w.-]", name):
-            self._odd.setdefault(name, found)
+            if self.odd.setdefault(name, found) == found:
+                self._anchors.setdefault(_anchor(name), []).append(name)
         elif is_plain(name):
-            self._guarded.setdefault(name, found)
+            self.marked.setdefault(name, found)
         else:
-            self._whole.setdefault(name, found)
+            self.whole.setdefault(name, found)
         return found
 
     def _stand_in(self, kind: str) -> str:
         number, letters = len(self.known[kind]), ""
+        if kind == "id":
+            return base64.urlsafe_b64encode(_VERSION_4 + number.to_bytes(7, "big")).decode().rstrip("=")
         while number or len(letters) < _WIDTH:
             number, digit = divmod(number, 26)
             letters = ascii_lowercase[digit] + letters
-        return f"{kind}x{letters}".ljust(22, "A") if kind == "cluster" else f"{kind}x{letters}"
+        found = f"{kind}{self._infix}{letters}"
+        return found.ljust(22, "A") if kind == "cluster" else found
 
     @property
     def guarded(self) -> list[str]:
         """Names that could be replaced only where they are used as names."""
-        return sorted(self._guarded)
-
-    @property
-    def exact(self) -> list[str]:
-        """Names that must not occur anywhere, not even within another word."""
-        words = " ".join(self._own)
-        return [name for name in self._whole if len(name) > 5 and name not in words and name not in corpus()]
+        return sorted(self.marked)
 
     # text
 
-    def text(self, text: str) -> str:
-        """Text with stand-ins for all words that are not Kafka's, and without secrets."""
-        text = _USER_INFO.sub("", _SECRET.sub(r"\1(hidden)", text))
-        for name, stand_in in sorted(self._odd.items(), key=lambda item: -len(item[0])):
-            text = text.replace(name, stand_in)
-        for name, stand_in in self._guarded.items():
-            if name in text:
-                text = as_name(name).sub(lambda m, s=stand_in: m[0].replace(m["name"], s), text)  # type: ignore[misc]
-        return _TOKEN.sub(self._replaced, text)
+    def text(self, text: str, numbers: Numbers = NONE, *, prose: bool = True) -> str:
+        """Text with stand-ins for all words that are not Kafka's, without secrets, and with only those numbers that are allowed. `prose`:
+        a name that is also Kafka's word is replaced where it is used as a name."""
+        if "\\u" in text:
+            text = _ESCAPED.sub(_plain_character, text)
+        if "%" in text:
+            text = _PERCENT.sub(_unquoted, text)
+        text = _USER_INFO.sub("", _SECRET.sub(_without_secret, text))
+        for name in self.odd_in(text):
+            text = text.replace(name, self.odd[name])
+        for name in self.marked_in(text) if prose else ():
+            stand_in = self.marked[name]
+            text = as_name(name).sub(lambda m, s=stand_in: m[0].replace(m["name"], s), text)  # type: ignore[misc]
+        kept = list(kept_spans(text))
+
+        def replaced(match: re.Match[str]) -> str:
+            begin, end = match.span()
+            within = [(a - begin, b - begin) for a, b in kept if a < end and begin < b] if match["token"] is not None else []
+            return self._around_kept(match[0], within, numbers) if within else self._replaced(match, numbers)
+
+        return _TOKEN.sub(replaced if kept else lambda match: self._replaced(match, numbers), text)
+
+    def _around_kept(self, token: str, kept: list[tuple[int, int]], numbers: Numbers) -> str:
+        """A token of which some numbers stay."""
+        pieces, done = [], 0
+        for begin, end in sorted(kept):
+            pieces += [self._token(token[done : max(begin, 0)], numbers), token[max(begin, 0) : end]]
+            done = min(end, len(token))
+        return "".join([*pieces, self._token(token[done:], numbers)])
+
+    def odd_in(self, text: str) -> list[str]:
+        """The odd names that occur in a text, the longest first."""
+        if not self._anchors:
+            return []
+        found = {*self._anchors}.intersection(_RUN.findall(text)) | ({""} & self._anchors.keys())
+        return sorted((name for anchor in found for name in self._anchors[anchor] if name in text), key=lambda name: -len(name))
+
+    def marked_in(self, text: str) -> list[str]:
+        """The names that are Kafka's words and may be used as names in a text."""
+        if not self.marked:
+            return []
+        return [name for name in dict.fromkeys(_parts(text)) if name in self.marked]
+
+    def names_in(self, token: str) -> Iterator[str]:
+        """The names in a token that are replaced wherever they occur."""
+        yield from (name for stand_in, name in self._pieces(token) if stand_in is not None)
 
     def path(self, path: str) -> str:
-        """A path inside the evidence; directories of partitions are named by the stand-ins of their topics."""
-        return "/".join(self.text(part) for part in path.split("/"))
+        """A path inside the evidence, rebuilt: directories of partitions are named by the stand-ins of their topics, and nothing leads out
+        of the directory that the copy is unpacked to."""
+        numbers = Numbers(self.nodes, alone=4)
+        parts = (_UNSAFE.sub("_", self.text(part, numbers)).strip(" ") for part in re.split(r"[/\\]", path))
+        return "/".join(part for part in parts if part.strip(".")) or "file"
 
-    def _replaced(self, match: re.Match[str]) -> str:
-        if match["v6"] is not None:
-            return self._address(match["v6"])
-        token = match["token"]
-        if token is None:
+    def identity(self, name: str) -> str:
+        """The name of a writer or host: different ones stay different."""
+        return self.text(name, Numbers(self.nodes, alone=4))
+
+    def _replaced(self, match: re.Match[str], numbers: Numbers) -> str:
+        kind = match.lastgroup
+        if kind == "token":
+            return self._token(match["token"], numbers)
+        if kind is None:
             return match[0]
+        return self.add("word", match[0]) if kind == "hexadecimal" else self._address(match[0])
+
+    def _token(self, token: str, numbers: Numbers) -> str:
         if (known := self._of_token.get(token)) is None:
-            known = self._of_token[token] = self._token(token)
+            known = self._rewritten(token, numbers)
+            if _DIGIT.search(token) is None:
+                self._of_token[token] = known
         return known
 
-    def _token(self, token: str) -> str:
+    def _rewritten(self, token: str, numbers: Numbers) -> str:
         bare = token.rstrip(".")
-        if bare not in self._whole and is_random(bare):
+        if not token or (bare in self.ids and bare not in self.whole):
             return token
-        for name in self._guarded:
-            if token.startswith(name) and _REST_OF_PARTITION.fullmatch(token, len(name)):
-                return self._guarded[name] + token[len(name) :]
-        token = _V4.sub(self._v4, token)
-        return "".join(self._whole[piece] if piece in self._whole else self._words(piece) for piece in self._pieces(token))
+        if bare not in self.whole and is_id(bare):
+            return self.add("id", bare) + token[len(bare) :]
+        if (aside := _ASIDE.fullmatch(token)) is not None:
+            return self._rewritten(aside[1], numbers) + aside[2]
+        partition = _PARTITION.fullmatch(token)
+        if partition is not None and partition["name"] in self.marked:
+            return self.marked[partition["name"]] + token[partition.end("name") :]
+        return "".join(self._without_ids(piece, numbers) if kind is None else kind for kind, piece in self._pieces(token))
 
-    def _pieces(self, token: str) -> Iterator[str]:
-        """The names in the text, the longest first, and the parts between them."""
+    def _pieces(self, token: str) -> Iterator[tuple[str | None, str]]:
+        """The names in a token with their stand-ins, the longest first, and the texts between them."""
         parts = _SEPARATOR.split(token)
-        at = 0
+        at, between = 0, ""
         while at < len(parts):
-            ends = (end for end in range(len(parts), at, -2) if "".join(parts[at:end]) in self._whole)
-            end = next(ends, at + 1)
-            yield "".join(parts[at:end])
-            at = end
+            ends = (end for end in range(len(parts), at, -2) if "".join(parts[at:end]) in self.whole)
+            if (end := next(ends, None)) is None:
+                between += parts[at]
+                at += 1
+                continue
+            if between:
+                yield None, between
+            name, between, at = "".join(parts[at:end]), "", end
+            yield self.whole[name], name
+        if between:
+            yield None, between
 
-    def _words(self, text: str) -> str:
-        return text if _HEX.fullmatch(text) else WORD.sub(self._word, text)
+    def _without_ids(self, text: str, numbers: Numbers) -> str:
+        """The part of a token between names."""
+        if len(text) < _SHORTEST_ADDRESS or _DIGIT.search(text) is None:
+            return self._parted(text, numbers)
+        pieces, done = [], 0
+        for match in _EITHER.finditer(text):
+            found = self._address_in(match)
+            if found is not None:
+                pieces += [self._parted(text[done : match.start()], numbers, attached=True), found]
+                done = match.end()
+        return "".join([*pieces, self._parted(text[done:], numbers, attached=done > 0)])
 
-    def _word(self, match: re.Match[str]) -> str:
-        word = match[0]
-        if (len(word) == 1 and word.isascii()) or word in self._own or word in self._given:
+    def _address_in(self, match: re.Match[str]) -> str | None:
+        text = match[0]
+        if _UUID.fullmatch(text):
+            return self.add("word", text)
+        dotted = re.sub(r"[_-]", ".", text)
+        try:
+            ipaddress.IPv4Address(dotted)
+        except ValueError:
+            return None
+        return self._address(dotted).replace(".", next(c for c in text if c in "._-"))
+
+    def _parted(self, text: str, numbers: Numbers, *, attached: bool = False) -> str:
+        bare = text.rstrip(".")
+
+        def part(match: re.Match[str]) -> str:
+            if match["run"] is None:
+                return self._word(match[0], numbers)
+            run = match["run"]
+            if not attached and run == bare.lstrip("-"):
+                return run if numbers.keeps(run) else re.sub(r"\d+", "0", run)
+            return run if numbers.keeps_attached(run) else self.add("word", run)
+
+        return _PART.sub(part, text)
+
+    def _word(self, word: str, numbers: Numbers) -> str:
+        """A word of letters, or of letters and digits."""
+        if (len(word) == 1 and word.isascii()) or word in self._own or word in self.given:
             return word
-        return self._whole.get(word) or self.add("word", word)
+        if not word.isalpha():
+            if self._is_kafkas(word, numbers):
+                return word
+            if _HEXADECIMAL.fullmatch(word):
+                return "0x0"
+        return self.whole.get(word) or self.add("word", word)
 
-    def _v4(self, match: re.Match[str]) -> str:
-        between = match[2]
-        return self._address(f"{match[1]}.{match[3]}.{match[4]}.{match[5]}").replace(".", between)
+    def _is_kafkas(self, word: str, numbers: Numbers) -> bool:
+        if word in words_with_digits() or _MEASURE.fullmatch(word):
+            return True
+        if (numbered := _NUMBERED.fullmatch(word)) is not None:
+            return numbered[1] in self._own or numbered[1] in self.given
+        run_on = _RUN_ON.fullmatch(word)
+        return run_on is not None and numbers.known(run_on[1]) and run_on[2] in self._own
 
     def _address(self, text: str) -> str:
         try:
             address = ipaddress.ip_address(text)
         except ValueError:
-            return text
+            return self.add("word", text)
         if address.is_loopback or address.is_unspecified or text.startswith("0."):  # Kafka's own versions begin with 0
             return text
         known = self.known["address"]
         if text not in known:
-            number = len(known) + 1
-            v4 = ipaddress.IPv4Address("198.18.0.0") + number
-            known[text] = str(v4) if address.version == 4 else str(ipaddress.IPv6Address("2001:db8::") + number)
+            number = len(known) + self._first_address
+            known[text] = str(_TEST_NETWORK + number) if address.version == 4 else str(_DOCUMENTATION + number)
         return known[text]
-
-    # what must not be left
-
-    def left(self, text: str) -> Iterator[str]:
-        """Names of the mapping that occur in replaced text."""
-        yield from (name for name in self._guarded if name in text and as_name(name).search(text))
-        yield from (name for name in self._odd if name in text)
-        for match in _TOKEN.finditer(text):
-            if (token := match["token"]) is not None:
-                yield from self._left_in_token(token)
-            elif match["v6"] in self.known["address"]:
-                yield match["v6"]
-
-    def _left_in_token(self, token: str) -> Iterator[str]:
-        yield from (found for m in _V4.finditer(token) if (found := m[0].replace(m[2], ".")) in self.known["address"])
-        bare = token.rstrip(".")
-        if bare in self._given or (bare not in self._whole and is_random(bare)):
-            return
-        for piece in self._pieces(token):
-            if piece in self._whole:
-                yield piece
-            elif not _HEX.fullmatch(piece):
-                yield from (word for word in WORD.findall(piece) if word in self.known["word"] and word not in self._given)
-
-    def left_in_bytes(self, data: bytes) -> Iterator[str]:
-        """Names that occur anywhere in bytes, except those that can occur there by chance."""
-        for run in re.findall(rb"[A-Za-z0-9._-]{5,}", data):
-            yield from (piece for piece in self._pieces(run.decode("ascii")) if len(piece) >= 5 and piece in self._whole)
-        yield from (name for name in self._odd if len(name) >= 5 and name.encode() in data)
 
     def mapping(self) -> Mapping[str, Mapping[str, str]]:
         return {kind: dict(sorted(own.items())) for kind, own in self.known.items() if own}
 
 
+_SHORTEST_ADDRESS = 7
+_EITHER = re.compile(f"{_UUID.pattern}|(?<!\\d)\\d{{1,3}}([._-])\\d{{1,3}}\\1\\d{{1,3}}\\1\\d{{1,3}}(?!\\d)")
+_DIGIT = re.compile(r"\d")
+_UNSAFE = re.compile(r"[^\w.@=+,()\[\]#~ -]")
+_RUN = re.compile(r"[\w.-]+")
+
+
+def _infixes() -> Iterator[str]:
+    yield from _INFIXES
+    yield from (a + b for a in _INFIXES for b in _INFIXES)
+
+
+def _anchor(name: str) -> str:
+    """A part of an odd name that is a token of every text with the name; '' if it has none."""
+    return max(_RUN.findall(name), key=len, default="")
+
+
+def _parts(text: str) -> Iterable[str]:
+    """Tokens, and what precedes a dash in them."""
+    for token in dict.fromkeys(_RUN.findall(text)):
+        bare = token.rstrip(".")
+        yield token
+        yield bare
+        yield from (bare[: match.start()] for match in re.finditer(r"-", bare))
+
+
+def _plain_character(match: re.Match[str]) -> str:
+    """The character of a JSON escape, if it can be a part of a name."""
+    character = chr(int(match[1], 16))
+    return character if character.isalnum() or character in "._-@: " else match[0]
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    """The characters of percent escapes, if they can be a part of a name."""
+    text = unquote(match[0], errors="replace")
+    return text if text.isprintable() and '"' not in text and "\\" not in text else "%"
+
+
+def _without_secret(match: re.Match[str]) -> str:
+    return f"{match[1] or match[3]}{HIDDEN}"
+
+
 def is_plain(name: str) -> bool:
-    """Whether a name is too short to be recognised, or occurs in Kafka's own text."""
-    if len(name) < SHORT or name.isdigit():
+    """Whether a name is too short to be recognised, or occurs in Kafka's own text or in this tool's."""
+    if len(name) < SHORT or (name.isdigit() and len(name) < _LONG_NUMBER) or name in ("redacted", "hidden"):
         return True
     return name in corpus() and re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", corpus()) is not None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1 << 14)
 def as_name(name: str) -> re.Pattern[str]:
     """Matches a Kafka word where it is used as a name: before a partition's number, in quotes, after 'topic' or 'group', alone in a
     list."""
+    end = r"(?!\)\s*$)" if name in loggers() or name in ("redacted", "hidden") else ""  # at the end of a record, it is the logger
     either = (
         rf"(?<![\w.-]){re.escape(name)}(?=-\d+(?![\w-]))",
         rf"(?<=[\"']){re.escape(name)}(?=[\"'](?!\s*:))",
         rf"(?<=[\[({{,] ){re.escape(name)}(?=[,\])}}])",
-        rf"(?<=[\[({{,]){re.escape(name)}(?=[,\])}}])",
+        rf"(?<=[\[({{,]){re.escape(name)}(?=[,\])}}]){end}",
         *(
             rf"(?<={before}){re.escape(name)}(?![\w.-])"
             for before in ("[Tt]opic ", "[Tt]opic=", "[Tt]opic:", "[Tt]opic: ", "[Gg]roup ", "[Gg]roup=", "[Tt]opics ", "topics/")
         ),
     )
     return re.compile(rf"(?P<name>{'|'.join(either)})")
+
+
+def is_id(token: str) -> bool:
+    """Whether it has the form of a random id of Kafka."""
+    return is_random(token) or _LIKE_ID.fullmatch(token) is not None
 
 
 def is_random(token: str) -> bool:

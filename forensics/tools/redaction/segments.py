@@ -32,7 +32,6 @@ MAX_PAYLOAD = 256 << 20
 CHUNK = 1 << 20
 _V2_CRC_FROM, _V2_CRC_AT = 21, 17
 _LEGACY_CRC_FROM, _LEGACY_CRC_AT = 16, 12
-_LEGACY = struct.Struct(">qiIbb")
 _CODEC = 7
 _ATTRIBUTES_AT = 21
 _SIZE_AT, _OVERHEAD = 8, 12
@@ -47,7 +46,7 @@ _MARKER = 16
 _NO_OP = b"\x01\x14\x00\x00"
 """NoOpRecord (KIP-835): frame 1, api key 20, version 0, no tagged fields."""
 _TOPIC, _BROKER = 2, 4
-_WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 12, 15, 17, 20, 24, 25})
+_WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 12, 15, 17, 20, 24})
 """Records of the metadata log that contain only ids and numbers, by api key."""
 
 
@@ -303,7 +302,7 @@ def _metadata(r: Record, control: bool, names: Names, secret: bytes) -> Record:
         return _changed(r, r.key, _NO_OP)
     if api in _WITHOUT_NAMES:
         return _changed(r, r.key, value.rest())
-    if api == 23:  # BeginTransactionRecord, whose name is a tagged field
+    if api in (23, 25):  # BeginTransactionRecord, AbortTransactionRecord: name and reason are tagged fields
         return _changed(r, r.key, bytes(value.out) + b"\0")
     way = _OF_METADATA.get(api)
     return _changed(r, r.key, way(value, version, names) if way is not None else _NO_OP)

@@ -17,6 +17,7 @@ from parsers.kinds import KINDS
 from parsers.patterns import PATTERNS
 
 WORD = re.compile(r"[^\W\d_]+")
+_WITH_DIGITS = re.compile(r"(?=[a-zA-Z]*\d)(?=\d*[a-zA-Z])[a-zA-Z\d]{2,}")
 _READERS: tuple[ModuleType, ...] = (*formats.TEXT_MODULES, paths, sniff, masking, settings, versions)
 _NAMED = re.compile(r"([\w.-]*[a-z])-\d+\b|\b(?:topic|group)[ =:']+([\w.-]+)", re.IGNORECASE)
 _IDENTIFYING = ("topic", "value", "directory", "topic_id")
@@ -71,7 +72,21 @@ def vocabulary() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def corpus() -> str:
     """All text that Kafka's patterns and readers contain: a name that occurs in it does not identify anyone."""
-    return "\n".join((OTHERS, *(p.regex for p in PATTERNS if p.event in KINDS), *(p.literal for p in PATTERNS), *map(_strings, _READERS)))
+    texts = (*(p.regex for p in PATTERNS if p.event in KINDS), *(p.literal for p in PATTERNS), *map(_strings, _READERS))
+    return "\n".join((OTHERS, *sorted(loggers()), *texts))
+
+
+@lru_cache(maxsize=1)
+def loggers() -> frozenset[str]:
+    """The loggers of Kafka's patterns."""
+    return frozenset(name for p in PATTERNS for name in p.loggers)
+
+
+@lru_cache(maxsize=1)
+def words_with_digits() -> frozenset[str]:
+    """Words of letters and digits, such as `log4j`."""
+    texts = (OTHERS, *loggers(), *(p.literal for p in PATTERNS), *(_ESCAPES.sub(" ", p.regex) for p in PATTERNS), *map(_strings, _READERS))
+    return frozenset(word for text in texts for word in _WITH_DIGITS.findall(text))
 
 
 def _names_of_samples() -> set[str]:

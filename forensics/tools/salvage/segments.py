@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from forensics.incidents.folding import places
-from forensics.model.findings import Finding, Held, Range, Salvageable
+from forensics.model.findings import DifferingCopies, Finding, Held, Range, Salvageable
 from forensics.tools.salvage.places import created, named
 from parsers.containers.storage import storage
 from parsers.containers.units import Unit
@@ -50,6 +50,8 @@ class Lot:
     copied: list[Range] = field(default_factory=list)
     bytes: int = 0
     codecs: set[str] = field(default_factory=set)
+    resolved: set[DifferingCopies] = field(default_factory=set)
+    """The differing copies of which one was chosen."""
 
     @property
     def name(self) -> str:
@@ -66,6 +68,65 @@ class Lot:
         """Lost offsets that were not copied."""
         gone = [gap for h in self.found.held for gap in _gaps(h.offsets, self.copied)]
         return sorted({*self.found.missing, *gone}, key=lambda r: r.start)
+
+    @property
+    def unresolved(self) -> list[DifferingCopies]:
+        """Offsets with different copies of which none was chosen."""
+        return [d for d in self.found.differing if d not in self.resolved]
+
+
+def choose(lot: Lot, paths: Sequence[str]) -> None:
+    """Takes the offsets of which there are different copies from the files at these paths, and nothing from the files that were not
+    chosen: the rest of their contents is as doubtful."""
+    instead: dict[str, str] = {}
+    for differing in lot.found.differing:
+        sources = [s for s in differing.sources if any(_lies_at(s, path) for path in paths)]
+        if len(sources) == 1:
+            lot.found = replace(lot.found, held=tuple(_from(lot.found.held, differing, sources[0])))
+            lot.resolved.add(differing)
+            instead.update((s, sources[0]) for s in differing.sources if s != sources[0])
+    chosen = {*instead.values()}
+    held = (_elsewhere(h, instead[h.source]) if h.source in instead and h.source not in chosen else h for h in lot.found.held)
+    lot.found = replace(lot.found, held=tuple(_joined(held)))
+
+
+def _elsewhere(held: Held, source: str) -> Held:
+    return Held(source, None, None, held.leader_epoch, held.offsets)
+
+
+def _joined(held: Iterable[Held]) -> Iterator[Held]:
+    """Adjacent ranges of one file as one."""
+    last: Held | None = None
+    for h in held:
+        if last is not None and (last.source, last.leader_epoch, last.offsets.end) == (h.source, h.leader_epoch, h.offsets.start):
+            last = replace(last, offsets=Range(last.offsets.start, h.offsets.end))
+            continue
+        if last is not None:
+            yield last
+        last = h
+    if last is not None:
+        yield last
+
+
+def _lies_at(source: str, path: str) -> bool:
+    path = path.rstrip("/")
+    return source == path or source.startswith(f"{path}/") or source.endswith(f"/{path}") or f"/{path}/" in source
+
+
+def _from(held: Iterable[Held], differing: DifferingCopies, source: str) -> Iterator[Held]:
+    """The held ranges, with the differing offsets from one file."""
+    start, end = differing.offsets.start, differing.offsets.end
+    for h in held:
+        own = h.offsets
+        if h.leader_epoch != differing.leader_epoch or end is None or end <= own.start or (own.end is not None and start >= own.end):
+            yield h
+            continue
+        last = end if own.end is None else min(end, own.end)
+        pieces = ((h.source, own.start, start), (source, max(own.start, start), last), (h.source, end, own.end))
+        for place, begin, stop in pieces:
+            if stop is None or begin < stop:
+                own = Range(begin, stop)
+                yield replace(h, offsets=own) if place == h.source else _elsewhere(replace(h, offsets=own), place)
 
 
 def _gaps(wanted: Range, copied: Sequence[Range]) -> Iterator[Range]:

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.exports import write
 from forensics.jobs import record_text
 from forensics.model.cluster.build import EventResolver
 from forensics.tools.ordered_records import Merger, RecordFilter, blocks, merger
@@ -24,6 +25,7 @@ from parsers.schemas import Row
 from spark import sorting
 from spark.sorting import ORDER
 from tests.support import local
+from tests.support.paths import BUNDLES
 from tests.support.shapes import HEAD, File, bundle, cut, only, put, records, renamed
 
 if TYPE_CHECKING:
@@ -297,3 +299,19 @@ def heap_in_use(session: SparkSession) -> int:
 def test_blocks_are_cut_by_size() -> None:
     rows: Iterator[Row] = ({"text": "x" * 100_000} for _ in range(7))
     assert [len(block) for block in blocks(rows, lambda row: row["text"])] == [300_000, 300_000, 100_000]
+
+
+def test_records_of_an_export_come_oldest_first_whatever_its_direction(tmp_path: Path) -> None:
+    """The order of records of one millisecond is not compared: a store that sorts by time only does not keep it."""
+    found = []
+    for newest_first in (False, True):
+        directory = tmp_path / str(newest_first)
+        write(BUNDLES / "unclean-election-3.9.1-kraft.tar.gz", directory, "kibana-csv", newest_first=newest_first)
+        cluster, resolver = local.gathered(local.events_of(directory))
+        rows = sorted(
+            merger(cluster, resolver, None).rows(units([str(directory)])), key=lambda row: (row["key"], row["rank"], row["number"])
+        )
+        found.append([(row["at"], row["source"], row["text"].partition("\n")[0]) for row in rows])
+    forward, backward = found
+    assert [at for at, _, _ in backward] == sorted(at for at, _, _ in backward)
+    assert sorted(forward) == sorted(backward) and len(forward) > 1000

@@ -19,8 +19,9 @@ from forensics.cli import cli
 from forensics.tools.redaction import segments, text
 from forensics.tools.redaction.bundle import Leak, redact
 from forensics.tools.redaction.names import INTERNAL, Names
+from forensics.tools.redaction.search import Search
 from forensics.views.document import Report
-from forensics.views.text import subject
+from forensics.views.notes import notes
 from parsers.catalogue.record import search_all
 from parsers.decoding.batches import Batch, Damage, headers
 from parsers.decoding.bodies import Record
@@ -53,9 +54,9 @@ def names_of(rows: list[Row]) -> Names:
 
 def told(rows: list[Row], names: Names | None = None) -> list[dict[str, Any]]:
     """What lines state, names aside: these as their stand-ins."""
-    topics = names.known["topic"] if names is not None else {}
-    free = ("text", "byte", "value", "directory", "topic")
-    return [{k: v for k, v in r.items() if k not in free} | {"topic": topics.get(r.get("topic") or "", r.get("topic"))} for r in rows]
+    known = {**names.known["topic"], **names.known["id"]} if names is not None else {}
+    free = ("text", "byte", "value", "directory")
+    return [{k: known.get(v, v) if isinstance(v, str) else v for k, v in r.items() if k not in free} for r in rows]
 
 
 def test_every_line_that_is_read_is_read_alike_with_other_names() -> None:
@@ -63,9 +64,9 @@ def test_every_line_that_is_read_is_read_alike_with_other_names() -> None:
         for sample in pattern.samples if pattern.event != "irrelevant" else ():
             rows = search_all(sample.line)
             names = names_of(rows)
-            anew = "\n".join(map(names.text, sample.line.split("\n")))
+            anew = "".join(text.log(io.BytesIO(sample.line.encode()), names, text.taken(rows)))
             assert told(search_all(anew)) == told(rows, names), anew
-            assert list(names.left(anew)) == []
+            assert list(Search(names).left(anew)) == []
 
 
 @given(st.lists(TOPICS, unique=True, min_size=1, max_size=6), st.data())
@@ -76,18 +77,18 @@ def test_no_name_is_left_and_each_is_replaced_by_one_thing(topics: list[str], da
     assert len(set(stand_ins.values())) == len(topics)
     for topic in data.draw(st.lists(st.sampled_from(topics), min_size=1, max_size=4)):
         line = f"[2026-11-21 02:15:38,147] INFO [Partition {topic}-0 broker=1] Shrinking ISR from 1,2 to 1. (kafka.cluster.Partition)"
-        anew = names.text(line)
+        anew = "".join(text.log(io.BytesIO(line.encode()), names, {1: {0, 1, 2}}))
         assert anew == line.replace(f"{topic}-0", f"{stand_ins[topic]}-0")
-        assert list(names.left(anew)) == []
+        assert list(Search(names).left(anew)) == []
     assert {names.add("topic", topic) for topic in INTERNAL} == INTERNAL
 
 
 @pytest.mark.parametrize(
     ("line", "anew"),
     [
-        ("/10.1.2.3:9092 and 10.1.2.33, ip-10-1-2-3.ec2", "/198.18.0.1:9092 and 198.18.0.2, wordxaaaa-198-18-0-1.wordxaaab2"),
+        ("/10.1.2.3:9092 and 10.1.2.33, ip-10-1-2-3.ec2", "/198.18.0.1:9092 and 198.18.0.2, wordxaaaa-198-18-0-1.wordxaaab"),
         ("fe80::1%eth0 [2001:4860::8888]:9092 0:0:0:0:0:0:0:1 127.0.0.1", None),
-        ("version 0.10.2.2 at 02:15:38,147 of 2026-11-21T02:15:38Z", "version 0.10.2.2 at 02:15:38,147 of 2026-11-21T02:15:38Z"),
+        ("version 0.10.2.2 at 02:15:38,147 or 2026-11-21T02:15:38Z", "version 0.10.2.2 at 02:15:38,147 or 2026-11-21T02:15:38Z"),
         ("sasl.jaas.config=org.apache X required password=hunter2;", None),
         ('{"password": "hunter2", "topic": "orders"}', None),
         ("https://alice:hunter2@vault.acme.example/x?y", None),
@@ -205,12 +206,14 @@ def transaction_rows(data: bytes) -> list[Row]:
 def test_the_metadata_log_keeps_its_offsets_and_loses_what_nobody_reads() -> None:
     real = test_metadata_log.UNCLEAN
     acl = test_metadata_log.message(18, 0, bytes(16), b"\x02", test_metadata_log.text("acme"))
-    data = real + test_metadata_log.log(acl, base=10**6)
+    reason = test_metadata_log.text("acme's pwd is hunter2")
+    abort = test_metadata_log.message(25, 0, b"\x01\x00", bytes([len(reason)]), reason)
+    data = real + test_metadata_log.log(acl, abort, base=10**6)
     names = Names()
     anew = rewritten(data, "__cluster_metadata", names, "metadata-segment")
     rows = [list(metadata_log.read_metadata(io.BytesIO(d), test_metadata_log.LOG, snapshot=False)) for d in (data, anew)]
     assert without(rows[0]) == without(rows[1])
-    assert b"acme" not in anew
+    assert b"acme" not in anew and b"hunter2" not in anew and b"hunter2" in data
     assert all(r["topic"] in {*names.known["topic"].values(), *INTERNAL} for r in rows[1] if r.get("topic"))
     assert [getattr(b, "record_count", None) for b in headers(io.BytesIO(anew))] == [
         getattr(b, "record_count", None) for b in headers(io.BytesIO(data)) if not isinstance(b, Damage)
@@ -265,7 +268,9 @@ def test_the_verdict_on_a_redacted_bundle_is_that_on_the_bundle(name: str, tmp_p
     back = {stand_in: name for kind in ("topic", "group", "transaction") for name, stand_in in names.get(kind, {}).items()}
     found = local.report(local.events_of(out))
     assert judged(found, back) == judged(local.report(local.events_of(bundle)), {})
-    assert found.document()["evidence"]["redacted"] and "redacted: names are not the real ones" in subject(found)
+    assert found.document()["evidence"]["redacted"] and "The evidence was redacted: names in this report are not the real ones." in notes(
+        found.cluster
+    )
     assert {stat.S_IMODE(p.stat().st_mode) for p in (out, mapping)} == {0o600}
 
 

@@ -15,12 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from forensics.model.cluster.build import EventResolver
-from forensics.model.findings import Held, Range, Salvageable
+from forensics.model.findings import DifferingCopies, Held, Range, Salvageable
 from forensics.tools.kafka_tools import Tools
 from forensics.tools.salvage import places
 from forensics.tools.salvage.rows import Row, markers, rows
-from forensics.tools.salvage.segments import Lot, copy, lots
+from forensics.tools.salvage.segments import Lot, choose, copy, lots
 from forensics.tools.salvage.written import NULL, JsonLines, Parquet, Sending, write_lines
+from forensics.views.salvage import Partition, Salvage
 from parsers.containers.units import units
 from parsers.decoding.batches import Batch, headers
 from parsers.decoding.bodies import Record
@@ -163,3 +164,24 @@ def test_what_is_not_where_it_was_is_told(tmp_path: Path) -> None:
         "broker-9/data/t-0/0.log: it is not there any more"
     ]
     assert gone.missing() == [Range(0, 5)]
+
+
+def test_where_copies_differ_one_has_to_be_named() -> None:
+    differing = DifferingCopies(2, Range(220, 260), ("a/broker-1/t-0/0.log", "b/broker-1/t-0/0.log"))
+    held = (Held("b/broker-1/t-0/0.log", 0, 1, 2, Range(200, 300)),)
+    lot = Lot("x", 0, "t", 0, 2, True, (Range(200, 300),), Salvageable(held, differing=(differing,)))
+    for useless in ((), ("c",), ("a/broker-1", "b/broker-1")):
+        choose(lot, useless)
+        assert lot.unresolved == [differing] and lot.found.held == held
+    choose(lot, ("a/broker-1",))
+    assert lot.unresolved == []
+    assert [(h.source[0], h.offsets) for h in lot.found.held] == [("a", Range(200, 300))], "nothing from the file that was not chosen"
+
+
+def test_a_loss_without_all_its_records_is_incomplete() -> None:
+    whole = Lot("x", 0, "t", 0, 2, True, (Range(200, 300),), Salvageable((Held("s", 0, 1, 2, Range(200, 300)),)), copied=[Range(200, 300)])
+    part = replace(whole, found=Salvageable(whole.found.held, (Range(190, 200),)))
+    found = [Salvage([Partition("t", 0, [lot])], "out", [], True, ()) for lot in (whole, part)]
+    assert [(s.incomplete, s.document()["complete"]) for s in found] == [(False, True), (True, False)]
+    assert Salvage([], "out", [], True, ()).incomplete is False
+    assert Salvage([Partition("t", 0, [whole])], "out", ["a batch cannot be read"], True, ()).incomplete

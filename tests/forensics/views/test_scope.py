@@ -10,7 +10,9 @@ from click.testing import CliRunner, Result
 from forensics.cli import cli
 from forensics.views.headline import EXCLUDED, FOUND, UNSETTLED, headline
 from forensics.views.scope import Scope, Selection
+from tests.forensics.case.test_case import make
 from tests.forensics.views.test_headline import loss, state
+from tests.support import local
 from tests.support.paths import BUNDLES
 
 INSIDE, OUTSIDE = [state("intact"), state("intact", 1)], [state("lost", 2), state("unknown", 3), state("intact", 4)]
@@ -47,10 +49,9 @@ def test_a_partition_that_refuses_writes_is_in_the_title_and_not_green() -> None
 
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> str:
-    directory = str(tmp_path_factory.mktemp("scope") / "a.case")
-    done = CliRunner().invoke(cli, ["analyze", str(BUNDLES / "unclean-election-3.9.1-kraft.tar.gz"), "--case", directory])
-    assert done.exit_code == 0, done.stderr
-    return directory
+    directory = tmp_path_factory.mktemp("scope") / "a.case"
+    make(directory, local.events_of(BUNDLES / "unclean-election-3.9.1-kraft.tar.gz"))
+    return str(directory)
 
 
 def report(case: str, *options: str) -> Result:

@@ -25,14 +25,14 @@ def source(lines: list[str], options: Options | None = None) -> Source:
     return sent
 
 
-def test_places_of_lines_are_in_utc_and_steps_back_as_printed() -> None:
+def test_places_of_lines_and_steps_back_are_in_utc() -> None:
     lines = [line(0, 9), line(10, 8), line(5, 7), "\tat x.Y.z(Y.java:1)", line(7, 6)]
     found = source(lines, Options(zone_offset_ms=3_600_000))
     utc = START - timedelta(hours=1)
     assert found.printed == {"log": [(n, utc + timedelta(seconds=s)) for n, s in ((1, 0), (2, 10), (3, 5), (5, 7))]}
     assert (found.first, found.last) == (utc, utc + timedelta(seconds=7))
-    assert (found.ascents, found.descents, found.largest_step_back_ms, found.cut_at) == (2, 1, 5000, None)
-    assert found.steps_back == ((3, START + timedelta(seconds=10), START + timedelta(seconds=5)),)
+    assert (found.ascents, found.descents, found.largest_step_back, found.cut_at) == (2, 1, timedelta(seconds=5), None)
+    assert found.steps_back == ((3, utc + timedelta(seconds=10), utc + timedelta(seconds=5)),)
 
 
 def test_lines_that_print_no_date_have_places_without_times() -> None:
@@ -50,11 +50,4 @@ def test_cut_lines_are_known_of_the_source() -> None:
 def test_files_that_are_no_logs_have_none_of_it() -> None:
     cluster, _ = local.gathered(local.events_of_files({"broker-1/data/replication-offset-checkpoint": "0\n1\nclicks 0 5\n"}))
     (found,) = cluster.sources
-    assert (found.printed, found.ascents, found.descents, found.steps_back, found.largest_step_back_ms, found.cut_at) == (
-        {},
-        0,
-        0,
-        (),
-        0,
-        None,
-    )
+    assert (found.printed, found.ascents, found.descents, found.steps_back, found.cut_at) == ({}, 0, 0, (), None)

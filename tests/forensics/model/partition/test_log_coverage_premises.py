@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -329,8 +329,8 @@ def failed(*sources: Source, events: Sequence[Event] = ()) -> Mapping[str, str]:
     return log_coverage(1, cluster(*sources, events=events)).failed
 
 
-def steps(count: int) -> Sequence[tuple[int, datetime, datetime]]:
-    return [(n, when(50), when(10)) for n in range(count)]
+def steps(count: int, seconds: int = 40) -> Sequence[tuple[int, datetime, datetime]]:
+    return [(n, when(50), when(50) - timedelta(seconds=seconds)) for n in range(count)]
 
 
 def test_a_log_of_which_nothing_is_wrong() -> None:
@@ -340,14 +340,14 @@ def test_a_log_of_which_nothing_is_wrong() -> None:
 def test_lines_that_are_out_of_order() -> None:
     reason = {ORDER: "the lines of broker-1/server-log are not in the order of their time"}
     assert failed(source(ascents=4, descents=5)) == reason
-    assert failed(source(ascents=50, steps_back=steps(MAX_CLOCK_STEPS + 1), largest_step_back_ms=40_000)) == reason
+    assert failed(source(ascents=50, steps_back=steps(MAX_CLOCK_STEPS + 1, 40))) == reason
 
 
 def test_a_clock_that_stepped() -> None:
-    assert failed(source(ascents=50, descents=1, steps_back=steps(1), largest_step_back_ms=1_800_000)) == {
+    assert failed(source(ascents=50, descents=1, steps_back=steps(1, 1800))) == {
         CLOCK: "the clock of broker-1/server-log steps back by 1800 s"
     }
-    assert failed(source(ascents=50, steps_back=steps(MAX_CLOCK_STEPS), largest_step_back_ms=1_000)).keys() == {CLOCK}
+    assert failed(source(ascents=50, steps_back=steps(MAX_CLOCK_STEPS, 1))).keys() == {CLOCK}
 
 
 def test_lines_that_were_cut_or_not_read() -> None:
@@ -360,8 +360,8 @@ def test_the_first_log_of_which_something_is_wrong_is_named() -> None:
     one, other = source(cut_at=200, steps_back=steps(9)), source(path="other", cut_at=300, steps_back=steps(9))
     assert all("broker-1/server-log" in reason for reason in failed(one, other).values())
     one, other = (
-        source(steps_back=steps(1), largest_step_back_ms=2000),
-        source(path="other", steps_back=steps(1), largest_step_back_ms=9000),
+        source(steps_back=steps(1, 2)),
+        source(path="other", steps_back=steps(1, 9)),
     )
     assert failed(one, other) == {CLOCK: "the clock of broker-1/server-log steps back by 2 s"}
 
@@ -571,7 +571,7 @@ def finding(kind: str = "data-loss", severity: str = "critical", brokers: tuple[
     return Finding(kind=kind, severity=severity, confidence="certain", summary="s", explanation="e.", evidence=quoted, brokers=brokers)
 
 
-STEPPED = cluster(source(steps_back=steps(1), largest_step_back_ms=40_000), source(2, path="other"))
+STEPPED = cluster(source(steps_back=steps(1, 40)), source(2, path="other"))
 
 
 def test_a_finding_that_rests_on_lines_out_of_order_is_only_possible() -> None:
@@ -618,7 +618,7 @@ def test_a_finding_is_not_weakened_by_logs_whose_order_can_be_trusted(known: dic
 def test_of_a_log_out_of_order_whose_clock_stepped_the_order_is_named() -> None:
     both = cluster(source(descents=9), source(path="other", steps_back=steps(1)))
     assert "not in the order of their time" in weakened(finding(), both).explanation
-    two = cluster(source(steps_back=steps(1), largest_step_back_ms=2000), source(2, path="other", descents=9))
+    two = cluster(source(steps_back=steps(1, 2)), source(2, path="other", descents=9))
     assert "steps back by 2 s" in weakened(finding(brokers=(2, 1)), two).explanation, "the broker with the lower id"
 
 

@@ -128,3 +128,38 @@ def test_producers_are_counted_of_what_is_held(story: Story) -> None:
     (found,) = losses(story, {"broker-1/data": NOW, "broker-2/data": NOW, "before/broker-1/data": before})
     assert found.salvageable is not None
     assert [(p.id, p.records) for p in found.salvageable.producers] == [(None, 50), (7, 50)]
+
+
+def other(base: int, end: int, epoch: int) -> bytes:
+    """A valid batch that no leader of the story wrote."""
+    return batch(base, epoch, count=end - base, producer=9)
+
+
+@pytest.mark.parametrize("forged", [log((0, 200, 1)) + other(200, 300, 2), log((0, 200, 1)) + other(200, 210, 2) + log((210, 300, 2))])
+@pytest.mark.parametrize("place", ["aaa/broker-1/data", "zzz/broker-1/data"])
+def test_copies_that_differ_in_one_epoch_are_named_and_none_is_certain(story: Story, forged: bytes, place: str) -> None:
+    (found,) = losses(story, {"broker-1/data": NOW, "broker-2/data": NOW, "before/broker-1/data": BEFORE, place: forged})
+    assert found.salvageable is not None and not found.salvageable.certain
+    (differing,) = found.salvageable.differing
+    assert (differing.leader_epoch, differing.offsets.start) == (2, 200)
+    assert [source.removesuffix(f"/t-0/{SEGMENT}") for source in differing.sources] == sorted(["before/broker-1/data", place])
+
+
+def test_differing_copies_are_a_finding_whatever_the_directory(story: Story) -> None:
+    forged = log((0, 200, 1)) + other(200, 300, 2)
+    aside = "t-0.0123456789abcdef0123456789abcdef-stray"
+    files = {
+        f"broker-2/data/t-0/{SEGMENT}": NOW,
+        f"before/broker-1/data/t-0/{SEGMENT}": BEFORE,
+        f"broker-3/data/{aside}/{SEGMENT}": forged,
+    }
+    told = report({**story.files, **files}, dict.fromkeys(files, LATE))
+    assert any("different records at offsets 200" in f.summary for f in of(told, "log-divergence"))
+
+
+@pytest.mark.parametrize("mark", ["deleted", "swap", "cleaned"])
+def test_a_file_that_kafka_renamed_is_offered(story: Story, mark: str) -> None:
+    files = {f"broker-2/data/t-0/{SEGMENT}": NOW, f"broker-1/data/t-0/{SEGMENT}": NOW, f"broker-1/data/t-0/{SEGMENT}.{mark}": BEFORE}
+    (found,) = of(report({**story.files, **files}, dict.fromkeys(files, LATE)), "data-loss")
+    assert found.salvageable is not None and [h.offsets for h in found.salvageable.held] == [Range(200, 300)]
+    assert found.salvageable.held[0].source.endswith(f".{mark}")

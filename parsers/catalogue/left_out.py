@@ -1,0 +1,66 @@
+"""Lines that are missing from a log because something left them out before it was collected: a rate limit, or a filter by level or word.
+
+Here: what the remaining lines show about that. Not here: lines that were cut (line_lengths), or what follows from it
+(forensics.model.partition.log_coverage).
+"""
+
+from __future__ import annotations
+
+import re
+
+from parsers.schemas import Row
+
+MOST_WORDS = 20
+"""Words that are kept: the longest ones."""
+_DROPPED = (b" messages from ", b"imuxsock lost ", b"rate-limiting", b"Discarded ")
+_NOTE = re.compile(
+    rb"Suppressed (\d{1,9}) messages from |imuxsock lost (\d{1,9}) messages |(\d{1,9}) messages lost due to rate-limiting|"
+    rb"begin to drop messages due to rate-limiting|Discarded (\d{1,9}) messages due to "
+)
+"""systemd-journald, rsyslog's imuxsock and imjournal, log4j's AsyncAppender."""
+_WORD = re.compile(rb"[A-Za-z]{4,60}")
+_LOGGER = re.compile(rb" \([\w.$-]+\)[ \t\r]*$")
+_LEVELS = frozenset({b"TRACE", b"DEBUG", b"INFO", b"WARN", b"ERROR", b"FATAL"})
+
+
+class LeftOut:
+    """The signs of one log."""
+
+    def __init__(self) -> None:
+        self._suppressed = 0
+        self._informed = False
+        """A line has the level INFO."""
+        self._common: frozenset[bytes] | None = None
+        """Words that all lines so far contain; None before the first line."""
+
+    def chunk(self, data: bytes) -> None:
+        self._informed = self._informed or b"INFO" in data
+        if any(word in data for word in _DROPPED):
+            self._suppressed += sum(max((int(n) for n in found.groups() if n), default=1) for found in _NOTE.finditer(data))
+        if self._common is None or self._common:
+            self._narrow(data)
+
+    def _narrow(self, data: bytes) -> None:
+        for line in data.splitlines():
+            if not line.strip():
+                continue
+            words = {*_WORD.findall(_LOGGER.sub(b"", line))} - _LEVELS
+            self._common = frozenset(words) if self._common is None else self._common & words
+            if not self._common:
+                return
+
+    def take_over(self, other: LeftOut) -> None:
+        """Adds the signs of another part of the log to this one."""
+        self._suppressed += other._suppressed
+        self._informed = self._informed or other._informed
+        if other._common is not None:
+            self._common = other._common if self._common is None else self._common & other._common
+
+    def collected(self) -> Row:
+        """Fields of schemas.COLLECTED."""
+        words = sorted(self._common or (), key=lambda word: (-len(word), word))[:MOST_WORDS]
+        return {
+            "suppressed": self._suppressed,
+            "informed": self._informed,
+            "common_words": [word.decode("ascii", "replace") for word in words],
+        }

@@ -1,0 +1,168 @@
+"""The roles of an export's fields whose names are unknown, learned from their content: text, level, logger, time, writer and log file.
+
+Here: what the values of a field must look like, in the first records of a file. Not here: the names that are known, or how a record is read
+(json_records).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from parsers.layouts import fitting
+from parsers.paths import log_kind
+from parsers.wrappers.json_records import LEVEL_NAMES, is_known, of_object, time_in, writer_of
+from parsers.wrappers.peeled import RAW
+
+Roles = Mapping[str, str]
+"""By the path of a field, the known name of a field with the same role."""
+TEXT, LEVEL, LOGGER, TIME, WRITER, FILE = "message", "level", "loggerName", "@timestamp", "pod", "log.file.path"
+SAMPLE = 1000
+"""Records from which roles are learned."""
+_DEPTH = 4
+_MOST_WRITERS = 200
+_NEARLY_ALL = 0.9
+_FEW = 3
+"""Log lines that show where the text is: the rows of a long record, such as a list of settings, are no log lines."""
+_LOGGER = re.compile(r"(?:org\.apache\.(?:kafka|zookeeper)|kafka|state\.change\.logger)[\w.$]*")
+_BROKER = re.compile(
+    r"(?:Broker id|brokerId|KafkaServer id|nodeId|node\.id|broker\.id)[ =:]+(\d+)|\[\w[\w ]*?(?: |\b)(?:broker|replicaId|id)=(\d+)"
+)
+"""Where a line of a broker contains the broker's own id."""
+_MACHINE = re.compile(r"(?!\d+$)(?=.*\d)[\w.:/-]+")
+_ONE_OF_MANY = re.compile(r"[A-Za-z][\w.]*(?:-[A-Za-z][\w.]*)*-?\d{1,3}(?:\.[\w.-]+)?|(?:\d{1,3}\.){3}\d{1,3}")
+_THREAD = re.compile(r"(?i)thread|handler|scheduler|acceptor|executor|pool|reaper|tick|main")
+
+
+def roles(records: Iterable[Mapping[str, Any]]) -> Roles:
+    """The roles of fields with unknown names, as far as the records do not show the text or the writer in known fields."""
+    sample = list(islice(records, SAMPLE))
+    if not sample or all(is_known(name) for record in sample for name in record):
+        return {}
+    peeled = [of_object(record) for record in sample]
+    shown = {(p.writer, p.host) for p in peeled if p is not None}
+    return {} if len(shown) > 1 else _learned([dict(_flat(record)) for record in sample], shown)
+
+
+def _learned(sample: Sequence[Mapping[str, str]], shown: set[tuple[str, str]]) -> Roles:
+    """`shown`: writer and host of the records whose text is in a known field; none if no text is."""
+    fields: dict[str, list[str]] = defaultdict(list)
+    for record in sample:
+        for name, value in record.items():
+            fields[name].append(value)
+    unknown = {name: values for name, values in fields.items() if not is_known(name)}
+    if not unknown:
+        return {}
+    found: dict[str, str] = {}
+    if not shown:
+        found = _of_text(unknown, len(sample))
+        if TEXT not in found.values():
+            return {}
+    texts = [" ".join(values) for values in (record.values() for record in sample)]
+    left = {name: values for name, values in unknown.items() if name not in found and len(values) == len(sample)}
+    return {**found, **_of_writer(left, texts, shown or {writer_of(record) for record in sample})}
+
+
+def with_roles(record: Mapping[str, Any], roles: Roles) -> Mapping[str, Any]:
+    """The record with its values under known names, too."""
+    flat = dict(_flat(record))
+    return {**record, **{known: flat[name] for name, known in roles.items() if name in flat}}
+
+
+def _flat(record: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str]]:
+    """The values of a record and of the objects in it, by path."""
+    for key, value in record.items():
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if isinstance(value, dict) and depth:
+            yield from _flat(value, f"{before}{key}.", depth - 1)
+        elif isinstance(value, str | int | float) and not isinstance(value, bool):
+            yield f"{before}{key}", str(value)
+
+
+def _of_text(fields: Mapping[str, Sequence[str]], count: int) -> dict[str, str]:
+    """The field with whole log lines, or with messages if other fields have the level and the logger or the time."""
+    lines = {name: sum(map(_is_record, values)) for name, values in fields.items()}
+    whole = max(lines, key=lambda name: lines[name], default=None)
+    if whole is not None and lines[whole] >= min(_FEW, (count + 1) // 2):
+        return {whole: TEXT}
+    found: dict[str, str] = {}
+    for role, fits in ((LEVEL, _is_level), (LOGGER, _is_logger), (TIME, _is_time)):
+        name = next((n for n, values in fields.items() if n not in found and _most(values, fits, count)), None)
+        if name is not None:
+            found[name] = role
+    if LEVEL not in found.values() or {LOGGER, TIME}.isdisjoint(found.values()):
+        return {}
+    words = {n: sum(v.count(" ") for v in values) for n, values in fields.items() if n not in found}
+    text = max(words, key=lambda name: words[name], default=None)
+    return {**found, text: TEXT} if text is not None and words[text] >= 2 * count else {}
+
+
+def _most(values: Sequence[str], fits: Callable[[str], bool], count: int) -> bool:
+    return sum(map(fits, values)) >= _NEARLY_ALL * count
+
+
+def _is_record(value: str) -> bool:
+    return fitting(value.partition("\n")[0][:RAW]) is not None
+
+
+def _is_level(value: str) -> bool:
+    return value.strip().upper() in LEVEL_NAMES
+
+
+def _is_logger(value: str) -> bool:
+    return _LOGGER.fullmatch(value.strip()) is not None
+
+
+def _is_time(value: str) -> bool:
+    return time_in(value) is not None
+
+
+def _of_writer(fields: Mapping[str, Sequence[str]], texts: Sequence[str], known: set[tuple[str, str]]) -> dict[str, str]:
+    """The field whose values divide the records by broker, if no known field does; and the field that names the log files.
+
+    A field divides them by broker if each of its values comes with one broker id in the texts, and there are several ids. Without ids in the
+    texts, a field with several names of machines is taken.
+    """
+    found: dict[str, str] = {}
+    for name, values in fields.items():
+        if _most(values, lambda value: log_kind(value.replace("\\", "/").rpartition("/")[2]) is not None, len(texts)):
+            found[name] = FILE
+            break
+    ids = [_broker_in(text) for text in texts]
+    candidates = {n: v for n, v in fields.items() if n not in found and _may_name(v)}
+    by_ids = [n for n, values in candidates.items() if _divides(values, ids)]
+    if by_ids and len(known) < 2:
+        found[min(by_ids, key=lambda n: len({*candidates[n]}))] = WRITER
+    elif known == {("", "")} and (named := [n for n, values in candidates.items() if _are_machines({*values})]):
+        found[min(named, key=lambda n: len({*candidates[n]}))] = WRITER
+    return found
+
+
+def _broker_in(text: str) -> str | None:
+    match = _BROKER.search(text)
+    return (match[1] or match[2]) if match else None
+
+
+def _are_machines(values: set[str]) -> bool:
+    """Whether these are names of machines, pods or containers, and not of threads. A single name has to end in a number, as of one of many, or to
+    be an address."""
+    several = len(values) > 1 or all(_ONE_OF_MANY.fullmatch(v) for v in values)
+    return several and all(_MACHINE.fullmatch(v) and not _THREAD.search(v) and not _is_time(v) for v in values)
+
+
+def _may_name(values: Sequence[str]) -> bool:
+    different = {*values}
+    return "" not in different and len(different) <= min(_MOST_WRITERS, max(1, len(values) // 3)) and max(map(len, different)) < 200
+
+
+def _divides(values: Sequence[str], ids: Sequence[str | None]) -> bool:
+    of_value: dict[str, set[str]] = defaultdict(set)
+    for value, broker in zip(values, ids, strict=True):
+        if broker is not None:
+            of_value[value].add(broker)
+    seen = [next(iter(own)) for own in of_value.values() if len(own) == 1]
+    return len(seen) == len(of_value) and len({*seen}) > 1

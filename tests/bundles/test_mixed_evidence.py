@@ -1,0 +1,106 @@
+"""Evidence with files that are not of the cluster: another cluster, sample configurations, logs of clients and other services."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+import pytest
+
+from forensics.model.cluster.names import names
+from forensics.views.document import Report
+from forensics.views.notes import notes
+from tests.support import taken
+from tests.support.shapes import HEAD, File, Files, bundle, moment, records
+
+CLUSTERS = [
+    ("unclean-election-3.9.1-kraft", "clean-failover-2.8.2-zk"),
+    ("clean-failover-2.8.2-zk", "unclean-election-2.8.2-zk"),
+    ("unclean-election-0.10.2.2-zk", "clean-failover-0.10.2.2-zk"),
+]
+
+
+def begin(files: Files) -> float:
+    return min(moment(r) for path, file in files.items() if "/logs/" in path for r in records(file.content)[:1] if HEAD.match(r))
+
+
+def later(files: Files, seconds: int) -> Files:
+    """The same, as if it had happened later."""
+    return {
+        path: File(
+            b"".join(taken.moved(r, seconds) for r in records(file.content)) if "/logs/" in path else file.content, file.modified + seconds
+        )
+        for path, file in files.items()
+    }
+
+
+@pytest.mark.parametrize(("one", "other"), CLUSTERS)
+def test_of_two_clusters_at_the_same_time_the_smaller_one_is_set_aside(one: str, other: str) -> None:
+    parts = {"a": bundle(one), "b": later(bundle(other), round(begin(bundle(one)) - begin(bundle(other))) + 7)}
+    report = taken.report({f"{name}/{path}": file for name, files in parts.items() for path, file in files.items()})
+    (aside,) = report.cluster.aside
+    (left,) = {"a", "b"} - {path.partition("/")[0] for path in aside.paths}
+    assert len(aside.paths) == len(parts["ab".replace(left, "")])
+    assert taken.judged(report).verdicts == taken.judged(taken.report(parts[left])).verdicts
+    assert [line for line in notes(report.cluster) if aside.cluster_id in line]
+
+
+SAMPLE = {
+    "config/kraft/server.properties": (
+        b"process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@localhost:9093\nlog.dirs=/tmp/kraft-combined-logs\n"
+    ),
+    "config/server.properties": b"broker.id=0\nlog.dirs=/tmp/kafka-logs\nzookeeper.connect=localhost:2181\n",
+}
+"""What decides in the files that Kafka ships (config/kraft/server.properties of 3.9, config/server.properties of 2.8)."""
+
+
+@pytest.mark.parametrize("name", ["clean-failover-2.8.2-zk", "unclean-election-3.9.1-kraft"])
+@pytest.mark.parametrize("path", SAMPLE)
+def test_a_sample_configuration_changes_nothing(path: str, name: str) -> None:
+    report, whole = taken.report({**bundle(name), path: File(SAMPLE[path], 1.0)}), taken.report(bundle(name))
+    assert (report.cluster.mode, [*report.cluster.nodes]) == (whole.cluster.mode, [*whole.cluster.nodes])
+    assert [f.summary for f in report.findings] == [f.summary for f in whole.findings]
+    assert notes(report.cluster) == [f"1 configuration file that no broker was started with was set aside: {path}."]
+
+
+def test_the_configuration_of_a_broker_is_used() -> None:
+    name = "clean-failover-2.8.2-zk"
+    assert any(path.endswith("config/server.properties") for path in bundle(name))
+    assert taken.report(bundle(name)).cluster.aside == ()
+
+
+def test_an_address_of_two_brokers_is_a_conflict_and_every_name_has_a_place() -> None:
+    files = {
+        path: File(re.sub(rb"//127\.0\.0\.1:\d+", b"//kafka.example:9092", file.content), file.modified) if "/logs/" in path else file
+        for path, file in bundle("clean-failover-2.8.2-zk").items()
+    }
+    report = taken.report(files)
+    (conflict,) = (f for f in report.findings if f.kind == "evidence-conflict")
+    assert conflict.brokers == (1, 2, 3) and "kafka.example:9092" in conflict.summary
+    own = names(report.cluster)
+    assert {n.also for n in own[1] if n.name == "kafka.example:9092"} == {(2, 3)}
+    assert all(n.source in {s.path for s in report.cluster.sources} for of_node in own.values() for n in of_node)
+    assert {n.name for n in own[2] if n.kind == "directory"} == {"broker-2"}
+
+
+OTHER_LOGS = {
+    "postgresql.log": "2026-11-21 01:56:{0:02} UTC [{0}] ERROR:  duplicate key value violates unique constraint",
+    "zookeeper.log": "[2026-11-21 01:56:{0:02},123] INFO Expiring session 0x{0}, timeout of 6000ms exceeded (org.apache.zookeeper.server.ZooKeeperServer)",
+    "connect.log": "[2026-11-21 01:56:{0:02},200] WARN [Producer clientId=sink-{0}] Connection to node 2 (localhost/127.0.0.1:9092) could not be "
+    "established. Broker may not be available. (org.apache.kafka.clients.NetworkClient)",
+}
+
+
+def runs(report: Report) -> list[tuple[int, str | None, list[tuple[datetime | None, str]]]]:
+    return [(n.id, n.version, [(life.begin_at, life.outcome) for life in n.lives]) for n in report.cluster.nodes.values()]
+
+
+@pytest.mark.parametrize("log", OTHER_LOGS)
+def test_a_log_of_another_service_is_assigned_to_no_broker(log: str) -> None:
+    name = "clean-failover-2.8.2-zk"
+    content = "".join(OTHER_LOGS[log].format(second) + "\n" for second in range(50)).encode()
+    report, whole = taken.report({**bundle(name), f"logs/{log}": File(content, begin(bundle(name)) + 60)}), taken.report(bundle(name))
+    assert runs(report) == runs(whole)
+    assert taken.judged(report).verdicts == taken.judged(whole).verdicts
+    assert {f.kind for f in report.findings} - {f.kind for f in whole.findings} <= {"evidence-gap"}
+    assert notes(report.cluster) == [f"1 log that names no broker was not assigned to any broker: logs/{log}."]
