@@ -17,7 +17,7 @@ from parsers.kinds import named
 
 _ENDS = named("broker-signal", "broker-stopping", "broker-stopped", "fatal-error")
 _STARTUP = timedelta(seconds=10)
-"""A process prints lines about its start this long before the one that says that the controller starts."""
+"""A process prints lines about its start this long before the line "Starting controller"."""
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
