@@ -110,6 +110,8 @@ MAX_CLOCK_STEPS = 3
 """Backward steps of the time in one log file up to which the clock is taken to have been set; more are lines out of order."""
 NOTICEABLE_PAUSE = timedelta(seconds=1)
 """Shorter pauses of a process have no noticeable effect."""
+LONG_PAUSE = timedelta(seconds=6)
+"""The shortest default session timeout: ZooKeeper sessions up to 2.4. A process that is paused for longer loses its session."""
 LOG_GAP = timedelta(hours=1)
 """From this length on, the time between two log files of a broker counts as not covered: a running broker prints something every hour."""
 

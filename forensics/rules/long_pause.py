@@ -1,0 +1,58 @@
+"""long-pause: the JVM of a node was paused for longer than a session timeout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import failures, named_node, span
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.thresholds import LONG_PAUSE
+
+
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    for node, pauses in failures(e for e in cluster.of("jvm-pause") if _lasted(e) >= LONG_PAUSE):
+        yield _finding(node, pauses, cluster)
+
+
+def _lasted(pause: Event) -> timedelta:
+    return timedelta(milliseconds=pause.duration_ms or 0)
+
+
+def _finding(node: int | None, pauses: Sequence[Event], cluster: Cluster) -> Finding:
+    who, last = named_node(node, cluster), pauses[-1]
+    longest = max(map(_lasted, pauses))
+    return Finding(
+        kind="long-pause",
+        severity="medium",
+        confidence="certain",
+        brokers=(node,) if node is not None else (),
+        start=pauses[0].at,
+        end=last.at + _lasted(last) if last.at is not None else None,
+        summary=f"the JVM of {who} was paused for {longest.total_seconds():.1f} s"
+        + (f" ({len(pauses)} long pauses)" if len(pauses) > 1 else ""),
+        explanation=(
+            f"The JVM of {who} was paused {span(pauses)}, for up to {longest.total_seconds():.1f} s. In a pause a node neither serves requests nor "
+            "sends heartbeats: a pause longer than the session timeout ends its session, and it loses its leaderships."
+        ),
+        next_steps=(
+            f"Compare the heap of {who} after full collections with -Xmx in its GC log: raise -Xmx if the heap is nearly full, and use G1 or ZGC.",
+            f"If the pauses are not garbage collection, check {who} for swapping, for a slow disk that holds the GC log, and for a paused virtual machine.",
+        ),
+        evidence=quote(pauses[:5], last),
+    )
+
+
+RULE = Rule(
+    kind="long-pause",
+    rank=304,
+    level="medium",
+    meaning="The JVM of a node was paused for longer than the shortest default session timeout.",
+    benign=("Pauses of less than a second belong to ordinary garbage collection.",),
+    cluster=detect,
+    many=Aggregation(key=lambda f: f.brokers),
+    root="was paused for a long time",
+)
