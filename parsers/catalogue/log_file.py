@@ -129,7 +129,7 @@ class LogFile(Reading):
     def collected(self) -> Row:
         of_writers = sum(reading.count for reading in self.writers.named.values())
         own = self.writers.own
-        lines = max(0, self.line - 1 + self.unended - of_writers)
+        lines = max(own.count, self.line - 1 + self.unended - of_writers)  # a document of one line may hold many
         return {**super().collected(), **own.span(), "lines": lines, "wall_minus_utc_ms": own.collected()["wall_minus_utc_ms"]}
 
     def _chunks(self, stream: BinaryIO) -> Iterator[bytes]:

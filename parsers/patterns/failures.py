@@ -19,9 +19,11 @@ PATTERNS: tuple[Pattern, ...] = (
         versions=("0.8.0", "4.3"),
         samples=(
             Sample(
-                "Terminating due to java.lang.OutOfMemoryError: Java heap space", {"value": "Java heap space"}, "source: 4.3 KafkaThread"
+                "Terminating due to java.lang.OutOfMemoryError: Java heap space",
+                {"value": "Java heap space"},
+                "source: OpenJDK 17, debug.cpp",
             ),
-            Sample("java.lang.OutOfMemoryError: Direct buffer memory", {"value": "Direct buffer memory"}, "source: 4.3 KafkaThread"),
+            Sample("java.lang.OutOfMemoryError: Direct buffer memory", {"value": "Direct buffer memory"}, "source: OpenJDK 17, debug.cpp"),
         ),
         note="Thrown by the JVM. With -XX:+ExitOnOutOfMemoryError the JVM prints the first form and ends.",
     ),
@@ -36,7 +38,7 @@ PATTERNS: tuple[Pattern, ...] = (
             Sample(
                 "# There is insufficient memory for the Java Runtime Environment to continue.",
                 {"value": "native memory"},
-                "source: 4.3 KafkaThread",
+                "source: OpenJDK 17, debug.cpp",
             ),
         ),
         note="Printed by the JVM before it ends; hs_err_pid*.log has the details.",
