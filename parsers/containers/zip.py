@@ -22,6 +22,8 @@ from parsers.schemas import Member
 SPOOLED_IN_MEMORY = 32 * 2**20
 """Bytes of a zip inside another container that are kept in memory."""
 _LEAST_ENTRY = 46
+_MEMBER = b"PK\x03\x04"
+"""Begin of a member; a zip without members begins with the end of its directory."""
 
 
 class Spool(tempfile.SpooledTemporaryFile[bytes]):
@@ -55,7 +57,12 @@ def opened(file: IO[bytes]) -> zipfile.ZipFile:
     end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
     if end is not None and end[_SIZE] > most * _LEAST_ENTRY and _counted(file, end[_PLACE] - end[_SIZE], end[_SIZE], most) > most:
         raise TooMany(f"holds more than {most} members, and is not read (--limit members)")
-    return zipfile.ZipFile(file)
+    found = zipfile.ZipFile(file)
+    if not found.infolist():
+        file.seek(0)
+        if file.read(len(_MEMBER)) == _MEMBER:
+            raise zipfile.BadZipFile("the directory at its end names no member, and there are some")
+    return found
 
 
 _SIZE, _PLACE = 5, 9

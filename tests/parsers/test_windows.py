@@ -18,8 +18,10 @@ from parsers.patterns.pattern import Pattern, Sample
 from parsers.schemas import Member, Row
 from tests.support.told import one_by_one
 
-_PATH = re.compile(r"(?<![\w./\\-])(?!/(?:brokers|controller\w*|admin|config|kafka|isr_change_notification)\b)/(?:[\w.-]+/)*[\w.-]+")
-"""A path of a sample, unless it is one of ZooKeeper's."""
+_PATH = re.compile(
+    r"(?<![\w./\\-])(?!/(?:brokers|controller\w*|admin|config|kafka|isr_change_notification)\b|/\d+\.\d)/(?:[\w.-]+/)*[\w.-]+"
+)
+"""A path of a sample, unless it is one of ZooKeeper's, or an address as Java prints it."""
 SAMPLES = [pytest.param(p, s, id=f"{p.name}-{n}") for p in PATTERNS for n, s in enumerate(p.samples)]
 WITH_PATHS = [param for param in SAMPLES if _PATH.search(param.values[1].line)]  # type: ignore[union-attr]
 

@@ -55,7 +55,8 @@ def names_of(rows: list[Row]) -> Names:
 def told(rows: list[Row], names: Names | None = None) -> list[dict[str, Any]]:
     """What lines state, names aside: these as their stand-ins."""
     known = {**names.known["topic"], **names.known["id"]} if names is not None else {}
-    free = ("text", "byte", "value", "directory")
+    free = ("text", "byte", "value", "directory", "host")
+    rows = [{**r, "key": None} if r["event"] == "fatal-error" else r for r in rows]  # the text of an exception
     return [{k: known.get(v, v) if isinstance(v, str) else v for k, v in r.items() if k not in free} for r in rows]
 
 
