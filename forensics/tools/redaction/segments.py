@@ -124,6 +124,8 @@ def _without_body(batch: Batch, secret: bytes) -> bytes:
         key, value = (None if (size := fields.int32()) < 0 else fields.raw(size) for _ in range(2))
         body = _legacy_pair(*(None if part is None else _digest(part, secret) for part in (key, value)))
     except Malformed:
+        body = b""
+    if len(body) != len(payload):  # damaged lengths of key and value
         body = _digest(payload, secret)
     crc = zlib.crc32(batch.head[_LEGACY_CRC_FROM:] + body)
     return _with_crc(batch, _LEGACY_CRC_AT, crc) + body

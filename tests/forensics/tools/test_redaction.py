@@ -131,6 +131,13 @@ def seen(data: bytes) -> list[Any]:
     return [tuple(getattr(b, name) for name in keep) if isinstance(b, Batch) else (b.position, b.reason) for b in headers(io.BytesIO(data))]
 
 
+def test_a_damaged_length_in_an_old_message_moves_nothing() -> None:
+    for at in range(len(test_batches.V1)):
+        damaged = bytearray(test_batches.V1)
+        damaged[at] ^= 0x40
+        assert seen(rewritten(bytes(damaged))) == seen(bytes(damaged)), at
+
+
 @pytest.mark.parametrize("data", [test_batches.V1, test_batches.TWO_EPOCHS, test_batches.DISK_FULL, test_batches.v0(3, b"hunter2"), b""])
 @given(st.data())
 @settings(max_examples=8, deadline=None)
