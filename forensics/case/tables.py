@@ -94,7 +94,8 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "severity": "critical, high, medium, low or info",
         "confidence": "certain, probable or possible",
         "brokers": "brokers concerned",
-        "start": "begin (UTC)",
+        "start": "begin (UTC); if `start_latest` is given, the earliest possible one",
+        "start_latest": "latest possible begin (UTC); null: it began at `start`",
         "end": "end (UTC); null if it lasts to the end of the evidence, or is unknown",
         "offsets": "ranges of offsets, `end` exclusive; a null `end` is unknown",
         "committed": "whether the records were committed; null if unknown",
@@ -339,7 +340,9 @@ TABLES = (
                 documented("number", pa.int32(), "position in the report, from 0"),
                 documented("id", pa.string(), "identifier; the same evidence gives the same one"),
                 documented("kind", pa.string(), "kind of the finding that is the cause"),
-                *_documented(pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "end", "summary", "explanation")])),
+                *_documented(
+                    pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "start_latest", "end", "summary", "explanation")])
+                ),
                 documented("findings", pa.list_(pa.string()), "ids of the findings that are the cause or its consequences"),
                 documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
             ]

@@ -18,7 +18,20 @@ from forensics.model.events import values
 from forensics.model.findings import LEVELS, Client, Evidence, Finding, Range, Salvageable, Statement
 from forensics.model.rows import CHUNK
 
-_PLAIN = ("kind", "severity", "confidence", "topic", "partition", "leader_epoch", "start", "end", "committed", "cause", "cluster")
+_PLAIN = (
+    "kind",
+    "severity",
+    "confidence",
+    "topic",
+    "partition",
+    "leader_epoch",
+    "start",
+    "start_latest",
+    "end",
+    "committed",
+    "cause",
+    "cluster",
+)
 _LISTS = ("brokers", "still_on")
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "offsets": lambda ranges: tuple(Range(r["start"], r["end"]) for r in ranges or ()),

@@ -107,6 +107,7 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
             offsets=(),
             brokers=_brokers(group),
             start=_start(group),
+            start_latest=_start_latest(group),
             end=_end(group),
             still_on=tuple(sorted({b for f in group for b in f.still_on})),
             salvageable=None,
@@ -126,6 +127,12 @@ def _brokers(group: Sequence[Statement]) -> tuple[int, ...]:
 
 def _start(group: Sequence[Statement]) -> datetime | None:
     return min((f.start for f in group if f.start is not None), default=None)
+
+
+def _start_latest(group: Sequence[Statement]) -> datetime | None:
+    """The latest begin of any of them, if one is not exact."""
+    latest = [f.start_latest or f.start for f in group]
+    return max((at for at in latest if at is not None), default=None) if any(f.start_latest for f in group) else None
 
 
 def _end(group: Sequence[Statement]) -> datetime | None:
@@ -184,6 +191,7 @@ def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | N
         first,
         brokers=brokers,
         start=_start(group),
+        start_latest=_start_latest(group),
         end=_end(group),
         summary=f"{brokers_named(brokers)}{words}",
         explanation=f"Of {brokers_named(first.brokers)}: {first.explanation}",

@@ -45,11 +45,14 @@ class Incident:
     explanation: str
     findings: tuple[str, ...] = ()
     cluster: int = 0
+    start_latest: datetime | None = None
+    """As in forensics.model.findings.Statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """An event of these brokers from `start` to `end`, when they were in sync again; `end` None: not known."""
+    """An event of these brokers from `start` to `end`, when they were in sync again; `end` None: not known. A crash is noticed within
+    DETECTION, so of a broker that printed nothing for weeks before it, only that time counts."""
 
     brokers: tuple[int, ...]
     start: datetime
@@ -164,7 +167,7 @@ def _before(
 def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Rule]) -> list[_Group]:
     returns = _returns(findings.get(BACK, ()))
     roots = [
-        _Root(f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, returns), f)
+        _Root(f.brokers if f.partition is None else f.brokers[:1], _counted_from(f.start, f.start_latest), _over(f, returns), f)
         for kind, rule in causes.items()
         for f in findings.get(kind, ())
         if f.start is not None and f.brokers and (not rule.root_causes or f.cause in rule.root_causes)
@@ -173,6 +176,10 @@ def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Ru
     stops = [r for r in roots if r.cause.kind == STOP]
     found = [*_one_incident([r for r in roots if r.cause.kind != STOP], _during), *_one_incident(stops, _next)]
     return [_Group(_id(group), _kind(group), tuple(group)) for group in found]
+
+
+def _counted_from(start: datetime, latest: datetime | None) -> datetime:
+    return start if latest is None else max(start, latest - DETECTION)
 
 
 def _returns(restarts: Iterable[Statement]) -> dict[tuple[int, str | None], list[Statement]]:
@@ -238,14 +245,28 @@ def _incident(group: _Group, members: Sequence[Finding], causes: Mapping[str, Ru
         kind=group.kind,
         severity=max((f.severity for f in members), key=LEVELS.index),
         brokers=group.brokers,
-        start=group.roots[0].start,
+        start=group.roots[0].cause.start,
+        start_latest=group.roots[0].cause.start_latest,
         end=group.end,
         summary=f"{what}: {impact or 'no significant impact'}",
         explanation=" ".join(
-            (f"{what}.", f"Impact: {impact}." if impact else "No significant impact.", *_ending(group, members), *sentences_of_losses)
+            (
+                f"{what}{_between(group)}.",
+                f"Impact: {impact}." if impact else "No significant impact.",
+                *_ending(group, members),
+                *sentences_of_losses,
+            )
         ),
         findings=tuple(f.id for f in members),
     )
+
+
+def _between(group: _Group) -> str:
+    """When the first cause was, if the evidence leaves a span of time."""
+    first = group.roots[0].cause
+    if first.start_latest is None:
+        return ""
+    return f"{f' ({brokers_named(first.brokers)})' if len(group.roots) > 1 else ''} {first.when}"
 
 
 def _ending(group: _Group, members: Sequence[Finding]) -> Iterator[str]:

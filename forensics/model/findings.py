@@ -278,6 +278,9 @@ class Statement:
     brokers: tuple[int, ...] = ()
     leader_epoch: int | None = None
     start: datetime | None = None
+    """When it began; if `start_latest` is given, the earliest time at which it can have begun."""
+    start_latest: datetime | None = None
+    """The latest time at which it can have begun. None: it began at `start`."""
     end: datetime | None = None
     offsets: tuple[Range, ...] = ()
     committed: bool | None = None
@@ -318,6 +321,11 @@ class Statement:
     def happened(self) -> datetime | None:
         """When it happened. For a loss: when the records were lost; the loss begins when the first of them can have been written."""
         return (self.end or self.start) if self.of_records else self.start
+
+    @property
+    def when(self) -> str:
+        """When it began, in words."""
+        return began(self.start, self.start_latest)
 
     @property
     def groups(self) -> list[str]:
@@ -393,6 +401,7 @@ class Finding(Statement):
             "brokers": list(self.brokers),
             "leader_epoch": self.leader_epoch,
             "start": self.start,
+            "start_latest": self.start_latest,
             "end": self.end,
             "offsets": [r.row() for r in self.offsets],
             "committed": self.committed,
@@ -495,6 +504,7 @@ FINDING = pa.struct(
         ("brokers", pa.list_(pa.int32())),
         ("leader_epoch", pa.int32()),
         ("start", pa.timestamp("us")),
+        ("start_latest", pa.timestamp("us")),
         ("end", pa.timestamp("us")),
         ("offsets", pa.list_(_RANGE)),
         ("committed", pa.bool_()),
@@ -605,6 +615,13 @@ def timestamp(at: datetime | None) -> str | None:
 def moment(at: datetime | None) -> str:
     """A time as explanations print it."""
     return at.isoformat(" ", "milliseconds") + "Z" if at is not None else "an unknown time"
+
+
+def began(start: datetime | None, latest: datetime | None) -> str:
+    """A beginning as explanations print it: 'at A', or 'between A and B', without the date of B if it is that of A."""
+    if start is None or latest is None:
+        return f"at {moment(start)}"
+    return f"between {moment(start)} and {moment(latest)[11 if latest.date() == start.date() else 0 :]}"
 
 
 NAMED = 4

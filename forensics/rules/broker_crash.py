@@ -2,71 +2,62 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
-from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
-from forensics.model.cluster.availability import DETECTION, KILLED, MISSED, SLACK, BrokerRun, Outage
+from forensics.model.cluster.availability import KILLED, MISSED, BrokerRun, Outage
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, counted, moment, quote, some
-from forensics.model.partition.absences import ABSENCES
-from forensics.model.partition.placement import STEPS
-from parsers.cached import cached_property
-
-T = TypeVar("T")
+from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, began, counted, moment, quote, some
+from forensics.model.partition.crash_times import FACTS, CrashTime, CrashTimes
 
 
 @dataclass(frozen=True, slots=True)
 class _Crash:
-    """`noticed`: a clause that says how other nodes noticed a crash that no later start shows."""
+    """`missing`: a clause that says how other nodes noticed a crash that no later start shows."""
 
     node: int
     run: BrokerRun
     confidence: str
     evidence: Sequence[Evidence]
-    noticed: str | None = None
-
-    @property
-    def last(self) -> datetime | None:
-        return self.run.last_seen.at if self.run.last_seen is not None else self.run.begin_at
+    time: CrashTime
+    missing: str | None = None
 
     @property
     def end(self) -> datetime | None:
         """When the broker was restarted, if its own log shows that."""
-        return self.run.end_at if self.noticed is None and self.run.end is not self.run.halted else None
+        return self.run.end_at if self.missing is None and self.run.end is not self.run.halted else None
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    effects = _Effects(partitions)
+    times = CrashTimes(partitions)
     for node in cluster.nodes.values():
         for outage in cluster.availability(node.id).outages:
             if node.broker and outage.life is not None and outage.how in (KILLED, MISSED):
-                yield _finding(_crash(node, outage, outage.life, cluster), effects, cluster)
+                yield _finding(_crash(node, outage, outage.life, cluster, times), times)
 
 
-def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster) -> _Crash:
+def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: CrashTimes) -> _Crash:
+    time = times.of(outage, node.id)
     if outage.how == MISSED:
-        return _Crash(node.id, run, _confidence_if_missed(node, outage, cluster), quote(outage.event), _noticed_words(outage))
+        return _Crash(node.id, run, _confidence_if_missed(node, outage, cluster), quote(outage.event), time, _missed(outage))
     certain = _unclean(run) or not _begun(run)
-    return _Crash(node.id, run, "certain" if certain else "probable", quote(outage.event))
+    return _Crash(node.id, run, "certain" if certain else "probable", quote(outage.event), time)
 
 
 def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
     """Crashes of the last brokers: no controller was left to notice them."""
-    effects = _Effects(partitions)
+    times = CrashTimes(partitions)
     headless = [(f.start, f) for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
     for node in cluster.nodes.values():
         availability = cluster.availability(node.id)
         left = dict(reversed([(at, f) for at, f in headless if node.id in f.brokers]))
         if node.broker and availability.running is not None and (since := availability.unmissed(left)) is not None:
-            noticed = f"{left[since].name}, whose last in-sync replica was on it, had no leader from {moment(since)} on"
-            yield _finding(_Crash(node.id, availability.running, "possible", left[since].evidence[:2], noticed), effects, cluster)
+            missing = f"{left[since].name}, whose last in-sync replica was on it, had no leader from {moment(since)} on"
+            time = CrashTime(cluster.last_line(node.id), since, f"{left[since].name} had no leader")
+            yield _finding(_Crash(node.id, availability.running, "possible", left[since].evidence[:2], time, missing), times)
 
 
 def _confidence_if_missed(node: Node, outage: Outage, cluster: Cluster) -> str:
@@ -88,72 +79,11 @@ def _unclean(life: BrokerRun) -> list[Event]:
     return [e for e in life.evidence if e.event == "unclean-start"]
 
 
-class _Effects:
-    """Absences and lost leaderships from the partitions, grouped by broker once for all crashes."""
-
-    def __init__(self, partitions: Sequence[Mapping[str, Any]]) -> None:
-        self._partitions = partitions
-
-    @cached_property
-    def _absences(self) -> Mapping[int, Sequence[tuple[str, Mapping[str, Any]]]]:
-        """Absences from an ISR, sorted by their start."""
-        found: dict[int, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
-        for p in self._partitions:
-            for a in p["absences"] or ():
-                if a["start"] is not None:
-                    found[a["broker"]].append((f"{p['topic']}-{p['partition']}", a))
-        for absences in found.values():
-            absences.sort(key=_start)
-        return found
-
-    @cached_property
-    def _losses(self) -> Mapping[int, Sequence[tuple[str, datetime]]]:
-        """Partitions that had no leader after the broker led them, sorted by the time of the loss."""
-        found: dict[int, list[tuple[str, datetime]]] = defaultdict(list)
-        for p in self._partitions:
-            for was, now in pairwise(p["steps"] or ()):
-                if now["leader"] == -1 and now["at"] is not None:
-                    found[was["leader"]].append((f"{p['topic']}-{p['partition']}", now["at"]))
-        for losses in found.values():
-            losses.sort(key=_LOST)
-        return found
-
-    def touched(self, broker: int, begin: datetime | None, end: datetime | None) -> tuple[list[str], datetime | None]:
-        """Partitions whose ISR lost the broker between its last line and its restart, and the first time of those that it had not rejoined
-        by then: a process may print nothing about itself for months before it crashes."""
-        own = _within(self._absences.get(broker, ()), _start, begin, end)
-        times = [a["start"] for _, a in own if a["times"] == 1 and _lasted(a, end)]
-        return sorted({name for name, _ in own}), min(times, default=None)
-
-    def headless(self, broker: int, begin: datetime | None, end: datetime | None) -> list[str]:
-        """Partitions that had no leader after the broker led them."""
-        return sorted({name for name, _ in _within(self._losses.get(broker, ()), _LOST, begin, end)})
-
-
-def _start(absence: tuple[str, Mapping[str, Any]]) -> datetime:
-    start: datetime = absence[1]["start"]
-    return start
-
-
-_LOST: Callable[[tuple[str, datetime]], datetime] = itemgetter(1)
-
-
-def _within(items: Sequence[T], when: Callable[[T], datetime], begin: datetime | None, end: datetime | None) -> Sequence[T]:
-    """The part of a list sorted by time between begin and end, with tolerances."""
-    first = 0 if begin is None else bisect_left(items, begin - SLACK, key=when)
-    return items[first : len(items) if end is None else bisect_right(items, end + DETECTION, key=when)]
-
-
-def _lasted(absence: Mapping[str, Any], returned: datetime | None) -> bool:
-    over = absence["end"]
-    return over is None or (returned is not None and absence["start"] <= returned <= over)
-
-
-def _finding(crash: _Crash, effects: _Effects, cluster: Cluster) -> Finding:
-    run, last, end = crash.run, crash.last, crash.end
-    dropped, gone = effects.touched(crash.node, last, end)
-    headless = effects.headless(crash.node, last, end)
+def _finding(crash: _Crash, times: CrashTimes) -> Finding:
+    run, time, end = crash.run, crash.time, crash.end
+    dropped, headless = times.left(crash.node, time.start, end), times.headless(crash.node, time.start, end)
     count = len({*dropped, *headless})
+    between = f" {began(time.start, time.latest)}" if time.latest is not None else ""
     back = f", back at {moment(end)}" if end else ""
     affected = f"; {counted(count)} affected" if count else ""
     return Finding(
@@ -161,27 +91,28 @@ def _finding(crash: _Crash, effects: _Effects, cluster: Cluster) -> Finding:
         severity="medium",
         confidence=crash.confidence,
         brokers=(crash.node,),
-        start=last if gone is None or last is None else max(last, gone - DETECTION),  # a crash is noticed within this time
+        start=time.start,
+        start_latest=time.latest,
         end=end,
-        summary=f"broker {crash.node} {_ended(run)}{back}{affected}",
-        explanation=" ".join(_sentences(crash, dropped, headless, cluster)),
+        summary=f"broker {crash.node} {_ended(run)}{between}{back}{affected}",
+        explanation=" ".join(_sentences(crash, dropped, headless)),
         next_steps=_steps(crash),
         evidence=tuple(dict.fromkeys((*quote(run.halted), *crash.evidence, *quote(_begun(run), _unclean(run), run.last_seen, run.begin)))),
     )
 
 
-def _sentences(crash: _Crash, dropped: Sequence[str], headless: Sequence[str], cluster: Cluster) -> Iterator[str]:
-    who, begun = f"broker {crash.node}", _begun(crash.run)
-    yield f"Broker {crash.node} was running at {moment(crash.last)} (last line about its process)."
+def _sentences(crash: _Crash, dropped: Sequence[str], headless: Sequence[str]) -> Iterator[str]:
+    who, begun, time = f"broker {crash.node}", _begun(crash.run), crash.time
+    yield f"The last line in the logs of {who} is from {moment(time.start)}."
     if begun is not None:
         yield f"The shutdown of {who} had begun at {moment(begun.at)}."
     if crash.end is not None:
         ended = "end of that shutdown" if begun is not None else "shutdown"
         yield f"Broker {crash.node} restarted at {moment(crash.end)}, and its log has no {ended} before that."
     else:
-        yield f"The log of {who} ends there, and {crash.noticed or 'the broker did not restart'}."
-    if crash.last is not None and crash.end is not None and (noticed := _controller_noticed(crash.node, crash.last, crash.end, cluster)):
-        yield f"The controller noticed the absence of {who} at {moment(noticed)}."  # closer to the crash than the restart
+        yield f"Nothing follows in its logs, and {crash.missing or 'the broker did not restart'}."
+    if time.latest is not None and time.noticed:
+        yield f"The crash was before {moment(time.latest)}, when {time.noticed}."
     if _unclean(crash.run):
         yield f"The log directories of {who} had no marker of a clean shutdown."
     yield _cause(crash)
@@ -191,11 +122,7 @@ def _sentences(crash: _Crash, dropped: Sequence[str], headless: Sequence[str], c
         yield f"Broker {crash.node} left {some(headless, 6)} without a leader."
 
 
-def _controller_noticed(broker: int, last: datetime, end: datetime, cluster: Cluster) -> datetime | None:
-    return next((e.at for e in cluster.availability(broker).between("lost", last, end) if e.writer != broker), None)
-
-
-def _noticed_words(outage: Outage) -> str:
+def _missed(outage: Outage) -> str:
     how = (
         "did not find it among the live brokers when the controller was elected" if outage.event.reason == "live" else "noticed its absence"
     )
@@ -232,7 +159,7 @@ RULE = Rule(
     meaning="A broker crashed: it ended without a shutdown. The cause decides whether its unflushed records are lost.",
     benign=("A clean stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
     cluster=detect,
-    facts=(ABSENCES, STEPS),
+    facts=FACTS,
     post_rule=died_last,
     many=Aggregation(),
     root="crashed",

@@ -201,7 +201,8 @@ def _causes(report: Report) -> Iterator[str]:
         until = f" to {moment(i.end)}" if i.end is not None else ""
         yield f"### {prose(i.kind)} ({code(i.id)}, {i.severity}, {brokers_named(i.brokers)})"
         yield ""
-        yield f"{moment(i.start)}{until}: {prose(i.explanation)}"
+        latest = f" (at the latest {moment(i.start_latest)})" if i.start_latest is not None else ""
+        yield f"{moment(i.start)}{latest}{until}: {prose(i.explanation)}"
         yield ""
     if len(serious) > ANNOUNCED:
         yield f"and {len(serious) - ANNOUNCED} smaller ones; the JSON report has all."

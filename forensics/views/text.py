@@ -16,8 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from forensics.incidents.folding import places
+from forensics.incidents.incidents import Incident
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import LEVELS, Evidence, Finding, counted, some
+from forensics.model.findings import LEVELS, Evidence, Finding, began, counted, some
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views.document import Report
@@ -301,6 +302,12 @@ def next_steps(findings: Sequence[Finding]) -> list[str]:
     return [general.replace("{}", some(names)) for general, names in list(names_of.items())[:STEPS]]
 
 
+def _since(incident: Incident) -> str:
+    if incident.start is None:
+        return ""
+    return f" ({began(incident.start, incident.start_latest) if incident.start_latest else f'from {_moment(incident.start)} on'})"
+
+
 def _closing(report: Report) -> Iterator[RenderableType]:
     """A summary that fits into a message: understandable alone, and the last text in a terminal."""
     verdict = report.headline
@@ -310,7 +317,7 @@ def _closing(report: Report) -> Iterator[RenderableType]:
         lines += report.scope.after()
     lines += [f"{_kind_of(row)}: {lost_line(row)}." for row in lost(report.findings)[:COPIED]]
     if causes := [i for i in report.incidents if i.severity != "info"]:
-        lines.append(f"Cause: {causes[0].summary}" + (f" (from {_moment(causes[0].start)} on)." if causes[0].start is not None else "."))
+        lines.append(f"Cause: {causes[0].summary}" + f"{_since(causes[0])}.")
     lines += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]
     lines += list(untouchable(report.findings))[:COPIED]
     lines += [f"Next: {step}" for step in next_steps(report.findings)[:1]]

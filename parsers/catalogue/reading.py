@@ -185,7 +185,7 @@ class Reading:
             self.owner, self.owner_at, self.matched_whole = record, begin, False
             bare = self.layouts.latest.bare and record.logger is None
             seen = Seen(text, record.message, record.logger, begin, end, bare=bare, noise=noise)
-            self.survey.undated += record.time is None and self._when(seen)[0] is None
+            self.survey.undated += record.time is None and self._when(seen, record)[0] is None
         self.known = end
         if len(text) > LONG_MESSAGE and self.slow:
             return
@@ -212,22 +212,39 @@ class Reading:
                 match = apply(pattern, prefix(complete.message, complete.logger)[1], complete.logger, complete.bare)
                 if match is not None:
                     self.matched_whole = not pattern.inner
+                    yield from self._last_before(data, pattern, complete)
                     yield from self._events(pattern, match.groupdict(), readings[0][0], complete)
                     return
                 continue
             for context, message in readings:
                 match = apply(pattern, message, seen.logger, seen.bare)
                 if match is not None:
+                    yield from self._last_before(data, pattern, seen)
                     yield from self._events(pattern, match.groupdict(), context, seen)
                     return
         if self.layouts.literals.names_logger(ids) and not self.unread:
             self.count_unrecognised(seen)
 
+    def _last_before(self, data: bytes, pattern: Pattern, seen: Seen) -> Iterator[Row]:
+        """If the line is the first of a process, the record before it. Its writer is not that of the lines nearby. A record in the chunk
+        before is not looked for."""
+        at, least = seen.begin, max(0, seen.begin - MAX_RECORD)
+        while pattern.first_of_process and at > least:
+            at = data.rfind(b"\n", least, at - 1) + 1
+            record = self.layouts.record_at(data, at) if self.layouts.begins(data, at) else None
+            if record is not None:
+                text = text_of(data[at : line_end(data, at)])
+                before = Seen(text, text, None, at, at + len(text), lines_before=seen.lines_before + data.count(b"\n", at, seen.begin))
+                (line, byte), (time, clock) = self._place(before), self._when(before, record)
+                place: Row = {"source": self.source, "line": line, "byte": byte, "time": time, "clock": clock}
+                yield {**place, "event": "last-line", "pattern": pattern.name, "level": record.level or None, "text": self._raw(before)}
+                return
+
     def _events(self, pattern: Pattern, groups: Mapping[str, str | None], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:
         if pattern.event == "irrelevant" and not self.irrelevant:
             return ()
         line, byte = self._place(seen)
-        time, clock = self._when(seen)
+        time, clock = self._when(seen, self.owner)
         common: Row = {
             "source": self.source,
             "line": line,
@@ -257,9 +274,9 @@ class Reading:
         """Line and byte in the file."""
         return self.line - seen.lines_before, self.offset + seen.begin + seen.noise
 
-    def _when(self, seen: Seen) -> tuple[datetime | None, str]:
-        """Time of the record, and the clock it comes from."""
-        return (self.owner.time, "utc" if self.owner.utc else "line") if self.owner else (None, "line")
+    def _when(self, seen: Seen, record: Record | None) -> tuple[datetime | None, str]:
+        """Time of the record that contains the line, and the clock it comes from."""
+        return (record.time, "utc" if record.utc else "line") if record else (None, "line")
 
     def _raw(self, seen: Seen) -> str:
         """The original text in the file."""

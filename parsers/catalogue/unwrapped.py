@@ -19,7 +19,7 @@ from parsers.catalogue.columnar.heads import microseconds, moment_of
 from parsers.catalogue.newest_first import is_newest_first, reading_order
 from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.repeats import Repeats
-from parsers.layouts import Layout
+from parsers.layouts import Layout, Record
 from parsers.line_order import FEW
 from parsers.matching.messages import Seen
 from parsers.matching.text import text_of
@@ -142,8 +142,8 @@ class Unwrapped(Reading):
         at = self._at(seen.begin)
         return self.lines.line[at], self.lines.byte[at]
 
-    def _when(self, seen: Seen) -> tuple[datetime | None, str]:
-        time, clock = super()._when(seen)
+    def _when(self, seen: Seen, record: Record | None) -> tuple[datetime | None, str]:
+        time, clock = super()._when(seen, record)
         if time is None:
             at = self._utc(seen.begin)
             return (at, "utc") if at is not None else (None, clock)

@@ -21,7 +21,7 @@ class Tried(NamedTuple):
 
     pattern: Pattern
     fullmatch: Callable[..., re.Match[str] | None] | None
-    """None if `re` does not support the expression."""
+    """None if `re` does not support the expression, or if the record before the line is needed too."""
     groupdict: Callable[[re.Match[str]], Mapping[str, str | None]]
     relevant: bool
     """False for a pattern whose lines give no event."""
@@ -31,7 +31,7 @@ class Tried(NamedTuple):
 
     @classmethod
     def of(cls, pattern: Pattern) -> Tried:
-        quick = pattern.quick
+        quick = pattern.quick if not pattern.first_of_process else None
         return cls(
             pattern,
             quick.expression.fullmatch if quick is not None else None,

@@ -85,6 +85,28 @@ def _settings(row: Row) -> Iterator[Row]:
 
 _LIFE: tuple[Pattern, ...] = (
     Pattern(
+        name="process-starting",
+        event="process-starting",
+        literal="kafka:type=kafka.Log4jController",
+        regex=r"Registered `?kafka:type=kafka\.Log4jController`? MBean",
+        versions=("1.1", "4.3"),
+        first_of_process=True,
+        samples=(
+            Sample(
+                "[2026-11-21 03:31:18,412] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)",
+                {"node": None},
+                "real: grow-replicas-3.9.1-kraft",
+            ),
+            Sample(
+                "[2026-11-21 11:17:10,031] INFO Registered `kafka:type=kafka.Log4jController` MBean"
+                " (kafka.utils.Log4jControllerRegistration$)",
+                {"node": None},
+                "real: delete-records-acks1-4.0.0-kraft-combined",
+            ),
+        ),
+        note="Logging registers the bean when its class is loaded, before main() prints anything.",
+    ),
+    Pattern(
         name="broker-starting-zk",
         event="broker-starting",
         literal="tarting (kafka.server.KafkaServer",
@@ -449,6 +471,7 @@ _LIFE: tuple[Pattern, ...] = (
         regex=r"KafkaConfig values: *\n(?P<_settings>.*)",
         versions=("0.9.0", "4.3"),
         multiline=True,
+        first_of_process=True,
         explode=_settings,
         samples=(
             Sample(

@@ -82,6 +82,8 @@ class Pattern:
     """Whether the expression needs the lines after the first one, up to the next record."""
     inner: bool = False
     """Whether other patterns read the lines after the first one, too: the exceptions after an error."""
+    first_of_process: bool = False
+    """Whether a process begins with the line, so that the record before it, of whatever logger, is the last of the process before."""
     note: str = ""
     """Why Kafka prints the line, with class or KIP, if that is not obvious."""
 

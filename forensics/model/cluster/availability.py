@@ -48,6 +48,8 @@ class BrokerRun:
     stopping: Event | None = None
     controlled: Event | None = None
     last_seen: Event | None = None
+    followed: Event | None = None
+    """The first line that a later process printed, if the run ended without a stop."""
     evidence: list[Event] = field(default_factory=list)
 
     seen: dict[int | None, Event] = field(default_factory=dict)
@@ -145,6 +147,8 @@ class _RunReader:
         self.current: BrokerRun | None = None
         self.phase = "up"
         """'announced': a line before "Starting broker" shows the start; 'starting'; 'up'; 'given up': the start failed."""
+        self.announced: Event | None = None
+        """The first line of a process that has not said yet that it starts a broker or controller."""
         self.second_exits_by: datetime | None = None
         """Latest time of the last line of a second process that found the log directories locked."""
 
@@ -154,7 +158,7 @@ class _RunReader:
         if take is not None and not take(self, event):
             return
         run = self.current
-        if run is not None and run.outcome == "running" and spoken(event):
+        if run is not None and run.outcome == "running" and self.announced is None and spoken(event):
             run.last_seen = event
             run.seen[event.cluster] = event
 
@@ -164,6 +168,7 @@ class _RunReader:
         if event.reason == "locked":
             if self.runs and self.phase != "up":
                 self.current = _without_the_last(self.runs)
+            self.announced = None
             self.phase, self.second_exits_by = "up", event.at + GIVING_UP if event.at is not None else None
         elif event.reason in _HALTING:
             run = self._run()
@@ -172,6 +177,10 @@ class _RunReader:
         elif self.phase in ("starting", "announced"):
             self.phase = "given up"
         return True
+
+    def _process_starting(self, event: Event) -> bool:
+        self.announced = self.announced or event
+        return False
 
     def _starting(self, event: Event) -> bool:
         if self.phase == "announced" and self.current is not None:
@@ -245,8 +254,9 @@ class _RunReader:
         before = self.current
         if before is not None and (before.halted is not None or (before.outcome == "running" and _alive(before))):
             before.outcome, before.end = "crashed", event
+            before.followed = self.announced or event
             before.evidence.append(event)
-        self.phase = phase
+        self.phase, self.announced = phase, None
         self.current = BrokerRun(self.node, begin=event, evidence=[event])
         self.runs.append(self.current)
 
@@ -277,6 +287,7 @@ _READERS: Mapping[str, Callable[[_RunReader, Event], bool]] = {
     **dict.fromkeys(_ENDING, _RunReader._ending),
     **dict.fromkeys(of(role=Role.MARKER), _RunReader._marker),
     "broker-state": _RunReader._state,
+    "process-starting": _RunReader._process_starting,
     "broker-starting": _RunReader._starting,
     "controller-starting": _RunReader._controller_starting,
     "clean-shutdown-file": _RunReader._logs_closed,
@@ -330,13 +341,16 @@ class Outage:
     life: BrokerRun | None
     """The run that ended; None if only a controller reported it."""
     since: datetime | None
-    """The first event of the stop; for a crash, which prints nothing, the last line of the process: it ran at least until then."""
+    """The first event of the stop; for a crash, which prints nothing, the last line in any of its logs: it ran at least until then. Lines
+    about partitions, of which there may be millions, are added by forensics.model.partition.last_events."""
     until: datetime | None
     """Time of the next start; None if no later start is known."""
     known: datetime | None
     """Latest time at which other nodes knew of it."""
     event: Event
     """The evidence: the first event of the stop, the start that shows the crash, or another node's report."""
+    latest: datetime | None = None
+    """For a crash, the latest time at which the process can have ended: another node noticed its absence, or a new process began."""
 
     def covers(self, at: datetime, slack: timedelta = SLACK) -> bool:
         early = min(slack, CLOCK_TOLERANCE) if self.how == CONTROLLED else slack  # leaders do not move before the stop begins
@@ -349,9 +363,12 @@ class Outage:
 class Availability:
     """The availability of one broker."""
 
-    def __init__(self, broker: int, lives: Sequence[BrokerRun], said: Mapping[str, Sequence[Event]], last_line: datetime | None) -> None:
+    def __init__(
+        self, broker: int, lives: Sequence[BrokerRun], said: Mapping[str, Sequence[Event]], last_lines: Sequence[datetime]
+    ) -> None:
+        """`last_lines`: times of the last line in each of its logs, ascending."""
         self.broker, self.lives = broker, lives
-        self._said, self._last_line = said, last_line
+        self._said, self._last_lines, self._last_line = said, last_lines, last_lines[-1] if last_lines else None
         self._lived = by_time(lives)
         self._begun = sorted(life.begin_at for life in lives if life.begin_at is not None)
         self.unbegun = len(self._begun) < len(lives)
@@ -446,7 +463,20 @@ class Availability:
             return None
         if life.handed_over is not None:
             return Outage(CONTROLLED, life, (life.stopping or life.handed_over).at, until, until, life.handed_over)
-        return Outage(KILLED, life, last, until, self._noticed(until) if until is not None else None, life.end)
+        return self._crash(life, last, until, life.end)
+
+    def _crash(self, life: BrokerRun, last: datetime | None, until: datetime | None, shown: Event) -> Outage:
+        followed = life.followed.at if life.followed is not None else None
+        known = self._noticed(until) if until is not None else None
+        if life.halted is not None or last is None or followed is None:
+            return Outage(KILLED, life, last, until, known, shown, latest=followed if life.halted is None else None)
+        of_logs = self._last_lines[: bisect_left(self._last_lines, followed)][-1:]
+        last = max(last, *of_logs) if of_logs else last
+        return Outage(KILLED, life, last, until, known, shown, latest=self.lost(last, followed) or max(followed, last))
+
+    def lost(self, after: datetime, until: datetime) -> datetime | None:
+        """When another node first reported that it was lost."""
+        return next((e.at for e in self.between("lost", after, until) if e.writer != self.broker), None)
 
     def _noticed(self, restarted: datetime) -> datetime:
         """Latest time at which a controller knew of a crash. If the new process starts before the old session has ended, it can only
@@ -465,7 +495,7 @@ class Availability:
         for event in sorted((*gone, *stopped), key=_when):
             if event.writer != self.broker and event.at is not None and self.returned(event.at) is None:
                 if event not in stopped:
-                    yield Outage(MISSED, life, last_line, None, None, event)
+                    yield Outage(MISSED, life, last_line, None, None, event, latest=max(event.at, last_line))
                 return
 
     def _asked(self, word: Event, at: datetime) -> Outage:
@@ -485,9 +515,10 @@ AT_ONCE = timedelta(seconds=1)
 
 
 def availabilities(
-    events: Iterable[Event], lives: Mapping[int, Sequence[BrokerRun]], last_lines: Mapping[int, datetime]
+    events: Iterable[Event], lives: Mapping[int, Sequence[BrokerRun]], last_lines: Mapping[int, Sequence[datetime]]
 ) -> dict[int, Availability]:
-    """Availability of each broker that events name or that has runs; `events` are those of no partition."""
+    """Availability of each broker that events name or that has runs; `events` are those of no partition, `last_lines` the times of the last
+    line in each log by node, ascending."""
     said: dict[int, dict[str, list[Event]]] = defaultdict(lambda: defaultdict(list))
     for event in events:
         if event.at is not None:
@@ -496,7 +527,7 @@ def availabilities(
     for own in said.values():
         for reports in own.values():
             reports.sort(key=_when)
-    return {b: Availability(b, lives.get(b, ()), said.get(b, {}), last_lines.get(b)) for b in sorted({*lives, *said})}
+    return {b: Availability(b, lives.get(b, ()), said.get(b, {}), last_lines.get(b, ())) for b in sorted({*lives, *said})}
 
 
 def words_of(event: Event, known: Iterable[int] = ()) -> Iterator[tuple[str, int]]:

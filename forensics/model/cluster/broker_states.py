@@ -19,7 +19,8 @@ from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
 from forensics.model.findings import Evidence, Fact, moment, quote
-from forensics.model.partition.last_events import LAST_WORDS, latest
+from forensics.model.partition import crash_times
+from forensics.model.partition.crash_times import CrashTime, CrashTimes
 from forensics.model.partition.leaderless import OFFLINE
 from forensics.thresholds import LOG_GAP, NOTICEABLE_PAUSE
 from parsers.kinds import Role, of
@@ -62,18 +63,17 @@ class Span:
     """The cluster that the node was in, among those that used these brokers: 0 is the one at the end, -1 the one before, and so on."""
 
 
-FACTS: tuple[Fact, ...] = (OFFLINE, LAST_WORDS)
+FACTS: tuple[Fact, ...] = (OFFLINE, *crash_times.FACTS)
 """Facts that the spans are made from, besides the cluster."""
 
 
-def spans(cluster: Cluster, partitions: Iterable[Mapping[str, Any]] = ()) -> list[Span]:
+def spans(cluster: Cluster, partitions: Sequence[Mapping[str, Any]] = ()) -> list[Span]:
     """The spans of all nodes, by node and time, in all clusters they were in. `partitions`: rows of the partitions that exist at the end. A
-    partition that has no leader from some time on shows that its broker is down if no other broker could report it. The last lines of a
-    broker before a crash may all be about its partitions."""
-    leaderless, last_lines = _of_partitions(partitions)
+    partition that has no leader from some time on shows that its broker is down if no other broker could report it."""
+    leaderless, times = _leaderless(partitions), CrashTimes(partitions)
     found = [
         *_controllers(cluster),
-        *(s for node in cluster.nodes.values() for s in _of_node(node, cluster, leaderless.get(node.id, ()), last_lines)),
+        *(s for node in cluster.nodes.values() for s in _of_node(node, cluster, leaderless.get(node.id, ()), times)),
     ]
     begun: dict[int, datetime] = {}
     _begin(begun, found)
@@ -85,18 +85,15 @@ def spans(cluster: Cluster, partitions: Iterable[Mapping[str, Any]] = ()) -> lis
     return sorted(found, key=lambda s: (s.broker, s.start is not None, s.start or datetime.min, order[s.state]))
 
 
-def _of_partitions(partitions: Iterable[Mapping[str, Any]]) -> tuple[dict[int, list[datetime]], dict[tuple[int, datetime], datetime]]:
-    """By broker, since when the partitions it was last in sync with have had no leader until the end; and by broker and time of its next
-    start, its last line about a partition before a crash."""
+def _leaderless(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]:
+    """By broker, since when the partitions it was last in sync with have had no leader until the end."""
     leaderless: dict[int, list[datetime]] = defaultdict(list)
-    last_lines: dict[tuple[int, datetime], datetime] = {}
     for p in partitions:
-        latest(p.get("last_words") or (), last_lines)
         for window in (p.get("offline") or ())[-1:]:
             if window["end"] is None and not window["deleted"] and window["start"] is not None:
                 for broker in p["isr"] or ():
                     leaderless[broker].append(window["start"])
-    return leaderless, last_lines
+    return leaderless
 
 
 def _begin(begun: dict[int, datetime], of_cluster: Iterable[Span]) -> None:
@@ -111,17 +108,15 @@ def _before(life: Cluster, begun: Mapping[int, datetime]) -> list[Span]:
     that exists at the end."""
     own = [
         *_controllers(life),
-        *(s for node in life.nodes.values() for s in _of_node(node, life, (), {}) if s.state not in (UNSTATED, CLOCK)),
+        *(s for node in life.nodes.values() for s in _of_node(node, life, (), CrashTimes(())) if s.state not in (UNSTATED, CLOCK)),
     ]
     ended = ((s, min((at for at in (s.end or life.until, begun.get(s.broker)) if at is not None), default=None)) for s in own)
     return [replace(s, end=end, cluster=life.number) for s, end in ended if s.start is None or end is None or s.start <= end]
 
 
-def _of_node(
-    node: Node, cluster: Cluster, leaderless: Sequence[datetime], last_lines: Mapping[tuple[int, datetime], datetime]
-) -> Iterator[Span]:
+def _of_node(node: Node, cluster: Cluster, leaderless: Sequence[datetime], times: CrashTimes) -> Iterator[Span]:
     availability = cluster.availability(node.id)
-    yield from _of_runs(node, cluster, availability, availability.unmissed(leaderless), last_lines)
+    yield from _of_runs(node, cluster, availability, availability.unmissed(leaderless), times)
     yield from _seen_by_controller(availability)
     yield from _fenced(availability)
     yield from _pauses(availability)
@@ -131,16 +126,15 @@ def _of_node(
     yield from _unknown(node, cluster, availability)
 
 
-def _of_runs(
-    node: Node, cluster: Cluster, availability: Availability, unmissed: datetime | None, last_lines: Mapping[tuple[int, datetime], datetime]
-) -> Iterator[Span]:
+def _of_runs(node: Node, cluster: Cluster, availability: Availability, unmissed: datetime | None, times: CrashTimes) -> Iterator[Span]:
     started = _times(cluster.of(*_UP), node)
     unclean = _times((e for e in cluster.of("unclean-start") if e.count), node)
     outages = {id(a.life): a for a in availability.outages if a.life is not None}
     crashed = False
     for run, after in zip_longest(availability.lives, availability.lives[1:]):
         outage = outages.get(id(run))
-        over = _over(node, run, outage, last_lines) or (unmissed if run is availability.running else None)
+        crash = times.of(outage, node.id) if outage is not None and outage.how in (KILLED, MISSED) else None
+        over = (crash.start if crash is not None else run.end_at) or (unmissed if run is availability.running else None)
         starting = _starting(node, run, over, started, unclean, after_crash=crashed)
         crashed = run.outcome == "crashed"
         if starting is not None:
@@ -148,7 +142,7 @@ def _of_runs(
         if run.outcome != "failed":
             yield from _up_and_stopping(node, run, starting.end if starting is not None else run.begin_at, over)
         if over is not None and (run.outcome != "failed" or after is None):
-            yield from _down(availability, run, outage, over, after.begin_at if after is not None else None)
+            yield from _down(availability, run, outage, crash, over, after.begin_at if after is not None else None)
 
 
 def _seen_by_controller(availability: Availability) -> Iterator[Span]:
@@ -187,22 +181,16 @@ def _up_and_stopping(node: Node, run: BrokerRun, begin: datetime | None, over: d
         yield Span(node.id, STOPPING, end, over, evidence=quote(run.stopping, run.end))
 
 
-def _over(node: Node, run: BrokerRun, outage: Outage | None, last_lines: Mapping[tuple[int, datetime], datetime]) -> datetime | None:
-    """The end of the process; after a crash, which prints nothing, the time of the last line."""
-    if outage is None or outage.how not in (KILLED, MISSED) or outage.since is None:
-        return run.end_at
-    return max(outage.since, last_lines.get((node.id, outage.until), outage.since)) if outage.until is not None else outage.since
-
-
-def _down(availability: Availability, run: BrokerRun, outage: Outage | None, since: datetime, until: datetime | None) -> Iterator[Span]:
+def _down(
+    availability: Availability, run: BrokerRun, outage: Outage | None, crash: CrashTime | None, since: datetime, until: datetime | None
+) -> Iterator[Span]:
     """From the end of a run to the start of the next."""
     evidence = quote(run.last_seen if run.outcome != "stopped" else None, outage.event if outage is not None else run.end)
-    if outage is None or outage.how not in (KILLED, MISSED):
+    if crash is None:
         words = "it could not start" if run.outcome == "failed" else "shut down cleanly"
         yield Span(availability.broker, DOWN, since, until, words, evidence)
         return
-    missed = (e.at for e in availability.between("lost", since, until or datetime.max))
-    known = min((at for at in (*missed, until, outage.event.at) if at is not None), default=since)
+    known = crash.latest or since
     if known > since:
         yield Span(availability.broker, ENDED, since, known, f"the last line in its log is from {moment(since)}", evidence)
     if until is None or known < until:

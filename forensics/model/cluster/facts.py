@@ -287,20 +287,21 @@ class Cluster:
 
     def last_line(self, node: int) -> datetime | None:
         """Time of the last line in any of the node's logs."""
-        return self._last_lines.get(node)
+        return max(self._last_lines.get(node, ()), default=None)
 
     @cached_property
-    def _last_lines(self) -> Mapping[int, datetime]:
-        return {node: max(last) for node, own in self._sources.items() if (last := [s.last for s in own if s.last is not None])}
+    def _last_lines(self) -> Mapping[int, Sequence[datetime]]:
+        """By node, the times of the last line in each of its logs, ascending."""
+        return {node: sorted(s.last for s in own if s.last is not None) for node, own in self._sources.items()}
 
     @cached_property
     def _presences(self) -> Mapping[int, Availability]:
         lives = {node.id: node.lives for node in self.nodes.values()}
-        return availabilities(self.events, lives, {n: at for n in lives if (at := self.last_line(n)) is not None})
+        return availabilities(self.events, lives, {n: self._last_lines.get(n, ()) for n in lives})
 
     def availability(self, broker: int) -> Availability:
         """The broker's availability."""
-        return self._presences.get(broker) or Availability(broker, (), {}, None)
+        return self._presences.get(broker) or Availability(broker, (), {}, ())
 
     @cached_property
     def until(self) -> datetime | None:

@@ -17,9 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.settings import LOG_DIRECTORIES, plain_directory
-from parsers.kinds import Role, of
+from parsers.kinds import KINDS, Role, of
 
 _STARTS = of(role=Role.BEGINS)
+_FIRST = KINDS["process-starting"].name
 TOGETHER = timedelta(seconds=30)
 """Time between a broker's first line and its settings: it connects to ZooKeeper first, for up to zookeeper.connection.timeout.ms."""
 _ROLLED = re.compile(r"(?P<name>.*?)(?:\.(?:(?P<date>\d{4}-\d\d(?:-\d\d){0,3})|\d{1,3}))?")
@@ -54,7 +55,9 @@ class SharedLogs:
         named = pc.unique(batch.column("directory")).to_pylist()
         owners = pa.array([self.owner(d) for d in named], pa.int32())
         of_directory = pc.take(owners, pc.index_in(batch.column("directory"), value_set=pa.array(named, pa.string())))
-        return pc.coalesce(batch.column("node"), of_directory, starting, batch.column("near"))
+        of_new_process = pc.equal(batch.column("event"), _FIRST)  # it is not the broker that printed the lines before
+        near = pc.if_else(of_new_process, pa.scalar(None, pa.int32()), batch.column("near"))
+        return pc.coalesce(batch.column("node"), of_directory, starting, near)
 
     def owner(self, directory: str | None) -> int | None:
         """The node whose log directory this is, or contains this directory."""

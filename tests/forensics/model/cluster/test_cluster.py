@@ -62,7 +62,7 @@ HANDED_OVER = ("controlled-shutdown", {"reason": "done"})
 def test_stop_that_handed_over_and_whose_end_is_missing(then: tuple[str, dict[str, Any]], how: str) -> None:
     told = lived("broker-starting", "broker-started", "broker-stopping", HANDED_OVER, "broker-starting", then)
     assert outcomes(told) == ["crashed", "running"]  # its logs may not have been closed
-    assert [a.how for a in Availability(1, told, {}, None).outages] == [how]
+    assert [a.how for a in Availability(1, told, {}, ()).outages] == [how]
 
 
 def test_halt_over_its_disks_ends_a_life_at_its_own_line_until_the_next_start_is_known() -> None:

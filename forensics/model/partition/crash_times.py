@@ -1,0 +1,135 @@
+"""When brokers crashed: a crash prints nothing, so it lies between the last line that the broker wrote and the moment others noticed.
+
+Here: that span of each crash, from the broker's availability and from its partitions. Not here: whether a broker crashed
+(forensics.model.cluster.availability), or why a replica left an ISR (forensics.model.partition.absences).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any, TypeVar
+
+from forensics.model.cluster.availability import DETECTION, SLACK, Outage
+from forensics.model.findings import Fact
+from forensics.model.partition.absences import ABSENCES
+from forensics.model.partition.last_events import LAST_WORDS, latest
+from forensics.model.partition.placement import STEPS
+from parsers.cached import cached_property
+
+T = TypeVar("T")
+FACTS: tuple[Fact, ...] = (ABSENCES, STEPS, LAST_WORDS)
+"""Facts about partitions that the times are read from."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrashTime:
+    """A crash at or after `start` and at or before `latest`; `latest` None: at `start`."""
+
+    start: datetime | None
+    latest: datetime | None
+    noticed: str
+    """What shows that the broker had crashed by `latest`: a clause that a time follows."""
+
+
+class CrashTimes:
+    """The partitions' evidence of crashes, grouped by broker once for all crashes."""
+
+    def __init__(self, partitions: Sequence[Mapping[str, Any]]) -> None:
+        self._partitions = partitions
+
+    def of(self, outage: Outage, broker: int) -> CrashTime:
+        start, back = self._last_line(outage, broker), outage.until
+        if outage.latest is None or start is None:
+            return CrashTime(start, None, "")
+        lost = outage.life is None or outage.life.followed is None or outage.life.followed.at != outage.latest
+        shown = [
+            (outage.latest, "a controller noticed its absence" if lost else "a new process began"),
+            *self._noticed(broker, start, back),
+        ]
+        last, noticed = min((s for s in shown if s[0] >= start), default=(start, ""), key=itemgetter(0))
+        return CrashTime(start, last, noticed)
+
+    def _last_line(self, outage: Outage, broker: int) -> datetime | None:
+        of_partitions = self._last_lines.get((broker, outage.until)) if outage.until is not None else None
+        return max((at for at in (outage.since, of_partitions) if at is not None), default=None)
+
+    def _noticed(self, broker: int, start: datetime, back: datetime | None) -> Iterator[tuple[datetime, str]]:
+        """When an ISR lost the broker that it had not rejoined before its restart, and when a partition lost the broker as its leader: a
+        process may print nothing about itself for months before it crashes."""
+        for name, a in self._left(broker, start, back):
+            if a["times"] == 1 and a["start"] > start and _lasted(a, back):
+                yield a["start"], f"it was removed from the ISR of {name}"
+        for name, at in self._lost(broker, start, back):
+            if at > start:
+                yield at, f"{name}, which it led, had no leader"
+
+    def left(self, broker: int, start: datetime | None, back: datetime | None) -> list[str]:
+        """Partitions whose ISR lost the broker between its last line and its restart."""
+        return sorted({name for name, _ in self._left(broker, start, back)})
+
+    def headless(self, broker: int, start: datetime | None, back: datetime | None) -> list[str]:
+        """Partitions that had no leader after the broker led them."""
+        return sorted({name for name, _ in self._lost(broker, start, back)})
+
+    def _left(self, broker: int, start: datetime | None, back: datetime | None) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        return _within(self._absences.get(broker, ()), _start, start, back)
+
+    def _lost(self, broker: int, start: datetime | None, back: datetime | None) -> Sequence[tuple[str, datetime]]:
+        return _within(self._losses.get(broker, ()), _LOST, start, back)
+
+    @cached_property
+    def _last_lines(self) -> Mapping[tuple[int, datetime], datetime]:
+        """By broker and time of its next start, its last line about a partition before a crash."""
+        found: dict[tuple[int, datetime], datetime] = {}
+        for p in self._partitions:
+            latest(p.get("last_words") or (), found)
+        return found
+
+    @cached_property
+    def _absences(self) -> Mapping[int, Sequence[tuple[str, Mapping[str, Any]]]]:
+        """Absences from an ISR, sorted by their start."""
+        found: dict[int, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
+        for p in self._partitions:
+            for a in p.get("absences") or ():
+                if a["start"] is not None:
+                    found[a["broker"]].append((f"{p['topic']}-{p['partition']}", a))
+        for absences in found.values():
+            absences.sort(key=_start)
+        return found
+
+    @cached_property
+    def _losses(self) -> Mapping[int, Sequence[tuple[str, datetime]]]:
+        """Partitions that had no leader after the broker led them, sorted by the time of the loss."""
+        found: dict[int, list[tuple[str, datetime]]] = defaultdict(list)
+        for p in self._partitions:
+            for was, now in pairwise(p.get("steps") or ()):
+                if now["leader"] == -1 and now["at"] is not None:
+                    found[was["leader"]].append((f"{p['topic']}-{p['partition']}", now["at"]))
+        for losses in found.values():
+            losses.sort(key=_LOST)
+        return found
+
+
+def _start(absence: tuple[str, Mapping[str, Any]]) -> datetime:
+    start: datetime = absence[1]["start"]
+    return start
+
+
+_LOST: Callable[[tuple[str, datetime]], datetime] = itemgetter(1)
+
+
+def _within(items: Sequence[T], when: Callable[[T], datetime], begin: datetime | None, end: datetime | None) -> Sequence[T]:
+    """The part of a list sorted by time between begin and end, with tolerances."""
+    first = 0 if begin is None else bisect_left(items, begin - SLACK, key=when)
+    return items[first : len(items) if end is None else bisect_right(items, end + DETECTION, key=when)]
+
+
+def _lasted(absence: Mapping[str, Any], returned: datetime | None) -> bool:
+    over = absence["end"]
+    return over is None or (returned is not None and absence["start"] <= returned <= over)
