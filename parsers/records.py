@@ -296,7 +296,7 @@ class _Walk:
         lines = list(accumulate((row["text"].count("\n") + 1 for row in rows), initial=1))
         data = "\n".join(row["text"] for row in rows).encode("utf-8", "replace")
         for event in read_log(BytesIO(data), Member(writer.source, len(data), None), writer.kind, self.given):
-            if event["event"] != "source" and event.get("line") is not None and event.get("reason") not in _OF_FILES:
+            if event["event"] not in _OF_OTHERS and event.get("line") is not None and event.get("reason") not in _OF_FILES:
                 events = rows[min(bisect_right(lines, event["line"]), len(rows)) - 1]["events"]
                 if len(events) < MAX_STATED:
                     events.append(_stated(event))

@@ -59,6 +59,7 @@ class Reading:
         self.slow = False
         self.owner: Record | None = None  # record the lines looked at last belong to
         self.owner_at = -1  # its place in the chunk; -1 where it began in an earlier one
+        self.last: Row | None = None  # place, time and text of the last record of the chunk before
         self.known = 0  # up to here in the chunk `owner` is known
         self.matched_whole = False  # a pattern of several lines has matched all of `owner`
         self.named: tuple[int, datetime | None] | None = None  # writer that a line looked at named last, and when
@@ -75,6 +76,7 @@ class Reading:
         while at is not None:
             at = yield from (self._search(data, at) if self.quickly is None else self.quickly(self, data, at))
         self.owner = self.survey.tail
+        self.last = (self._record_before(data, len(data), 0) if self.wrapped_at < 0 else None) or self.last
         self.offset += len(data) if self.wrapped_at < 0 else self.wrapped_at
         self.unended = not data.endswith(b"\n")
 
@@ -226,19 +228,25 @@ class Reading:
             self.count_unrecognised(seen)
 
     def _last_before(self, data: bytes, pattern: Pattern, seen: Seen) -> Iterator[Row]:
-        """If the line is the first of a process, the record before it. Its writer is not that of the lines nearby. A record in the chunk
-        before is not looked for."""
-        at, least = seen.begin, max(0, seen.begin - MAX_RECORD)
-        while pattern.first_of_process and at > least:
-            at = data.rfind(b"\n", least, at - 1) + 1
+        """If the line is the first of a process, the record before it. Its writer is not that of the lines nearby."""
+        if pattern.first_of_process:
+            before = self._record_before(data, seen.begin, seen.lines_before) or self.last
+            if before is not None:
+                yield {**before, "event": "last-line", "pattern": pattern.name}
+
+    def _record_before(self, data: bytes, end: int, lines: int) -> Row | None:
+        """Place, time and text of the last record that begins before `end`, which is `lines` before the line at hand."""
+        at = end
+        while at > 0:
+            at = data.rfind(b"\n", 0, at - 1) + 1
             record = self.layouts.record_at(data, at) if self.layouts.begins(data, at) else None
             if record is not None:
                 text = text_of(data[at : line_end(data, at)])
-                before = Seen(text, text, None, at, at + len(text), lines_before=seen.lines_before + data.count(b"\n", at, seen.begin))
-                (line, byte), (time, clock) = self._place(before), self._when(before, record)
+                seen = Seen(text, text, None, at, at + len(text), lines_before=lines + data.count(b"\n", at, end))
+                (line, byte), (time, clock) = self._place(seen), self._when(seen, record)
                 place: Row = {"source": self.source, "line": line, "byte": byte, "time": time, "clock": clock}
-                yield {**place, "event": "last-line", "pattern": pattern.name, "level": record.level or None, "text": self._raw(before)}
-                return
+                return {**place, "level": record.level or None, "text": self._raw(seen)}
+        return None
 
     def _events(self, pattern: Pattern, groups: Mapping[str, str | None], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:
         if pattern.event == "irrelevant" and not self.irrelevant:

@@ -274,6 +274,7 @@ _PATTERN_KEYS: Mapping[str, Callable[[Any], Any]] = {
     "explode": _explode,
     "multiline": _flag,
     "inner": _flag,
+    "first_of_process": _flag,
     "note": _text,
     "samples": _samples,
 }
@@ -309,6 +310,7 @@ def _pairs(pattern: Pattern) -> Iterator[str]:
         "explode": _name_of(pattern.explode) if pattern.explode is not None else "",
         "multiline": pattern.multiline,
         "inner": pattern.inner,
+        "first_of_process": pattern.first_of_process,
         "note": pattern.note,
     }
     yield from (f"{key} = {_toml(value)}" for key, value in values.items() if value or key in _REQUIRED)

@@ -636,7 +636,7 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     evidence = partial(
         Cluster,
         sources=sources,
-        archives=sorted({Archive(resolver.shown(row["source"]), row["bytes"], row["value"]) for row in archives}),
+        archives=sorted({Archive(resolver.shown(row["source"]), row["bytes"] or 0, row["value"] or "") for row in archives}),
         conflicts=conflicts,
         topic_ids=dict(resolver.topics),
         copies=frozenset(map(resolver.shown, _copies(sources))),

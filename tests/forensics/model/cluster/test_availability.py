@@ -59,7 +59,7 @@ def test_the_last_to_die_is_missed_by_the_first_that_comes_back(checkpoints: boo
     if checkpoints:
         s.put(CHECKPOINT, ["0", "1", "t 0 100"])
     told = crash_of_3(s)
-    assert told is not None and (told.start, told.end) == (START, None)
+    assert told is not None and (told.start, told.end) == (START + timedelta(seconds=10), None)
     assert told.confidence == ("probable" if checkpoints else "possible")
     assert "did not find it among the live brokers" in told.explanation
     assert any("Currently active brokers" in e.text for e in told.evidence)
