@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from parsers.catalogue.layouts_in_use import MAX_FAILURES, MAX_LAYOUTS
 from parsers.catalogue.log_file import read_log
+from parsers.kinds import named
 from parsers.layouts import Layout, Record, fitting
 from parsers.learning.layout import begins_record, layout_of
 from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
@@ -42,6 +43,8 @@ _EDGES = "".join(chr(code) for code in range(0x20) if chr(code) not in "\t\n\x1b
 """Characters left by torn writes and other systems at the ends of a line."""
 _OF_FILES = ("unknown-layout", "no-date")
 """Problems of a file as a whole, which a part of the file may only seem to have."""
+_OF_OTHERS = named("source", "last-line")
+"""Events about a file as a whole, or that a later record gives of an earlier one."""
 
 STATED = pa.struct(
     [("event", pa.string()), ("topic", pa.string()), ("topic_id", pa.string()), ("partition", pa.int32()), ("node", pa.int32())]

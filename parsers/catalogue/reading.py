@@ -242,10 +242,11 @@ class Reading:
             record = self.layouts.record_at(data, at) if self.layouts.begins(data, at) else None
             if record is not None:
                 text = text_of(data[at : line_end(data, at)])
-                seen = Seen(text, text, None, at, at + len(text), lines_before=lines + data.count(b"\n", at, end))
+                before = lines + data.count(b"\n", at, end)
+                seen = Seen(text, record.message, record.logger, at, at + len(text), lines_before=before)
                 (line, byte), (time, clock) = self._place(seen), self._when(seen, record)
                 place: Row = {"source": self.source, "line": line, "byte": byte, "time": time, "clock": clock}
-                return {**place, "level": record.level or None, "text": self._raw(seen)}
+                return {**place, "level": record.level or None, "text": self._raw(seen), "node": _named(seen)}
         return None
 
     def _events(self, pattern: Pattern, groups: Mapping[str, str | None], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:
@@ -332,3 +333,12 @@ class Reading:
         self.survey.unrecognised += 1
         if len(self.survey.samples) < MAX_SAMPLES:
             self.survey.samples.append(self._raw(seen))
+
+
+def _named(seen: Seen) -> int | None:
+    """The node that a line names as its writer."""
+    try:
+        node: int | None = readings_of(seen)[0][0].get("node")
+    except ValueError:  # a number out of range
+        return None
+    return node

@@ -82,6 +82,15 @@ def test_there_are_bundles_with_a_whole_truth() -> None:
     assert len(RECORDED) >= 10
 
 
+@pytest.mark.parametrize("name", [n for n in ALL if done(n, "kill")])
+def test_a_broker_was_killed_after_its_last_line_and_before_it_was_missed(name: str) -> None:
+    """The recorder notes the time of a kill to the millisecond, before or after the signal."""
+    near = timedelta(milliseconds=5)
+    for at, broker in done(name, "kill"):
+        spans = [(f.start, f.start_latest) for f in of(name, "broker-crash", "controller-crash") if broker in f.brokers]
+        assert any(start - near <= at <= latest + near for start, latest in spans if start is not None and latest is not None), (at, spans)
+
+
 @pytest.mark.parametrize("name", RECORDED)
 def test_every_crash_is_a_kill_and_every_kill_a_crash(name: str) -> None:
     left = done(name, "kill -9")

@@ -56,6 +56,15 @@ def within(at: datetime, finding: Finding) -> bool:
 TOLD = [n for n in NAMES if tells_actions(n)]
 
 
+@pytest.mark.parametrize("name", [n for n in NAMES if done(n, "kill")])
+def test_a_broker_was_killed_after_its_last_line_and_before_it_was_missed(name: str) -> None:
+    """The recorder notes the time of a kill to the millisecond, before or after the signal."""
+    near = timedelta(milliseconds=5)
+    for at, broker in done(name, "kill"):
+        spans = [(f.start, f.start_latest) for f in said(name, "broker-crash", "controller-crash") if broker in f.brokers]
+        assert any(start - near <= at <= latest + near for start, latest in spans if start is not None and latest is not None), (at, spans)
+
+
 @pytest.mark.parametrize("name", TOLD)
 def test_every_death_is_told_once_and_no_other(name: str) -> None:
     killed = done(name, "kill -9")

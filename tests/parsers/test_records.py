@@ -39,7 +39,7 @@ def expected(data: bytes, path: str = "logs/server.log") -> Counter[tuple[Any, .
     return Counter(
         (e["source"], e["event"], e.get("topic"), e.get("partition"), e.get("node"))
         for e in events
-        if e["event"] != "source" and e.get("line")
+        if e["event"] not in ("source", "last-line") and e.get("line")
     )
 
 
