@@ -19,6 +19,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from forensics.incidents.folding import folded, hit, places
+from forensics.incidents.ranking import urgency
 from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.findings import LEVELS, Finding, Rule, Statement, brokers_named, counted, moment, offsets_in
 from forensics.proof.aftermath import sentences
@@ -88,7 +89,7 @@ def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]
         return (roots.get(f) if f.kind in causes else None) or events.followed(f)
 
     by_kind = [folded(findings[rule.kind], rule, incident_of) for rule in rules if rule.kind in findings]
-    merged = [f for same_kind in sorted(filter(None, by_kind), key=_gravity) for f in same_kind]
+    merged = sorted((f for same_kind in sorted(filter(None, by_kind), key=_gravity) for f in same_kind), key=urgency)
     by_incident: dict[str, list[Finding]] = defaultdict(list)
     for f in merged:
         if f.incident is not None:

@@ -11,14 +11,15 @@ from forensics.model.partition.durability import as_settled, at_min_isr, min_isr
 from forensics.model.partition.log_coverage import silence_words, silent_leaders
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.partition.windows import Window, condensed, lasted, missing, until, up_to, windows
+from forensics.model.partition.windows import Window, condensed, lasted, lived, missing, until, up_to, windows
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     def at(state: State) -> bool:
         return at_min_isr(state, required(state, timeline, cluster))
 
-    for window in condensed([w for w in windows(as_settled(timeline, cluster), at) if w.seconds is None or w.seconds > 0]):
+    found = lived(windows(as_settled(timeline, cluster), at), timeline, cluster)
+    for window in condensed([w for w in found if w.seconds is None or w.seconds > 0]):
         yield _finding(window, timeline, cluster)
 
 

@@ -1,19 +1,22 @@
-"""cluster-wide-degradation: replicas of several brokers fall out of sync with several leaders at the same time."""
+"""cluster-wide-degradation: replicas of several brokers fall out of sync with several leaders at the same time, or all brokers were
+offline one after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.failed_replicas import Degradation, Episode, degradations
+from forensics.model.cluster.failed_replicas import SHOWN, Degradation, Episode, degradations, episodes, of_all_brokers, outs
 from forensics.model.cluster.under_replication import series
 from forensics.model.findings import Finding, Rule, brokers_named, counted, moment
-from forensics.model.partition.absences import ABSENCES, NOT_STATED, SHORTS, SLOW, STUCK
+from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, NOT_STATED, SHORTS, SLOW, STUCK
 from forensics.model.rows import Rows
 from forensics.thresholds import WIDE_SHARE
 
 
 def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+    for group in of_all_brokers(episodes(outs(partitions, CRASHED, GONE), lambda o: o.broker), cluster):
+        yield _offline(group, cluster)
     for found in degradations(partitions):
         leaders = {o.leader for o in found.episode.outs if o.leader >= 0}
         wide = len(found.episode.names) >= WIDE_SHARE * len(partitions)
@@ -25,6 +28,31 @@ def _changed(episode: Episode, leaders: Iterable[int], cluster: Cluster) -> bool
     """One of the brokers was down during the episode."""
     outages = (a for b in {*leaders, *(o.broker for o in episode.outs)} for a in cluster.availability(b).outages)
     return episode.start is not None and any(a.overlaps(episode.start, episode.end) for a in outages)
+
+
+def _offline(group: Sequence[Episode], cluster: Cluster) -> Finding:
+    whole = Episode(tuple(o for e in group for o in e.outs))
+    brokers = tuple(sorted({o.broker for o in whole.outs}))
+    spans = "; ".join(f"broker {e.outs[0].broker} from {moment(e.start)} to {e.until(cluster)}" for e in group[:SHOWN])
+    return Finding(
+        kind="cluster-wide-degradation",
+        severity="high" if any(o.end is None and o.back is None for o in whole.outs) else "medium",
+        confidence=whole.confidence,
+        brokers=brokers,
+        start=whole.start,
+        end=whole.end,
+        cause="offline",
+        summary=f"all {len(brokers)} brokers were offline, at the same time or before the others were back: missing from the ISR of "
+        f"{counted(len(whole.names))}",
+        explanation=(
+            f"Missing from the ISR of {whole.shown()}: {spans}{'; and more' if len(group) > SHOWN else ''}. Every broker of the cluster is among "
+            f"them, so none of them alone is the cause. {whole.words()}."
+        ),
+        next_steps=(
+            "Look for what all brokers share: power, a host or its memory, storage, the network, or a rollout that restarted them.",
+        ),
+        evidence=whole.evidence,
+    )
 
 
 def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, cluster: Cluster) -> Finding:
@@ -69,10 +97,11 @@ RULE = Rule(
     kind="cluster-wide-degradation",
     rank=250,
     level="high",
-    meaning="Replicas of several running brokers fell out of sync with several leaders: the whole cluster was too slow.",
+    meaning="Replicas of several running brokers fell out of sync with several leaders: the whole cluster was too slow. Or all brokers were "
+    "offline, none back before the next was gone.",
     benign=(
         "One broker is common to all of them: culprit-broker.",
-        "Brokers that were down or restarted cleanly, or reassignments.",
+        "Brokers that restarted cleanly, or reassignments.",
         "A machine that was suspended with all its brokers: their sessions expire together afterwards.",
     ),
     references=("KIP-16",),

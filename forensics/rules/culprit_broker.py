@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.failed_replicas import Degradation, Episode, degradations, episodes, outs, shared
+from forensics.model.cluster.failed_replicas import Degradation, Episode, degradations, episodes, of_all_brokers, outs, shared
 from forensics.model.cluster.under_replication import series
 from forensics.model.findings import Aggregation, Finding, Rule, counted, moment
 from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, SHORTS, TOLD_FROM
@@ -19,6 +19,8 @@ OFFLINE = "offline"
 
 def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     gone = episodes(outs(partitions, CRASHED, GONE), lambda o: o.broker)
+    shared_by_all = {id(episode) for group in of_all_brokers(gone, cluster) for episode in group}
+    gone = [episode for episode in gone if id(episode) not in shared_by_all]
     slack = [found for found in degradations(partitions) if found.culprit is not None]
     if not gone and not slack:
         return

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.settings import plain_directory
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.thresholds import SAME_DISK_FAILURE
 from parsers.cached import cached_property
+from parsers.kinds import Role, named, of
 
+_AT_START = of(role=Role.MARKER) | named("log-dir-offline")
 DISK = ("full", "read-only", "io")
 
 
@@ -77,6 +80,19 @@ class _Failure:
         lines = (e for e in self.near("fatal-error") if e.reason == "log-dir")
         return next((e for e in lines if e.at is not None and self.at is not None and e.at >= self.at), None)
 
+    def returned(self) -> Event | None:
+        """The start at which the directory worked again: the broker looked there for the marker of a clean shutdown."""
+        if self.at is None or self.directory is None or self.broker is None:
+            return None
+        own = plain_directory(self.directory)
+        of_directory = [e for e in self.cluster.of(*_AT_START) if e.writer == self.broker and plain_directory(e.directory or "") == own]
+        failed_at = [e.at for e in of_directory if e.event == "log-dir-offline" and e.at is not None]
+        for e in of_directory:
+            after = e.event != "log-dir-offline" and e.at is not None and e.at > self.at
+            if after and not any(timedelta(0) <= at - e.at <= SAME_DISK_FAILURE for at in failed_at):  # type: ignore[operator]
+                return e
+        return None
+
     @cached_property
     def set(self) -> tuple[str, ...]:
         """The log directories in the broker's settings; empty if unknown."""
@@ -89,7 +105,7 @@ def _finding(failure: _Failure) -> Finding:
     refused, halted = failure.refused(), failure.halted()
     cause = refused.reason if refused is not None else None
     alone = halted is not None or len(failure.set) == 1
-    back = failure.cluster.next_of(broker, at, "broker-started") if alone and broker is not None else None
+    back = failure.cluster.next_of(broker, at, "broker-started") if alone and broker is not None else failure.returned()
     return Finding(
         kind="log-dir-failure",
         severity="high",
@@ -142,7 +158,8 @@ def _went_on(failure: _Failure, halted: Event | None, back: Event | None) -> str
             if failure.set
             else "with other directories a broker continues, without any it halts"
         )
-        return f"Its replicas there stopped immediately; {goes_on} (KIP-112)."
+        again = f" The directory worked again at the start of {moment(back.at)}." if back is not None else ""
+        return f"Its replicas there stopped immediately; {goes_on} (KIP-112).{again}"
     ended = f"No other log directory was left, so the broker halted at {moment((halted or failure.lines[-1]).at)}, without a shutdown"
     return (
         f"{ended}; it had restarted by {moment(back.at)}." if back is not None else f"{ended}. No later start of the broker is in evidence."

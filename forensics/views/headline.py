@@ -100,8 +100,8 @@ def _sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
         *_whole(states),
         *([] if states else ["Unknown whether data was lost: the evidence contains no partition."]),
     ]
-    if unclean := hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible"):
-        lines.append(f"{counted(len(unclean), 'unclean election')}.")
+    if unclean := sum(p.times for f in findings if f.kind == "unclean-election" and f.confidence != "possible" for p in places(f)):
+        lines.append(f"{counted(unclean, 'unclean election')}.")
     return [t[0].upper() + t[1:] for t in lines]
 
 
@@ -149,8 +149,9 @@ def _offsets(findings: Sequence[Finding]) -> tuple[str, bool]:
 def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
     unknown = [p for p in states if p["verdict"] == UNKNOWN]
     known = {(p["topic"], p["partition"]) for p in states}
-    doubtful = (f for f in findings if f.kind == "data-loss" and f.confidence == "possible" and f.committed is not False)
-    elsewhere = hit(doubtful) - known
+    doubtful = [f for f in findings if f.kind == "data-loss" and f.confidence == "possible" and f.committed is not False]
+    ended = {(f.cluster, *name) for f in doubtful if f.cluster for name in hit([f])}
+    elsewhere = len(ended) + len(hit(f for f in doubtful if not f.cluster) - known)
     lines = []
     if unknown:
         names = some([f"{p['topic']}-{p['partition']}" for p in unknown])
@@ -159,7 +160,7 @@ def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
         more = "more " if any(p["verdict"] == LOST for p in states) else ""
         lines.append(f"Unknown whether {more}data was lost in {counted(len(unknown))} ({names}): {reason}.")
     if elsewhere:
-        lines.append(f"A loss cannot be excluded in {counted(len(elsewhere))} of deleted topics or earlier clusters.")
+        lines.append(f"A loss cannot be excluded in {counted(elsewhere)} of deleted topics or earlier clusters.")
     return lines
 
 

@@ -26,6 +26,8 @@ from forensics.model.rows import Rows
 from forensics.thresholds import COMMON_SHARE, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
 from parsers.cached import cached_property
 
+ALL_OF = 3
+"""With two brokers, the one that crashed first is still worth naming."""
 SHOWN = 5
 """Number of partitions that an aggregate names."""
 _NUMBER = re.compile(r"\d+")
@@ -205,6 +207,20 @@ def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Ha
         split = _split(own, gap)
         result.extend(split if len(split) <= MAX_SEPARATE_WINDOWS else [Episode(tuple(o for e in split for o in e.outs), len(split))])
     return result
+
+
+def of_all_brokers(found: Iterable[Episode], cluster: Cluster) -> list[list[Episode]]:
+    """Overlapping episodes in which every broker of the cluster takes part, three at least: then none of them is the culprit."""
+    everyone = {n.id for n in cluster.nodes.values() if n.broker}
+    chains: list[list[Episode]] = []
+    until = datetime.min
+    for episode in sorted(found, key=lambda e: e.start or datetime.min):
+        if not chains or (episode.start or datetime.min) > until:
+            chains.append([])
+            until = datetime.min
+        chains[-1].append(episode)
+        until = max(until, episode.end or datetime.max)
+    return [chain for chain in chains if len(everyone) >= ALL_OF and {o.broker for e in chain for o in e.outs} >= everyone]
 
 
 def _split(own: Sequence[ReplicaAbsence], gap: timedelta) -> list[Episode]:

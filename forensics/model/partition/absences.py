@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from forensics.model.cluster.availability import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Outage
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.settings import plain_directory
 from forensics.model.events import Event
 from forensics.model.findings import EVIDENCE, Fact, moment, quote
 from forensics.model.partition.isr_removal import PRINTED, IsrRemoval, lasting
@@ -31,7 +32,7 @@ from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, within_life
-from parsers.kinds import ON_DISK
+from parsers.kinds import ON_DISK, named
 
 NEW, REASSIGNED = "new", "reassigned"
 RESTARTED, STOPPED, CRASHED, GONE = "restarted", "stopped", "crashed", "gone"
@@ -54,6 +55,7 @@ MAX_WORDS = 400
 LOST_SESSION = "lost its session although its process kept running"
 """Words for a replica that was removed because its broker was fenced, or its ZooKeeper session expired, while its process was running."""
 
+_IN_DIRECTORIES = named("log-created", "log-load")
 _CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_STATED})
 """Causes with which the process was running, so that it fetches again. With other causes it does so only after a restart."""
 
@@ -294,7 +296,7 @@ class _Judge:
         """The cause for a replica whose log directory failed, or whose broker stopped or crashed."""
         left = case.left
         failed = self._log_dir(left)
-        if failed is not None and (outage is None or outage.life is None):
+        if failed is not None and (outage is None or outage.life is None or self._was_named(failed, outage)):
             return Cause(LOG_DIR, "certain", f"a log directory of broker {left.broker} had failed", evidence=[failed])
         if outage is not None and not (case.created and outage.how == KILLED):
             return self._ended(left, outage, case.end)
@@ -345,15 +347,30 @@ class _Judge:
         stopped = outage.life.end_at if outage.how == CONTROLLED and outage.life is not None else None
         if stopped is not None and at > stopped + DETECTION:
             return None if self.signs.between(broker, stopped, at) else outage  # it ran again, in a part of its log that was not collected
-        lived = outage.how == KILLED and outage.until is not None and self.signs.between(broker, at, outage.until - SLACK)
+        followed = outage.life.followed if outage.life is not None else None
+        again = outage.until if followed is None else followed.at  # a start that failed prints lines about partitions, too
+        lived = outage.how == KILLED and again is not None and self.signs.between(broker, at, again - SLACK)
         return None if lived else outage
 
     def _log_dir(self, left: IsrRemoval) -> Event | None:
-        """The failure of the directory that contains this replica: its own partitions are named, or it failed within a minute."""
+        """The failure of the directory that contains this replica: the broker named the partition, or a directory failed within a minute
+        that is not known to be another one."""
         for e in self.timeline.of("log-dir-partitions"):
-            if e.writer == left.broker and (e.at is None or left.at is None or e.at <= left.at + DETECTION):
+            restarted = e.at is not None and left.at is not None and left.availability.begun(e.at, left.at - DETECTION)
+            if e.writer == left.broker and (e.at is None or left.at is None or e.at <= left.at + DETECTION) and not restarted:
                 return e
-        return left.log_dir
+        own = self._directory(left)
+        return next((e for e in left.log_dirs if own is None or e.directory is None or plain_directory(e.directory) == own), None)
+
+    def _directory(self, left: IsrRemoval) -> str | None:
+        """The log directory that contained the replica, by the broker's last line about it."""
+        lines = (e for e in reversed(self.timeline.of(*_IN_DIRECTORIES)) if e.writer == left.broker and e.directory is not None)
+        last = next((e for e in lines if e.at is None or left.at is None or e.at <= left.at), None)
+        return plain_directory(last.directory) if last is not None and last.directory is not None else None
+
+    def _was_named(self, failed: Event, outage: Outage) -> bool:
+        """Whether the failure was of this partition and before its broker ended: the replica left the ISR for the failure in any case."""
+        return failed.event == "log-dir-partitions" and None not in (failed.at, outage.since) and failed.at <= outage.since  # type: ignore[operator]
 
     def _taken_out(self, case: _Case) -> Event | None:
         """A controller's statement that the broker was not there: a controller removes a replica from an ISR, or takes its leadership away,

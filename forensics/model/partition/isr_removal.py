@@ -68,14 +68,13 @@ class IsrRemoval:
         return next((a for a, at in ended if at is not None and (before or datetime.min) < at <= self.at + SLACK), None)
 
     @cached_property
-    def log_dir(self) -> Event | None:
-        """A directory of its logs failed around that time."""
-        near = (
+    def log_dirs(self) -> Sequence[Event]:
+        """Failures of its log directories around that time."""
+        return (
             self.availability.said("log-dir")
             if self.at is None
             else self.availability.between("log-dir", self.at - DETECTION, self.at + DETECTION)
         )
-        return next(iter(near), None)
 
     @cached_property
     def lost(self) -> Event | None:

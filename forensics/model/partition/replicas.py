@@ -169,6 +169,7 @@ class _Walk:
         self.has_log = False
         self.intent: tuple[int | None, Event] | None = None
         self.explicit_updates = False
+        self.begins = 0  # log start offset: retention has deleted what is below
 
     # observations
 
@@ -179,6 +180,7 @@ class _Walk:
     def end_exactly(self, offset: int, event: Event) -> None:
         """Records that the log ends here now; the end stays exact until the broker may append again."""
         self.end, self.exact, self.growing, self.settled, self.end_event = offset, True, False, True, event
+        self.begins = min(self.begins, offset)
         self.see("log-end-offset", offset, EXACT, event, self.epoch)
 
     def end_at_least(self, offset: int | None, event: Event, *, last_word: bool = False) -> None:
@@ -211,6 +213,7 @@ class _Walk:
         self.see("high-watermark", offset, bound, event, self.epoch)
 
     def remove(self, start: int, event: Event, cause: str, *more: Event | None, epoch: int | None, under: int | None) -> None:
+        start = max(start, self.begins)
         if self.end is None or self.end <= start:
             return
         evidence = tuple(e for e in dict.fromkeys((self.end_event, *more, event)) if e is not None)
@@ -288,7 +291,7 @@ def _on_load(w: _Walk, e: Event) -> None:
     unclean = w.recovering is not None or w.cut
     w.replica.loads.append(Load(w.broker, e.log_end_offset, unclean, w.cut, w.epoch, e.at, e))
     w.end_exactly(e.log_end_offset, e)
-    w.see("log-start-offset", e.log_start_offset, EXACT, e, w.epoch)
+    _on_log_start(w, e)
     if created:
         w.grows()
     w.role_unclear = w.role_unclear and not w.has_log
@@ -319,10 +322,10 @@ def _on_created(w: _Walk, e: Event) -> None:
 
 
 def _on_deleted(w: _Walk, e: Event) -> None:
-    if w.end:
+    if w.end is not None and w.end > w.begins:
         cause, evidence = "stray" if e.reason == "stray" else "deleted", tuple(x for x in (w.end_event, e) if x is not None)
-        w.replica.deleted_logs.append(Removal(w.broker, 0, w.end, w.knows_end, w.knows_end, cause, w.epoch, w.epoch, e.at, evidence))
-    w.end, w.exact, w.end_event, w.loaded, w.role, w.has_log = None, False, None, False, None, False
+        w.replica.deleted_logs.append(Removal(w.broker, w.begins, w.end, w.knows_end, w.knows_end, cause, w.epoch, w.epoch, e.at, evidence))
+    w.end, w.exact, w.end_event, w.loaded, w.role, w.has_log, w.begins = None, False, None, False, None, False, 0
 
 
 def _regress(w: _Walk, offset: int, e: Event) -> None:
@@ -592,6 +595,7 @@ def _on_segment(w: _Walk, e: Event) -> None:
 
 def _on_log_start(w: _Walk, e: Event) -> None:
     w.see("log-start-offset", e.log_start_offset, EXACT, e, w.epoch)
+    w.begins = max(e.log_start_offset if e.log_start_offset is not None else w.begins, 0)
 
 
 STEPS = {
