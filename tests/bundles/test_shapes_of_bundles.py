@@ -403,7 +403,7 @@ def where(finding: Finding) -> tuple[Place, ...]:
 
 def below(finding: Finding, all_of_it: list[Finding]) -> bool:
     """What a part says is said, as badly, by all of it. That a high watermark went back is a finding only as long as the loss
-    that explains it is not in evidence."""
+    that explains it is not in evidence, and that one broker was offline only as long as it is not known that all of them were."""
     return all(LEVELS.index(finding.severity) <= _worst(finding.kind, place.topic, place.partition, all_of_it) for place in where(finding))
 
 
@@ -412,6 +412,8 @@ def _worst(kind: str, topic: str | None, partition: int | None, findings: list[F
     same = [f for f in findings if f.kind == kind and any((p.topic, p.partition) == (topic, partition) for p in where(f))]
     if kind == "hw-regression" and not same:
         same = [f for f in findings if f.kind == "data-loss" and any(p.topic == topic for p in where(f))]
+    if kind == "culprit-broker":
+        same += [f for f in findings if f.kind == "cluster-wide-degradation" and f.cause == "offline"]
     return max((LEVELS.index(f.severity) for f in same), default=LEVELS.index("low"))
 
 

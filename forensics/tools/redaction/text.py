@@ -66,7 +66,7 @@ def taken(rows: Iterable[Rows]) -> dict[int | tuple[int, int], set[int]]:
     found: dict[int | tuple[int, int], set[int]] = defaultdict(set)
     for told in rows:
         for row in _filled(told) if isinstance(told, pa.RecordBatch) else (told,):
-            if row.get("line") is None:
+            if row.get("line") is None or row["event"] == "last-line":  # of that line, only its time counts
                 continue
             names = row.keys() - _PLACES if row["event"] == "config" else row.keys() - _NAMES
             numbers = {n for name in names for n in _numbers(row[name])}
