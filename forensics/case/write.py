@@ -196,9 +196,10 @@ def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
 
 def facts(told: pa.Table, resolver: EventResolver) -> pa.Table:
     """Events as they were gathered, with broker and time; in file order."""
-    told = told.cast(EVENTS)
-    known = pa.Table.from_batches([resolver.apply(b) for b in told.to_batches()], schema=IDENTIFIED)
-    whole = known.set_column(EVENTS.get_field_index("topic"), EVENTS.field("topic"), told["topic"])
+    used = [resolver.used(b) for b in told.cast(EVENTS).to_batches()]
+    known = pa.Table.from_batches([resolver.apply(b) for b in used], schema=IDENTIFIED)
+    topics = pa.Table.from_batches(used, schema=EVENTS)["topic"]
+    whole = known.set_column(EVENTS.get_field_index("topic"), EVENTS.field("topic"), topics)
     return whole.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
 
 

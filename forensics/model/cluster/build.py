@@ -145,10 +145,13 @@ class EventResolver:
         earlier = (t.before_ms for t in self.steps.get(path, ()) if (line < t.line if t.line is not None else wall < t.wall))
         return wall - timedelta(milliseconds=next(earlier, self.offsets_ms.get(path, 0)))
 
+    def used(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows of a batch, without those of files that were set aside."""
+        return batch.filter(_but(batch.column("source"), self.aside)) if self.aside else batch
+
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Converts a batch of EVENTS to a batch of IDENTIFIED, without the rows of files that were set aside."""
-        if self.aside:
-            batch = batch.filter(_but(batch.column("source"), self.aside))
+        batch = self.used(batch)
         sources = batch.column("source")
         distinct = pc.unique(sources)
         index = pc.index_in(sources, value_set=distinct)

@@ -131,6 +131,14 @@ def test_what_comes_back_is_what_was_kept(name: str, rows: int, tmp_path: Path, 
             assert through(found.story(topic, partition, wanted), STORY) == through(story, STORY)
 
 
+def test_a_case_has_no_facts_of_files_that_were_set_aside(case: Path, tmp_path: Path) -> None:
+    sample = "process.roles=broker,controller\nnode.id=77\nlog.dirs=/tmp/kraft-combined-logs\n"
+    events = local.events_of(BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz")
+    other = local.events_of_files({"config/kraft/server.properties": sample})
+    make(tmp_path / "a.case", pa.concat_tables([events, other]))
+    assert pq.read_table(tmp_path / "a.case" / "facts.parquet").equals(pq.read_table(case / "facts.parquet"))
+
+
 def through(rows: Sequence[Any], schema: pa.Schema) -> list[dict[str, Any]]:
     return pa.RecordBatch.from_pylist(list(rows), schema=schema).to_pylist()  # type: ignore[no-any-return]
 
