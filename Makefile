@@ -3,6 +3,7 @@
 # What is installed is what requirements/ says, each file by its hash (docs/releasing.md); `make lock` writes it anew.
 # On request: `make test-browser` tests the page in a Chromium that is there, `make bench` measures (docs/performance.md), `make test-oldest` tests with the oldest pyspark that pyproject.toml claims,
 # `make audit` asks for known vulnerabilities of what is installed, `make sbom` lists it, `make release` makes what is signed (docs/releasing.md).
+# `make release-check` installs the wheel into an empty environment, as a user does, and runs it without Java.
 PYTHON ?= python3
 VENV := .venv
 OLDEST := $(VENV)/oldest
@@ -17,7 +18,7 @@ LOCKED = $(PIP) install --quiet --require-hashes --requirement requirements/buil
 LOCK = $(VENV)/bin/uv pip compile --quiet --no-config --default-index https://pypi.org/simple --universal --python-version 3.10 \
 	--generate-hashes --no-annotate --custom-compile-command 'make lock' $(UPGRADE)
 
-.PHONY: demo docs test test-browser bench test-oldest lock audit sbom release
+.PHONY: demo docs test test-browser bench test-oldest lock audit sbom release release-check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -63,6 +64,17 @@ release: sbom
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(VENV)/bin/python -m hatchling build
 	cp build/sbom.cdx.json dist/
 	cd dist && sha256sum * > SHA256SUMS
+
+# No PATH but that of the environment: there is no Java. The first command must say so and end with exit code 2.
+release-check: release
+	rm -rf build/release-check
+	$(PYTHON) -m venv build/release-check
+	build/release-check/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	env --unset=JAVA_HOME PATH=$(CURDIR)/build/release-check/bin kafka-forensics --version
+	env --unset=JAVA_HOME PATH=$(CURDIR)/build/release-check/bin kafka-forensics analyze $(BUNDLE) 2> build/release-check/stderr; test $$? -eq 2
+	grep 'No Java 17 or newer found' build/release-check/stderr
+	build/release-check/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[jre]"
+	env --unset=JAVA_HOME PATH=$(CURDIR)/build/release-check/bin kafka-forensics analyze $(BUNDLE)
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.10 or newer is needed: make PYTHON=...") if sys.version_info < (3, 10) else None'

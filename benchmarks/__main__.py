@@ -34,7 +34,7 @@ def main() -> None:
         return
     for name in absent():
         print(
-            f"{name} is not installed and is left out: pip install 'kafka-forensics[bench]', and ripgrep from the packages of the system",
+            f"{name} is not installed and is left out: pip install -e '.[bench]', and ripgrep from the packages of the system",
             flush=True,
         )
     adopt_orphans()

@@ -1,4 +1,5 @@
-"""Pages that mkdocs makes from the code while it builds the site: rules, patterns, commands, output formats, and CONTRIBUTING.md."""
+"""Pages that mkdocs makes from the code while it builds the site: rules, patterns, commands, output formats, CONTRIBUTING.md,
+CHANGELOG.md, and the script collect.sh."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from forensics.cli import cli
+from forensics.commands.collect import script
 from forensics.exemplars import exemplars_of
 from forensics.formats import FORMATS
 from forensics.output.format import DirectoryFormat
@@ -28,8 +30,15 @@ TRACKERS = {
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    for name, page in (("rules", rules), ("patterns", patterns), ("commands", commands), ("contributing", contributing)):
+    for name, page in (
+        ("rules", rules),
+        ("patterns", patterns),
+        ("commands", commands),
+        ("contributing", contributing),
+        ("changelog", changelog),
+    ):
         files.append(File.generated(config, f"{name}.md", content="\n".join(page()) + "\n"))
+    files.append(File.generated(config, "collect.sh", content=script()))
     return files
 
 
@@ -87,6 +96,10 @@ def commands() -> Iterator[str]:
         command = cli.get_command(group, name)
         yield f"\n## {name}\n"
         yield from block(command.get_help(click.Context(command, parent=group, info_name=name, terminal_width=WIDTH)).splitlines())
+
+
+def changelog() -> Iterator[str]:
+    yield (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
 def contributing() -> Iterator[str]:

