@@ -38,6 +38,9 @@ JAVA_OPTION_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS
 """Environment variables from which a JVM takes options."""
 STDERR = 2
 """File descriptor to which the JVM's stdout goes."""
+LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1"}
+"""Without this variable, Spark looks up the name of the machine, and fails where that name has no address, as in a container without a
+network."""
 START_TIMEOUT_S = 180.0
 """Longest time that the JVM may take to start."""
 
@@ -256,7 +259,7 @@ class Jvm:
         # With SPARK_HOME, Spark's Python workers import pyspark from a zip, and each worker compiles it again.
         unwanted = (*JAVA_OPTION_VARIABLES, "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_LOCAL_DIRS", "SPARK_TESTING", "CLASSPATH")
         inherited = {name: value for name, value in os.environ.items() if name not in unwanted}
-        return inherited | {"PYTHONPATH": python_path(), "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._handshake)}
+        return LOOPBACK | inherited | {"PYTHONPATH": python_path(), "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._handshake)}
 
     def gateway(self) -> tuple[int, str]:
         """Waits until the gateway listens and returns its port and secret. Raises JavaFailed."""

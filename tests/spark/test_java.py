@@ -126,3 +126,22 @@ def test_options_of_the_environment_become_arguments(monkeypatch: pytest.MonkeyP
     jvm.process.wait(10)
     jvm.stop()
     assert told.read_text().splitlines() == ["", "-Dfrom=tool", "-Dtwo=a b"]
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, "127.0.0.1"), ("127.0.0.2", "127.0.0.2")])
+def test_spark_does_not_look_up_the_name_of_the_machine(
+    given: str | None, used: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In a container without a network, the name has no address."""
+    monkeypatch.delenv("SPARK_LOCAL_IP", raising=False)
+    if given is not None:
+        monkeypatch.setenv("SPARK_LOCAL_IP", given)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    printed = tmp_path / "printed"
+    (jdk(tmp_path / "printing", "17.0.1") / "bin" / "java").write_text(f'#!/bin/sh\nprintf "%s" "$SPARK_LOCAL_IP" >"{printed}"\n')
+    printing = java_at(tmp_path / "printing")
+    assert printing is not None
+    jvm = Jvm(printing, [])
+    jvm.process.wait(10)
+    jvm.stop()
+    assert printed.read_text() == used
