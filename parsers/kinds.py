@@ -42,7 +42,7 @@ class By(Flag):
 Role = Flag(
     "Role",
     "START STATE REFUSED ISR_INTENT ISR ISR_REFUSED APPEND LOAD CUT PLAN EPOCH FETCHING FETCHING_ENDS FETCH_FAILS"
-    " BEGINS UP ENDS LIFE_CYCLE MARKER REGISTERED LOST BACK STOP_SEEN PAUSE LOG_DIR ELECTED SETTING"
+    " BEGINS UP ENDS LIFE_CYCLE MARKER REGISTERED LOST BACK STOP_SEEN UNREACHABLE PAUSE LOG_DIR ELECTED SETTING"
     " TOPIC_MADE TOPIC_GOING TOPIC_GONE CHECKPOINT DESCRIPTION",
 )
 """Role of the kind. ISR: a change that took effect; APPEND: a produce request that failed; PLAN: a follower announces where it will
@@ -112,7 +112,7 @@ _KINDS = (
     Kind("truncation-plan", Scope.PARTITION, By.FOLLOWER, Role.PLAN, "a follower decides to truncate; reason is 'leader-epoch' or 'high-watermark'"),
     Kind("fetch-offset-reset", Scope.PARTITION, By.FOLLOWER, Role.PLAN, "a follower changed its fetch offset from previous_offset to offset; reason is 'latest', 'start', 'local-end', or 'tier' (its log begins at offset or later; the remote tier has the records below)"),
     Kind("truncation-refused", Scope.BROKER, By.FOLLOWER, PLAIN, "a follower that is ahead of its leader stops instead of truncating (before 2.0)"),
-    Kind("fetch-broken-off", Scope.BROKER, By.FOLLOWER, PLAIN, "the connection to `broker` was lost during a fetch"),
+    Kind("fetch-broken-off", Scope.BROKER, By.FOLLOWER, Role.UNREACHABLE, "the connection to `broker` was lost during a fetch"),
     Kind("epoch-assigned", Scope.PARTITION, By.LOG, Role.EPOCH, "an entry was appended to the leader epoch cache", without_step="read by forensics.proof.lineage"),
     Kind("epoch-conflict", Scope.PARTITION, By.LOG, Role.EPOCH, "a new epoch entry removed conflicting entries", without_step="read by forensics.proof.lineage"),
     Kind("fetcher-added", Scope.PARTITION, By.FOLLOWER, Role.FETCHING, "a fetcher from `broker` was started at offset; reason is 'own-end' up to 2.0: offset is the log end of the follower, and from 1.1 on its high watermark, which is never greater"),
@@ -145,7 +145,7 @@ _KINDS = (
     Kind("cluster-id-mismatch", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "the data of a broker belong to another cluster than the one it tried to join: value is the id of the cluster, reason the id in the data, if printed; key is 'registration' if a controller states this about another node"),
     Kind("fatal-error", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "the process or one of its threads ended because of an error; reason is thread, process, locked, log-dir, disk, or the name of a fault; value is the thread or the step, key the exception and its cause"),
     Kind("out-of-memory", Scope.BROKER, By.RUNTIME, PLAIN, "the JVM could not allocate memory; value names which memory"),
-    Kind("connection-failed", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "`node` could not connect to node `broker`; value is the address"),
+    Kind("connection-failed", Scope.BROKER, By.BROKER | By.CONTROLLER, Role.UNREACHABLE, "`node` could not connect to node `broker`; value is the address"),
     Kind("authentication-failed", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a connection was refused because of its identity; reason is 'client' (`node` connected to node `broker`) or 'server' (host connected to `node`); value is the error"),
     Kind("broker-registered", Scope.BROKER, By.BROKER | By.CONTROLLER | By.ZOOKEEPER, Role.REGISTERED, "a broker registered with the controller or in ZooKeeper"),
     Kind("broker-epoch-known", Scope.BROKER, By.CONTROLLER, PLAIN, "the ZooKeeper controller names the broker epoch with which `broker` registered"),

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from forensics.model.cluster.availability import KILLED, Outage
 from forensics.model.findings import Range
 from forensics.model.partition.timeline import Term
 from forensics.proof.transition import LeaderTransition
@@ -119,22 +120,18 @@ def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:
 
 def _died(s: LeaderTransition) -> tuple[datetime, datetime] | None:
     """The earliest and latest time at which the process that led before this term crashed: after its last line, and before the first of its
-    followers lost its connection in the middle of a fetch for good, else before the next election. Connections close when the operating
-    system has freed the memory of the killed process, which takes longer the more memory it had."""
+    followers lost its connection for good, else before the next election. Connections close when the operating system has freed the memory
+    of the killed process, which takes longer the more memory it had."""
     before, elected = s.earlier, s.term.at
-    last = _last_seen_of_crashed(before, before.at or elected, s) if before is not None and elected is not None else None
-    if before is None or elected is None or last is None or last >= elected:
+    outage = _crash(before, before.at or elected, s) if before is not None and elected is not None else None
+    if elected is None or outage is None or outage.since is None or outage.since >= elected:
         return None
-    lines = s.cluster.between("fetch-broken-off", last, elected)
-    broken = ((e.writer, e.at) for e in lines if e.broker == before.leader and e.at is not None)
-    lost = min({writer: at for writer, at in broken if last < at <= elected}.values(), default=None)
-    return last, lost if lost is not None else elected
+    noticed = outage.noticed.at if outage.noticed is not None else None
+    return outage.since, elected if noticed is None else min(max(noticed, outage.since), elected)
 
 
-def _last_seen_of_crashed(term: Term, led: datetime, s: LeaderTransition) -> datetime | None:
-    """The time of the last line of the process that led in the term, if it crashed."""
-    runs = s.cluster.availability(term.leader).latest(led)
-    run = next((r for r in reversed(runs) if r.begin_at is not None and r.begin_at < led), None)
-    if run is None or run.outcome != "crashed" or run.last_seen is None:
-        return None
-    return run.last_seen.at
+def _crash(term: Term, led: datetime, s: LeaderTransition) -> Outage | None:
+    """The crash of the process that led in the term."""
+    availability = s.cluster.availability(term.leader)
+    run = next((r for r in reversed(availability.latest(led)) if r.begin_at is not None and r.begin_at < led), None)
+    return next((o for o in availability.outages if o.life is run and o.how == KILLED), None) if run is not None else None

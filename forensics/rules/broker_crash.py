@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import KILLED, MISSED, BrokerRun, Outage
+from forensics.model.cluster.availability import CLOCK_TOLERANCE, KILLED, MISSED, BrokerRun, Outage
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, began, counted, moment, quote, some
@@ -42,9 +42,11 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: CrashTimes) -> _Crash:
     time = times.of(outage, node.id)
     if outage.how == MISSED:
-        return _Crash(node.id, run, _confidence_if_missed(node, outage, cluster), quote(outage.event), time, _missed(outage))
+        return _Crash(
+            node.id, run, _confidence_if_missed(node, outage, cluster), quote(outage.event, outage.noticed), time, _missed(outage)
+        )
     certain = _unclean(run) or not _begun(run)
-    return _Crash(node.id, run, "certain" if certain else "probable", quote(outage.event), time)
+    return _Crash(node.id, run, "certain" if certain else "probable", quote(outage.event, outage.noticed), time)
 
 
 def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
@@ -56,7 +58,9 @@ def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], finding
         left = dict(reversed([(at, f) for at, f in headless if node.id in f.brokers]))
         if node.broker and availability.running is not None and (since := availability.unmissed(left)) is not None:
             missing = f"{left[since].name}, whose last in-sync replica was on it, had no leader from {moment(since)} on"
-            time = CrashTime(cluster.last_line(node.id), since, f"{left[since].name} had no leader")
+            time = CrashTime(
+                cluster.last_line(node.id), since + CLOCK_TOLERANCE, f"{left[since].name} had no leader from {moment(since)} on"
+            )
             yield _finding(_Crash(node.id, availability.running, "possible", left[since].evidence[:2], time, missing), times)
 
 
@@ -112,7 +116,7 @@ def _sentences(crash: _Crash, dropped: Sequence[str], headless: Sequence[str]) -
     else:
         yield f"Nothing follows in its logs, and {crash.missing or 'the broker did not restart'}."
     if time.latest is not None and time.noticed:
-        yield f"The crash was before {moment(time.latest)}, when {time.noticed}."
+        yield f"Broker {crash.node} had ended by {moment(time.latest)}: {time.noticed}."
     if _unclean(crash.run):
         yield f"The log directories of {who} had no marker of a clean shutdown."
     yield _cause(crash)

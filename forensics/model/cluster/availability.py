@@ -349,8 +349,17 @@ class Outage:
     """Latest time at which other nodes knew of it."""
     event: Event
     """The evidence: the first event of the stop, the start that shows the crash, or another node's report."""
-    latest: datetime | None = None
-    """For a crash, the latest time at which the process can have ended: another node noticed its absence, or a new process began."""
+    noticed: Event | None = None
+    """For a crash, the first evidence that the process had ended: another node lost its connection to it or noticed its absence, or a new
+    process began."""
+
+    @property
+    def latest(self) -> datetime | None:
+        """The latest time at which the process can have ended, by the clock of the node that noticed it."""
+        if self.noticed is None or self.noticed.at is None:
+            return None
+        latest = self.noticed.at + (CLOCK_TOLERANCE if self.life is None or self.noticed.writer != self.life.node else timedelta(0))
+        return latest if self.since is None else max(latest, self.since)
 
     def covers(self, at: datetime, slack: timedelta = SLACK) -> bool:
         early = min(slack, CLOCK_TOLERANCE) if self.how == CONTROLLED else slack  # leaders do not move before the stop begins
@@ -400,7 +409,8 @@ class Availability:
 
     def said(self, word: str) -> Sequence[Event]:
         """Reports about the broker in order of time: 'lost' (fenced, or session gone), 'back', 'registered', 'unregistered', 'stop' (its
-        controlled shutdown, as the controller saw it), 'uncounted' (not among the brokers a new controller finds), 'log-dir' or 'pause'."""
+        controlled shutdown, as the controller saw it), 'uncounted' (not among the brokers a new controller finds), 'unreachable' (another
+        node lost its connection to it, or could not connect), 'log-dir' or 'pause'."""
         return self._said.get(word, ())
 
     def between(self, word: str, start: datetime, end: datetime) -> Sequence[Event]:
@@ -467,18 +477,27 @@ class Availability:
 
     def _crash(self, life: BrokerRun, last: datetime | None, until: datetime | None, shown: Event) -> Outage:
         followed = life.followed.at if life.followed is not None else None
-        known = self._noticed(until) if until is not None else None
+        known = self._registered(until) if until is not None else None
         if life.halted is not None or last is None or followed is None:
-            return Outage(KILLED, life, last, until, known, shown, latest=followed if life.halted is None else None)
+            return Outage(KILLED, life, last, until, known, shown, noticed=life.followed if life.halted is None else None)
         of_logs = self._last_lines[: bisect_left(self._last_lines, followed)][-1:]
         last = max(last, *of_logs) if of_logs else last
-        return Outage(KILLED, life, last, until, known, shown, latest=self.lost(last, followed) or max(followed, last))
+        lost = next((e for e in self.between("lost", last, followed) if e.writer != self.broker), life.followed)
+        return Outage(KILLED, life, last, until, known, shown, noticed=self._unreachable(last, lost) or lost)
 
-    def lost(self, after: datetime, until: datetime) -> datetime | None:
-        """When another node first reported that it was lost."""
-        return next((e.at for e in self.between("lost", after, until) if e.writer != self.broker), None)
+    def _unreachable(self, last: datetime, noticed: Event | None) -> Event | None:
+        """When the first of the nodes that could not reach it from then on until `noticed` lost its connection. A connection that was lost
+        before its last line shows nothing, and after one that was restored it may have run on."""
+        if noticed is None or noticed.at is None:
+            return None
+        by_node: dict[int | None, list[Event]] = defaultdict(list)
+        for e in self.between("unreachable", datetime.min, noticed.at):
+            if e.writer != self.broker:
+                by_node[e.writer].append(e)
+        first = (_last_attempts(own, noticed.at) for own in by_node.values())
+        return min((e for e in first if e is not None and e.at is not None and e.at > last), key=_when, default=None)
 
-    def _noticed(self, restarted: datetime) -> datetime:
+    def _registered(self, restarted: datetime) -> datetime:
         """Latest time at which a controller knew of a crash. If the new process starts before the old session has ended, it can only
         register afterwards; the old registration is cleaned up then (ReplicationControlManager#handleBrokerUncleanShutdown)."""
         registered = self.between("registered", restarted, restarted + DETECTION)
@@ -495,7 +514,7 @@ class Availability:
         for event in sorted((*gone, *stopped), key=_when):
             if event.writer != self.broker and event.at is not None and self.returned(event.at) is None:
                 if event not in stopped:
-                    yield Outage(MISSED, life, last_line, None, None, event, latest=max(event.at, last_line))
+                    yield Outage(MISSED, life, last_line, None, None, event, noticed=self._unreachable(last_line, event) or event)
                 return
 
     def _asked(self, word: Event, at: datetime) -> Outage:
@@ -505,6 +524,16 @@ class Availability:
         return Outage(CONTROLLED, None, at, until, min(until or datetime.max, at + DETECTION), word)
 
 
+def _last_attempts(of_one_node: Sequence[Event], until: datetime) -> Event | None:
+    """The first of the failures of one node that follow each other up to `until`, in order of time."""
+    first = None
+    for e in reversed(of_one_node):
+        if e.at is None or e.last_at is None or until - e.last_at > RETRIED:
+            break
+        first, until = e, e.at
+    return first
+
+
 def _spans(outages: Iterable[Outage]) -> Spans[Outage]:
     return Spans(outages, lambda a: a.since, lambda a: a.known)
 
@@ -512,6 +541,9 @@ def _spans(outages: Iterable[Outage]) -> Spans[Outage]:
 _UNDATED = named("clean-start", "clean-shutdown-file", "broker-stopped")
 """These events show a clean stop, but not when it began."""
 AT_ONCE = timedelta(seconds=1)
+RETRIED = timedelta(seconds=15)
+"""A node tries again at least this often to connect: the setup timeout is 10 s (socket.connection.setup.timeout.ms), plus its jitter, and
+the backoff is 1 s."""
 
 
 def availabilities(
@@ -552,6 +584,7 @@ _OF_ROLES = {
     Role.STOP_SEEN: "stop",
     Role.LOG_DIR: "log-dir",
     Role.PAUSE: "pause",
+    Role.UNREACHABLE: "unreachable",
 }
 _WORDS = {kind: word for role, word in _OF_ROLES.items() for kind in of(role=role)}
 _CHANGES = {

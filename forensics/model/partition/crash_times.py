@@ -15,12 +15,13 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from forensics.model.cluster.availability import DETECTION, SLACK, Outage
-from forensics.model.findings import Fact
+from forensics.model.cluster.availability import CLOCK_TOLERANCE, DETECTION, SLACK, Outage
+from forensics.model.findings import Fact, moment
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.last_events import LAST_WORDS, latest
 from forensics.model.partition.placement import STEPS
 from parsers.cached import cached_property
+from parsers.kinds import Role, of
 
 T = TypeVar("T")
 FACTS: tuple[Fact, ...] = (ABSENCES, STEPS, LAST_WORDS)
@@ -34,7 +35,7 @@ class CrashTime:
     start: datetime | None
     latest: datetime | None
     noticed: str
-    """What shows that the broker had crashed by `latest`: a clause that a time follows."""
+    """A clause that says when and how others noticed the crash, which may be a little before `latest` by their clocks."""
 
 
 class CrashTimes:
@@ -47,11 +48,7 @@ class CrashTimes:
         start, back = self._last_line(outage, broker), outage.until
         if outage.latest is None or start is None:
             return CrashTime(start, None, "")
-        lost = outage.life is None or outage.life.followed is None or outage.life.followed.at != outage.latest
-        shown = [
-            (outage.latest, "a controller noticed its absence" if lost else "a new process began"),
-            *self._noticed(broker, start, back),
-        ]
+        shown = [(outage.latest, _noticed(outage, broker)), *self._noticed(broker, start, back)]
         last, noticed = min((s for s in shown if s[0] >= start), default=(start, ""), key=itemgetter(0))
         return CrashTime(start, last, noticed)
 
@@ -64,10 +61,10 @@ class CrashTimes:
         process may print nothing about itself for months before it crashes."""
         for name, a in self._left(broker, start, back):
             if a["times"] == 1 and a["start"] > start and _lasted(a, back):
-                yield a["start"], f"it was removed from the ISR of {name}"
+                yield a["start"] + CLOCK_TOLERANCE, f"broker {broker} was removed from the ISR of {name} at {moment(a['start'])}"
         for name, at in self._lost(broker, start, back):
             if at > start:
-                yield at, f"{name}, which it led, had no leader"
+                yield at + CLOCK_TOLERANCE, f"{name}, which broker {broker} led, had no leader from {moment(at)} on"
 
     def left(self, broker: int, start: datetime | None, back: datetime | None) -> list[str]:
         """Partitions whose ISR lost the broker between its last line and its restart."""
@@ -114,6 +111,16 @@ class CrashTimes:
         for losses in found.values():
             losses.sort(key=_LOST)
         return found
+
+
+def _noticed(outage: Outage, broker: int) -> str:
+    noticed, followed = outage.noticed, outage.life.followed if outage.life is not None else None
+    at = f"at {moment(noticed.at if noticed is not None else None)}"
+    if noticed is None or noticed is followed:
+        return f"a new process of broker {broker} began {at}"
+    if noticed.event in of(role=Role.UNREACHABLE) and noticed.writer is not None:
+        return f"node {noticed.writer} lost its connection to broker {broker} {at}"
+    return f"a controller noticed the absence of broker {broker} {at}"
 
 
 def _start(absence: tuple[str, Mapping[str, Any]]) -> datetime:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.model.cluster.availability import BrokerRun, by_time
+from forensics.model.cluster.availability import CLOCK_TOLERANCE, BrokerRun, by_time
 from forensics.model.cluster.final_state import brokers, partitions, standing
 from forensics.model.events import Event
 from forensics.model.findings import Finding
@@ -156,3 +156,39 @@ def test_a_life_stood_where_it_had_begun_and_not_ended(told: list[tuple[int | No
     at = START + timedelta(seconds=second)
     stood = [life for life, (b, e) in zip(lives, told, strict=True) if (b is None or b <= second) and (e is None or second <= e)]
     assert {id(life) for life in by_time(lives).within(at, at)} == set(map(id, stood))
+
+
+LOST = (
+    "WARN [ReplicaFetcher replicaId={0}, leaderId=3, fetcherId=0] Error in response for fetch request (type=FetchRequest, replicaId={0}) "
+    "(kafka.server.ReplicaFetcherThread)\njava.io.IOException: Connection to 3 was disconnected before the response was read"
+)
+NO_CONNECTION = (
+    "WARN [ReplicaFetcher replicaId={0}, leaderId=3, fetcherId=0] Connection to node 3 (/10.0.0.3:9092) could not be established. "
+    "Broker may not be available. (org.apache.kafka.clients.NetworkClient)"
+)
+
+
+@pytest.mark.parametrize(
+    ("broken", "latest"),
+    [
+        ([(20, LOST), (21, NO_CONNECTION), (27, NO_CONNECTION)], 20),
+        ([(20, NO_CONNECTION), (29, NO_CONNECTION)], 20),
+        ([(11, LOST), (28, NO_CONNECTION)], 28),  # in between it may have been connected
+        ([(5, NO_CONNECTION), (14, NO_CONNECTION), (25, NO_CONNECTION)], 30),  # never connected: shows nothing
+        ([(12, LOST)], 30),  # one lost connection long before shows nothing
+    ],
+)
+def test_a_crash_was_before_another_node_lost_its_connection_for_good(broken: list[tuple[float, str]], latest: float) -> None:
+    s = Story()
+    s.put("broker-3/data/meta.properties", ["version=0", "broker.id=3"])
+    s.line(3, "server", 0, STARTED.format(3))
+    s.leads(3, 10, 2, 100, 100, [3])
+    s.line(1, "server", -100, STARTED.format(1))
+    for at, words in broken:
+        s.line(1, "server", at, words.format(1))
+    s.line(1, "controller", 30, CHANGED.format("", "3"))
+    s.line(3, "server", 60, STARTING)
+    s.line(3, "server", 62, STARTED.format(3))
+    found = crash_of_3(s)
+    assert found is not None and found.start == START + timedelta(seconds=10)
+    assert found.start_latest == START + timedelta(seconds=latest) + CLOCK_TOLERANCE
