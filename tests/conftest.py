@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import settings
 
 from spark.class_archive import SWITCH
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 # Neither is what a user's cache holds a part of any test, nor may a test leave a process behind that fills it.
 os.environ[SWITCH] = "off"
+
+# A deadline measures the machine, not the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

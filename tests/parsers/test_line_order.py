@@ -93,7 +93,7 @@ MOMENTS = st.lists(
 
 
 @given(MOMENTS, st.randoms(use_true_random=False), st.integers(1, 6))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_cut_gives_the_same_order(moments: list[tuple[int, int | None, str]], choose: Any, pieces: int) -> None:
     """Rows and batches, and parts of the log that are put together again; of one line there may be several events."""
     rows, line = [], 1

@@ -142,7 +142,7 @@ CONVERTERS = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.one_of(st.text(max_size=40), st.lists(CONVERTERS, max_size=12).map("".join)), st.text(max_size=80))
 @example("%d{S} %m", "1 x")
 def test_any_pattern_and_any_text(pattern: str, text: str) -> None:

@@ -133,7 +133,7 @@ LINES = st.lists(st.one_of(st.integers(1, 400), st.integers(1, 10**7)), max_size
 
 
 @given(LINES, st.randoms(use_true_random=False), st.integers(1, 6))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_order_and_any_cut_give_the_same_places(lines: list[int], choose: Any, pieces: int) -> None:
     """Rows and batches in any order, and parts of the log that are put together again."""
     rows = rows_of(lines)
@@ -151,7 +151,7 @@ def test_any_order_and_any_cut_give_the_same_places(lines: list[int], choose: An
 
 
 @given(LINES, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_fewer_lines_never_make_a_facet_appear(lines: list[int], data: st.DataObject) -> None:
     fewer = data.draw(st.lists(st.sampled_from(lines), unique=True)) if lines else []
     all_of, some = (facets(passed([rows_of(own)], [True])) for own in (lines, fewer))
@@ -169,7 +169,7 @@ def test_of_several_events_of_one_line_the_first_counts() -> None:
 
 
 @given(LINES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_places_are_few_and_hold_the_ends_of_each_block(lines: list[int]) -> None:
     rows = [row for row in rows_of(lines) if facet_of_line(row["pattern"], row["level"], row["text"]) == "log"]
     kept = facets(passed([rows], [True])).get("log", [])
@@ -203,7 +203,7 @@ def read(content: bytes) -> dict[str, list[int]]:
 
 
 @given(st.lists(st.sampled_from(SAMPLES), min_size=1, max_size=60), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_log_with_fewer_lines_shows_no_more_facets(lines: list[str], data: st.DataObject) -> None:
     keep = data.draw(st.lists(st.booleans(), min_size=len(lines), max_size=len(lines)))
     fewer = [line for line, kept in zip(lines, keep, strict=True) if kept]

@@ -234,7 +234,7 @@ PIECES = st.lists(
 
 
 @given(PIECES, st.sampled_from([b"\n", b"\r\n", b"\x00", b" "]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_bytes(pieces: list[bytes], between: bytes) -> None:
     rows = read(between.join(pieces))
     for batch in batches(rows):
@@ -247,7 +247,7 @@ def test_any_bytes(pieces: list[bytes], between: bytes) -> None:
 
 
 @given(st.lists(st.sampled_from([FIRST, SECOND, TRACE, "plain", "\tat x"]), max_size=20))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_line_is_lost(lines: list[str]) -> None:
     text = "\n".join(lines)
     assert [line for r in read(text) for line in r["text"].split("\n")] == (text.split("\n") if text else [])

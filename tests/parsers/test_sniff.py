@@ -199,7 +199,7 @@ def test_unfinished_checkpoints() -> None:
     assert not is_unfinished("data/replication-offset-checkpoint")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=60), st.binary(max_size=3000))
 def test_any_file_has_a_kind(path: str, head: bytes) -> None:
     assert sniff(Member(path, None, None), head) in KINDS

@@ -809,7 +809,7 @@ def damaged(data: bytes, kind: str, at: int, much: int) -> bytes:
     return data[:at] + (bytes(much) if kind == "zeros" else bytes(range(256))[: much % 256]) + data[at:]
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.sampled_from(WRAPPERS), max_size=3),
     st.lists(DAMAGES, max_size=2),

@@ -42,7 +42,7 @@ def moved(text: str, place: str) -> str:
 
 
 @pytest.mark.parametrize(("pattern", "sample"), WITH_PATHS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(place=PLACES)
 def test_a_line_is_read_wherever_the_log_directory_lies(pattern: Pattern, sample: Sample, place: str) -> None:
     line = moved(sample.line, place)

@@ -109,4 +109,4 @@ class History(RuleBasedStateMachine):
 
 
 TestHistory = History.TestCase
-TestHistory.settings = settings(max_examples=12, stateful_step_count=12, deadline=None)
+TestHistory.settings = settings(max_examples=12, stateful_step_count=12)

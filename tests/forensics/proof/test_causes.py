@@ -73,7 +73,7 @@ def test_an_election_of_which_nothing_is_known_is_not_blamed(election: Possible)
     assert cause(row(election=election), COMMITTED) == UNKNOWN
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(EXAMPLES)
 def test_the_election_is_never_blamed_where_it_cannot_have_been_outside(c: Choices) -> None:
     for found in rows_at_random(c):

@@ -72,7 +72,7 @@ def logs(draw: st.DrawFn) -> Lineage:
     return lineage(1, end, *zip(epochs, offsets, strict=True), start=draw(st.integers(0, end)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(logs(), logs())
 def test_parting_is_the_first_offset_that_differs(one: Lineage, other: Lineage) -> None:
     both = [(o, one.epoch_at(o), other.epoch_at(o)) for o in range(61)]

@@ -88,7 +88,7 @@ from tests.forensics.proof.tables import (
 )
 
 FILE = Path(module.__file__)
-MANY = settings(max_examples=1500, deadline=None)
+MANY = settings(max_examples=1500)
 
 
 # less evidence never makes a verdict surer

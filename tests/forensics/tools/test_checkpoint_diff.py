@@ -263,7 +263,7 @@ def lineages(draw: st.DrawFn) -> tuple[list[tuple[int, int]], int]:
     return list(zip(epochs, starts, strict=True)), draw(st.integers(starts[-1] if starts else 0, 14))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(lineages(), lineages())
 def test_parting_is_what_looking_at_every_offset_gives(
     one: tuple[list[tuple[int, int]], int], other: tuple[list[tuple[int, int]], int]
@@ -276,7 +276,7 @@ def test_parting_is_what_looking_at_every_offset_gives(
     assert parting(copy(1, *one), copy(2, *other)) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.binary(max_size=60), min_size=4, max_size=4), st.text(alphabet="0123456789 -\nt", max_size=60))
 def test_any_bytes_in_these_files_are_compared(contents: list[bytes], text: str) -> None:
     names = ("replication-offset-checkpoint", "recovery-point-offset-checkpoint", "t-0/leader-epoch-checkpoint", "t-0/partition.metadata")

@@ -187,7 +187,7 @@ NAMES = st.lists(st.sampled_from(["a/x", "a/y", "b/x", "b/c/x", "z"]), unique=Tr
 
 
 @given(names=NAMES, chance=st.randoms(use_true_random=False), form=st.sampled_from(["dir", "tar", "tar.gz", "zip"]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_packing_and_order_change_nothing(
     names: list[str], chance: random.Random, form: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -224,7 +224,7 @@ def test_spellings_of_a_topic(text: str, named: bool) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-3, 20)), max_size=40))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_was_split_into_files_comes_back_in_each_files_order(written: list[tuple[int, int]]) -> None:
     """Clocks go back in between; still no file is reordered, and where no clock went back the order is that of time."""
     begin = datetime(2026, 1, 1)

@@ -71,7 +71,7 @@ def test_every_line_that_is_read_is_read_alike_with_other_names() -> None:
 
 
 @given(st.lists(TOPICS, unique=True, min_size=1, max_size=6), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_name_is_left_and_each_is_replaced_by_one_thing(topics: list[str], data: st.DataObject) -> None:
     names = Names()
     stand_ins = {topic: names.add("topic", topic) for topic in topics}
@@ -140,7 +140,7 @@ def test_a_damaged_length_in_an_old_message_moves_nothing() -> None:
 
 @pytest.mark.parametrize("data", [test_batches.V1, test_batches.TWO_EPOCHS, test_batches.DISK_FULL, test_batches.v0(3, b"hunter2"), b""])
 @given(st.data())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_of_a_segment_only_the_bodies_go(data: bytes, chance: st.DataObject) -> None:
     kind = chance.draw(st.sampled_from(["whole", "cut", "flipped", "zeros"]))
     if data and kind == "cut":

@@ -61,7 +61,7 @@ def clusters(draw: st.DrawFn) -> tuple[list[Partition], list[Broker]]:
     return table, brokers
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(clusters())
 def test_any_table_gets_a_sound_plan(cluster: tuple[list[Partition], list[Broker]]) -> None:
     table, brokers = cluster
@@ -100,7 +100,7 @@ def test_any_table_gets_a_sound_plan(cluster: tuple[list[Partition], list[Broker
     assert plan(list(reversed(table)), list(reversed(brokers))) == found, "the order of the input does not matter"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(clusters())
 def test_applied_it_repairs_what_it_names_and_nothing_is_less_even(cluster: tuple[list[Partition], list[Broker]]) -> None:
     table, brokers = cluster
@@ -125,7 +125,7 @@ def test_applied_it_repairs_what_it_names_and_nothing_is_less_even(cluster: tupl
     assert now.of(PREFERRED) is None or set(changes(now, PREFERRED)) <= {p.partition for p in table if p.moving}, "once is enough"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(clusters(), st.integers(1, 5), st.booleans())
 def test_files_hold_the_whole_plan_in_small_batches(cluster: tuple[list[Partition], list[Broker]], batch: int, log_dirs: bool) -> None:
     for step in plan(*cluster).steps:

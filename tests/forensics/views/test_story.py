@@ -431,7 +431,7 @@ def happens(story: Story, broker: int, seconds: int, what: int, epoch: int, offs
     steps[what]()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(st.integers(1, 3), st.integers(-5, 60), st.sampled_from(range(7)), st.integers(0, 5), st.integers(0, 400)), max_size=25

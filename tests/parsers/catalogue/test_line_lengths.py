@@ -112,7 +112,7 @@ def test_only_the_start_of_a_chunk_is_looked_at(monkeypatch: pytest.MonkeyPatch)
     st.lists(st.tuples(st.integers(80, 84), *[st.integers(0, 4)] * 4, st.sets(st.sampled_from("abcd"), max_size=3)), max_size=8),
     st.randoms(),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_parts_give_the_same_in_any_order_and_grouping(
     parts: list[tuple[int, int, int, int, int, set[str]]], choose: random.Random
 ) -> None:

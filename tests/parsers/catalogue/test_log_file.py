@@ -232,7 +232,7 @@ def _log(seed: int, lines: int) -> bytes:
     return "".join(f"{chosen.choice([*LINES, NOISE, TRACE])}\n" for _ in range(lines)).encode()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 1000), st.sampled_from([4096, 5000, 9999, 1 << 15]))
 def test_chunks_make_no_difference(seed: int, chunk: int) -> None:
     data = _log(seed, 150)
@@ -262,7 +262,7 @@ def _remove(data: bytearray, at: int, noise: bytes) -> None:
     del data[at : at + len(noise)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.integers(0, 1000),
     st.lists(
@@ -421,7 +421,7 @@ def test_record_of_several_wrapped_lines() -> None:
     assert (row["line"], row["text"]) == (2, "\n".join(lines[1:-1]))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 1000), st.sampled_from([2000, 5000]))
 def test_chunks_of_wrapped_lines_make_no_difference(seed: int, size: int) -> None:
     data = b"".join(f"{STAMP} stdout F ".encode() + line + b"\n" for line in _log(seed, 60).splitlines())
@@ -445,7 +445,7 @@ WRAPPINGS = (
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(st.sampled_from(WRAPPINGS), st.one_of(st.sampled_from(LINES).map(str.encode), st.binary(max_size=40))), max_size=15)
 )

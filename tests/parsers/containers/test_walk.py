@@ -82,7 +82,7 @@ def test_unread_members_are_skipped(tmp_path: Path) -> None:
 WHOLES = [tar(FILES), tar(FILES, "w:gz"), tar(FILES, "w:xz"), zstandard.compress(tar(FILES)), zipped(FILES), gzip.compress(LINE)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sampled_from(WHOLES), st.lists(st.tuples(st.integers(0), st.integers(0, 255)), max_size=6), st.integers(0))
 def test_damaged_containers_never_crash(
     tmp_path_factory: pytest.TempPathFactory, whole: bytes, hits: list[tuple[int, int]], cut: int
@@ -99,7 +99,7 @@ def test_damaged_containers_never_crash(
         list(read_unit(unit))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=2000))
 def test_any_bytes_come_out_or_are_named(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     assert list(members(put(tmp_path_factory.mktemp("any") / "x", content)))

@@ -94,7 +94,7 @@ contents = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(contents, st.sampled_from(CODECS))
 def test_records_come_back_as_they_were_written(
     told: list[tuple[bytes | None, bytes | None, tuple[tuple[bytes, bytes | None], ...], int]], codec: str
@@ -166,7 +166,7 @@ def test_markers(key: bytes | None, kind: str | None) -> None:
     assert marked(Record(0, 0, key, b"")) == kind
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=200), st.integers(-1, 5), st.sampled_from([*CODECS, "unknown-7"]), st.integers(0, 1), st.booleans())
 def test_any_bytes_give_records_or_a_named_fault(data: bytes, count: int, codec: str, magic: int, packed: bool) -> None:
     number = CODECS.index(codec) if codec in CODECS else 7
@@ -178,7 +178,7 @@ def test_any_bytes_give_records_or_a_named_fault(data: bytes, count: int, codec:
             assert str(fault)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data(), st.sampled_from(["gzip", "snappy", "lz4", "zstd"]))
 def test_any_damage_to_compressed_records_is_a_named_fault(data: st.DataObject, codec: str) -> None:
     packed = bytearray(PACK[codec](b"".join(body(n, Record(0, 1000, b"k", b"value" * 9), 1000) for n in range(9))))

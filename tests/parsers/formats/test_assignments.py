@@ -236,7 +236,7 @@ PIECES = [
 PATHS = st.sampled_from(["plan.json", "brokers/topics/t/partitions/0/state", "config/brokers/1", "brokers/topics/t", "controller_epoch"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.one_of(st.binary(max_size=300), st.lists(st.sampled_from(PIECES), max_size=30).map(b"".join)), PATHS)
 def test_any_bytes_become_rows_or_problems(content: bytes, path: str) -> None:
     read(read_plan, content, path)
@@ -255,7 +255,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(JSON, PATHS)
 def test_any_json_becomes_rows_or_problems(value: Any, path: str) -> None:
     read(read_plan, json.dumps(value).encode(), path)

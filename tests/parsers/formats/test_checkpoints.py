@@ -140,7 +140,7 @@ def test_numbers_as_java_takes_them(text: str, value: int | None) -> None:
     assert checkpoints.integer(text, range(-10, 10)) == value
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.one_of(
         st.binary(max_size=400),

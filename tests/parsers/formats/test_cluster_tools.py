@@ -321,7 +321,7 @@ LINES = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.one_of(st.binary(max_size=300), st.lists(st.sampled_from(LINES), max_size=12).map(b"".join)), st.integers(0, 40))
 def test_any_bytes_become_rows_or_problems(content: bytes, cut: int) -> None:
     read_all(content[: len(content) - cut])

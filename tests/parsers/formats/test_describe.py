@@ -159,7 +159,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.one_of(st.binary(max_size=300), st.lists(st.sampled_from(PIECES)).map(b"".join)))
 def test_any_bytes_become_rows_or_problems(content: bytes) -> None:
     facts, problems = rows(content)

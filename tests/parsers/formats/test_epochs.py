@@ -119,7 +119,7 @@ def test_many_problems_are_counted() -> None:
     assert len(problems) == MAX_PROBLEMS + 1
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.one_of(
         st.binary(max_size=400),

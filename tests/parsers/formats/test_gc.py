@@ -206,7 +206,7 @@ def test_impossible_times(line: str) -> None:
 PIECES = [*(UNIFIED + JAVA_8_CMS + JAVA_8_G1).encode().splitlines(True), b"[", b"]", b"1.0: ", b"[GC ", b", 2.0 secs]", b"\xff\n", b"\n"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.one_of(st.binary(max_size=300), st.lists(st.sampled_from(PIECES), max_size=15).map(b"".join)))
 def test_any_bytes_become_rows(content: bytes) -> None:
     rows(content)

@@ -85,7 +85,7 @@ def test_told_is_where_a_group_turned_and_where_it_ended() -> None:
     assert [(c.offset, c.leader_epoch) for c in history.commits()][-2:] == [(152, 1), (160, 2)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.none() | st.integers(0, 9), st.integers(-1, 2)), min_size=1, max_size=300))
 def test_a_history_keeps_its_end_its_greatest_and_no_more_than_it_may(told: list[tuple[int | None, int]]) -> None:
     history = _History()
@@ -99,7 +99,7 @@ def test_a_history_keeps_its_end_its_greatest_and_no_more_than_it_may(told: list
         assert {c.offset for c in kept if c.offset is not None} >= {max((o for o, _ in told if o is not None), default=None)} - {None}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.tuples(st.none() | st.binary(max_size=40), st.none() | st.binary(max_size=40)), max_size=5),
     st.integers(0, 4),

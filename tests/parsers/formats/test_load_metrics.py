@@ -92,7 +92,7 @@ def test_many_problems_are_counted() -> None:
 PIECES = [b"broker", b",", b";", b"\t", b"cpu", b"1", b"\n", b'"', b"time", b"\x00", b"\r", b"9" * 30]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.one_of(st.binary(max_size=200), st.lists(st.sampled_from(PIECES), max_size=30).map(b"".join)))
 def test_any_bytes_become_rows_or_problems(content: bytes) -> None:
     rows(content)

@@ -247,7 +247,7 @@ SNIPPETS = [
 ]
 
 
-@checks(max_examples=150, deadline=None)
+@checks(max_examples=150)
 @given(st.sampled_from(READERS), st.one_of(st.binary(max_size=300), st.lists(st.sampled_from(SNIPPETS)).map(b"".join)))
 def test_any_bytes_become_rows_or_problems(reader: Reader, content: bytes) -> None:
     facts, problems = rows(reader, content)

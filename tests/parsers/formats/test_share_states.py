@@ -71,7 +71,7 @@ def test_what_tells_no_position_gives_none() -> None:
     assert len(rows([(key(0), b"\0\0\1"), (key(0), struct.pack(">h", 9) + value(0, 7)[2:])], "problem")) >= 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 2), st.none() | st.binary(max_size=70)), max_size=4), st.integers(0, 1))
 def test_any_records_give_rows(told: list[tuple[int, bytes | None]], kind: int) -> None:
     rows([(key(n), v) for n, v in told] + [(key(kind), value(kind, 3) + (v or b"")) for _, v in told])

@@ -71,7 +71,7 @@ def test_what_is_not_known_is_told_and_a_tombstone_is_nothing() -> None:
     assert len(rows([(key(), value(7, 1, []))], "problem")) == 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.none() | st.binary(max_size=30), st.none() | st.binary(max_size=60)), max_size=4), st.integers(0, 2))
 def test_any_records_give_rows(told: list[tuple[bytes | None, bytes | None]], version: int) -> None:
     rows(told)

@@ -196,7 +196,7 @@ LIKE_SYSLOG = Shape(("time", "level"), ("logger",), ("",) * 4, " | ", ": ", "%Y-
 """Levels of five letters stand where syslog has a program."""
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(shapes(), st.integers(0, 10**6))
 @example(SHORTENED, 837075)
 @example(OF_NOTHING, 3)
@@ -354,7 +354,7 @@ def test_listed_layouts_are_not_learned() -> None:
         assert layout_of("\n".join(lines(form)).encode()).pattern is None
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.one_of(
         st.binary(max_size=2000),

@@ -74,7 +74,7 @@ def test_objects_of_a_document(name: str, indent: int | None) -> None:
 
 
 @given(st.lists(st.text(max_size=20), max_size=8), st.integers(1, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_blocks_of_any_size_give_the_same_records(texts: list[str], block: int) -> None:
     rows = [{"@message": LINE, "note": text} for text in ["", *texts]]
     insights = {"results": [[{"field": name, "value": value} for name, value in row.items()] for row in rows]}
@@ -116,7 +116,7 @@ def test_an_incomplete_document_gives_the_records_before_its_end() -> None:
 @given(
     st.binary(max_size=300), st.sampled_from([b"", b"message,host\n", b'{"events":[{"message":"', json.dumps(DOCUMENTS["google"]).encode()])
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_bytes(noise: bytes, begin: bytes) -> None:
     data = begin + noise
     for record in read(data):

@@ -200,7 +200,7 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(PIECES, max_size=12), st.sampled_from([b"", b"\n"]))
 @example([b'{"log":"', b"\xff\xfe", b'","stream":"stdout","time":"2026-11-21T00:15:38.147123456Z"}'], b"\n")
 def test_any_bytes(pieces: list[bytes], between: bytes) -> None:
@@ -258,7 +258,7 @@ IN_RUNS = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(IN_RUNS, st.integers(1, 3), st.sampled_from(["\n", "\n", "\n", "\r\n"])), max_size=30))
 def test_lines_read_at_once_are_those_read_one_by_one(pieces: list[tuple[str, int, str]]) -> None:
     data = "".join((text + end) * times for text, times, end in pieces)

@@ -225,7 +225,7 @@ def test_logs_join_the_copy_they_lie_nearest_to() -> None:
 PATHS = st.text("ab01-/._kafr", max_size=30).map(lambda p: p.strip("/") or "x")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(PATHS, st.lists(st.integers(0, 2**31 - 1), max_size=2), st.booleans()), max_size=12))
 def test_any_paths_have_an_owner_and_the_order_is_nothing(found: list[tuple[str, list[int], bool]]) -> None:
     clues = list({path: Clues(path, tuple(nodes), sure) for path, nodes, sure in found}.values())

@@ -142,7 +142,7 @@ def test_a_saved_copy_with_a_damage_shows_how_far_the_log_had_reached(tail: byte
     assert [(o.offset, o.bound) for o in replica.observations] == [(reach, "at-least")]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.sampled_from(("whole", "crc", "length", "zeros")), min_size=1, max_size=8), st.integers(1, 8))
 def test_damage_never_makes_a_log_reach_further_or_its_end_surer(states: list[str], per_file: int) -> None:
     changes = {"whole": lambda b: b, "crc": flipped, "length": no_length, "zeros": lambda b: bytes(len(b))}

@@ -61,7 +61,7 @@ def timeline(events: pa.Table) -> PartitionTimeline:
 
 
 @given(st.lists(st.sampled_from([*OF_FLOODS, "truncation", "leader-start"]), max_size=30), st.integers(0, 60), st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_is_left_out_is_counted_and_only_of_floods(kinds: list[str], flaps_: int, pieces: int) -> None:
     told = [*({"event": kind, "leader_epoch": 1} for kind in kinds), *flaps(flaps_, 1), *({"event": kind} for kind in kinds)]
     whole, other = table(told), table([{"event": "isr-shrink"}] * 5, 1)

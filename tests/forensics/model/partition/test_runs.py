@@ -58,7 +58,7 @@ def story(table: pa.Table, cluster: Cluster) -> list[Any]:
 
 
 @given(LINES, TOPICS, st.integers(0, 20), st.sampled_from([1, 2, 64]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_timeline_is_that_of_all_rows(told: Any, topic: list[tuple[str, int]], cut: int, piece: int) -> None:
     of_topic = [Event(event=kind, topic="t", at=NOON + timedelta(seconds=at), source="controller") for kind, at in topic]
     cluster = Cluster(copies=frozenset({"c", "copy"}), events=of_topic, recreated={"t": [e.at for e in of_topic]} if topic else {})

@@ -110,7 +110,7 @@ def test_spoilt_samples(expression: tuple[str, str]) -> None:
     agree("\n".join(re.sub(*expression, line, count=3) for line in [*SAMPLES[SPOILT.index(expression) % 3 :: 3], UNKNOWN]).encode())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 10_000),
     st.sampled_from(sorted(LAYOUTS)),
