@@ -46,5 +46,9 @@ phases = (Phase.explicit, Phase.generate)
 settings.register_profile(
     "mutation", derandomize=True, database=None, deadline=None, phases=phases, suppress_health_check=list(HealthCheck)
 )
-settings.load_profile("mutation")
 install()
+
+
+def pytest_configure() -> None:
+    """Loads the profile after conftest has loaded its own."""
+    settings.load_profile("mutation")
