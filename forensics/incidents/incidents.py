@@ -89,7 +89,9 @@ def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]
         return (roots.get(f) if f.kind in causes else None) or events.followed(f)
 
     by_kind = [folded(findings[rule.kind], rule, incident_of) for rule in rules if rule.kind in findings]
-    merged = sorted((f for same_kind in sorted(filter(None, by_kind), key=_gravity) for f in same_kind), key=urgency)
+    declared = {rule.kind: rule for rule in rules}
+    merged = [f for same_kind in sorted(filter(None, by_kind), key=_gravity) for f in same_kind]
+    merged.sort(key=lambda f: urgency(f, declared[f.kind]))
     by_incident: dict[str, list[Finding]] = defaultdict(list)
     for f in merged:
         if f.incident is not None:

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from enum import IntEnum, auto
 from typing import Any
 
 import pyarrow as pa
@@ -560,6 +561,23 @@ Hindsight = Callable[[Cluster, Rows, Mapping[str, Sequence[Statement]]], Iterabl
 Words = Callable[[Finding, Sequence[Statement]], str]
 
 
+class Urgency(IntEnum):
+    """What the reader must act on first, in this order."""
+
+    LOST = auto()
+    """Records are lost, or replicas differ."""
+    UNAVAILABLE = auto()
+    """While it lasts, clients cannot read or write."""
+    AT_RISK = auto()
+    """While it lasts, one more failure loses records or makes partitions unavailable."""
+    BROKEN = auto()
+    """While it lasts, something does not work, or is not known to work."""
+    OVER = auto()
+    """It is over, or it is a setting."""
+    MINOR = auto()
+    """Its severity is low or info."""
+
+
 @dataclass(frozen=True)
 class Aggregation:
     """How the findings of one event become one (forensics.incidents.folding): those of one incident, or of one time if they have no
@@ -605,6 +623,8 @@ class Rule:
     """Causes for which its findings are root causes; empty: any cause."""
     of_evidence: bool = False
     """Judges the whole evidence, and not each cluster that used these brokers."""
+    urgency: Urgency = Urgency.BROKEN
+    """Urgency of its findings that are not minor, until they are over; LOST: also afterwards, except records that were never committed."""
 
 
 def timestamp(at: datetime | None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, moment, quote
 from forensics.model.partition.absences import absences
 from forensics.model.partition.durability import as_settled, at_min_isr, min_isr, required
 from forensics.model.partition.log_coverage import silence_words, silent_leaders
@@ -71,6 +71,7 @@ RULE = Rule(
     kind="at-min-isr",
     rank=220,
     level="low",
+    urgency=Urgency.AT_RISK,
     meaning="The ISR was exactly as large as min.insync.replicas: one more failure blocks acks=all writes, or loses records if min.insync.replicas=1.",
     benign=("min.insync.replicas equals the replication factor: then this is always so (see risky-setting).",),
     references=("KIP-351",),

@@ -13,7 +13,7 @@ from typing import Any
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.comparisons import BUSY_MS
 from forensics.model.cluster.facts import Cluster, Node, Source
-from forensics.model.findings import Evidence, Finding, Rule, brokers_named, counted, moment, quote
+from forensics.model.findings import Evidence, Finding, Rule, Urgency, brokers_named, counted, moment, quote
 from forensics.thresholds import HARMFUL_SKEW_MS, MAX_CLOCK_STEPS, MIN_SKEW_MS
 
 
@@ -131,6 +131,7 @@ RULE = Rule(
     kind="clock-skew",
     rank=500,
     level="info",
+    urgency=Urgency.OVER,
     meaning="A clock was wrong by more than the uncertainty of its estimate; times are corrected, raw lines are not.",
     benign=("A time zone other than UTC is not an error: zones differ by whole quarters of an hour.",),
     cluster=detect,

@@ -16,7 +16,7 @@ from forensics.model.cluster.effective import MIN_ISR, UNCLEAN, deciding, effect
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import BROKER, CLUSTER, Change
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import elections
 from forensics.proof.losses import losses
@@ -204,6 +204,7 @@ RULE = Rule(
     kind="config-drift",
     rank=480,
     level="medium",
+    urgency=Urgency.OVER,
     meaning="A durability setting was made less safe while the cluster was running. High if this caused a loss or an unclean election.",
     benign=(
         "A topic that was created with the value: nothing was changed.",

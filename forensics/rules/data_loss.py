@@ -18,6 +18,7 @@ from forensics.model.findings import (
     Rule,
     Salvageable,
     Statement,
+    Urgency,
     brokers_named,
     counted,
     moment,
@@ -452,6 +453,7 @@ RULE = Rule(
     kind="data-loss",
     rank=10,
     level="critical",
+    urgency=Urgency.LOST,
     meaning="An offset range of a leader's log is lost. Committed: below the high watermark, so consumers may have read it and acks=all producers may have got an acknowledgement. Not committed: only producers with acks=0 or acks=1 can have got one.",
     benign=(
         "A truncation of records that the leader still has (the follower fetches them again).",

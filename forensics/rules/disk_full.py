@@ -8,7 +8,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, quote
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -40,6 +40,7 @@ RULE = Rule(
     kind="disk-full",
     rank=283,
     level="high",
+    urgency=Urgency.AT_RISK,
     meaning="A broker could not write because its disk, or its quota on it, was full.",
     benign=("A disk is also called full if it has no free inodes or a quota is used up.",),
     cluster=detect,

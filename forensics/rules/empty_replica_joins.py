@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, moment, quote
 from forensics.model.partition.log_coverage import CLOCK, ORDER, log_coverage
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State
@@ -68,6 +68,7 @@ RULE = Rule(
     kind="empty-replica-joins",
     rank=140,
     level="medium",
+    urgency=Urgency.AT_RISK,
     meaning="A replica restarted with an empty log while it was still in the ISR, so it could be elected. High if it was.",
     benign=("A broker with a new disk that had left the ISR before: it copies the log and rejoins.",),
     references=("KIP-903", "KAFKA-14139", "KAFKA-14617"),

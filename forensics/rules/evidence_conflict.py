@@ -10,7 +10,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.identity import Conflict
 from forensics.model.cluster.names import Name, names
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Evidence, Finding, Rule, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Urgency, brokers_named, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import handovers
 from forensics.proof.verdict import Handover, Interval, conflicts
@@ -169,6 +169,7 @@ RULE = Rule(
     kind="evidence-conflict",
     rank=490,
     level="medium",
+    urgency=Urgency.OVER,
     meaning="Two statements contradict each other: about one hand-over of a partition, whose verdict is then unknown, or about the broker or cluster of a file.",
     partition=judge_partition,
     cluster=detect,

@@ -7,7 +7,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Evidence, Finding, Rule, brokers_named, counted, moment, quote, some
+from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Urgency, brokers_named, counted, moment, quote, some
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.log_coverage import filtered_files, log_coverage
 from forensics.model.partition.timeline import PartitionTimeline
@@ -192,6 +192,7 @@ RULE = Rule(
     kind="evidence-gap",
     rank=510,
     level="low",
+    urgency=Urgency.OVER,
     meaning="Files are missing or unreadable; the report cannot use their content.",
     partition=judge_partition,
     cluster=detect,

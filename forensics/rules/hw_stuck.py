@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 from forensics.model.cluster.effective import Effective, strict
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Range, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Range, Rule, Urgency, moment, quote
 from forensics.model.partition.durability import below_min_isr, min_isr, required
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.replicas import Disk, Replica
@@ -105,7 +105,7 @@ def _finding(stuck: _Stuck, timeline: PartitionTimeline) -> Finding:
         confidence="certain" if stuck.all_collected else "probable",
         brokers=(disk.broker,),
         leader_epoch=now.known_epoch,
-        end=disk.high_watermark.at,
+        start=disk.high_watermark.at - stuck.waited if disk.high_watermark.at is not None else None,
         offsets=(beyond,),
         summary=f"{timeline.name}: offsets {beyond} are in the log but above the high watermark {stuck.hw}: not lost, not readable",
         explanation=(
@@ -158,6 +158,7 @@ RULE = Rule(
     kind="hw-stuck",
     rank=160,
     level="high",
+    urgency=Urgency.UNAVAILABLE,
     meaning="Records are in the leader's log and the in-sync replicas have them, but the high watermark does not advance: unreadable, not lost.",
     benign=(
         "A checkpoint that was written just before the records: the file is up to replica.high.watermark.checkpoint.interval.ms old.",

@@ -8,7 +8,7 @@ from itertools import combinations, takewhile
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Range, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Range, Rule, Urgency, moment, quote
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.elections import elections
@@ -268,6 +268,7 @@ RULE = Rule(
     kind="log-divergence",
     rank=30,
     level="critical",
+    urgency=Urgency.LOST,
     meaning="Replicas have different records at the same offsets, below offsets on which they agree or in the same leader epoch.",
     benign=(
         "A replica that has not rejoined yet: it truncates its tail of an older leader epoch when it does.",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, moment, quote
 from forensics.model.partition.absences import IN_ORDER, Interval, absences
 from forensics.model.partition.eligible import eligible_leaders, named_eligible
 from forensics.model.partition.final_state import DESCRIBED
@@ -120,6 +120,7 @@ RULE = Rule(
     kind="offline-partition",
     rank=200,
     level="high",
+    urgency=Urgency.UNAVAILABLE,
     meaning="A partition had no leader: clients could not write to it or read from it.",
     benign=(
         "A change of leaders that takes less than a second.",

@@ -13,7 +13,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Rule, brokers_named, moment, quote
+from forensics.model.findings import Finding, Rule, Urgency, brokers_named, moment, quote
 from forensics.thresholds import NO_QUORUM
 
 _LOOKING = frozenset({"candidate", "prospective"})
@@ -111,6 +111,7 @@ RULE = Rule(
     kind="quorum-lost",
     rank=278,
     level="high",
+    urgency=Urgency.UNAVAILABLE,
     meaning="The metadata quorum had no leader for longer than an election takes.",
     benign=("An ordinary election, at a start or after the leader stopped, ends within seconds.",),
     cluster=detect,

@@ -14,7 +14,7 @@ from forensics.model.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, E
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import INTERNAL_TOPICS
 from forensics.model.cluster.versions import versions
-from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, brokers_named, counted, quote, some
+from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, Urgency, brokers_named, counted, quote, some
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
 from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
 
@@ -400,6 +400,7 @@ RULE = Rule(
     kind="risky-setting",
     rank=440,
     level="medium",
+    urgency=Urgency.OVER,
     meaning="A durability setting has a value with which records can be lost or writes refused; the text names the consequences here, or the possible ones.",
     benign=("A cluster for records that may be lost.",),
     references=("KIP-106", "KIP-966", "KAFKA-15583"),

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, moment, quote
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 
@@ -82,6 +82,7 @@ RULE = Rule(
     kind="stale-isr-candidate",
     rank=190,
     level="medium",
+    urgency=Urgency.AT_RISK,
     meaning="A fenced or stopping broker was added to an ISR.",
     benign=("A broker that was unfenced before it joined.",),
     references=("KIP-841", "KAFKA-13916", "KAFKA-15021"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import Cause, FailedStart, cause_of, exception, failed_starts, named_node
-from forensics.model.findings import Aggregation, Finding, Rule, counted, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, counted, moment, quote
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -71,6 +71,7 @@ RULE = Rule(
     kind="start-failed",
     rank=282,
     level="high",
+    urgency=Urgency.UNAVAILABLE,
     meaning="A broker or controller ended while it was starting; the cause is the one that its errors name.",
     benign=("A second process that finds the log directories in use ends, and the first one continues.",),
     cluster=detect,

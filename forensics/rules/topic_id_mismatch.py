@@ -7,7 +7,7 @@ from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 
@@ -54,6 +54,7 @@ RULE = Rule(
     kind="topic-id-mismatch",
     rank=84,
     level="high",
+    urgency=Urgency.UNAVAILABLE,
     meaning="A broker refused to lead or follow because the log on its disk belongs to another topic of the same name (INCONSISTENT_TOPIC_ID).",
     benign=("A request that was sent before a topic was deleted and created again is refused once, and the next one is accepted.",),
     partition=detect,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, moment, quote
 from forensics.model.partition.log_coverage import silent_leaders
 from forensics.model.partition.replicas import EXACT
 from forensics.model.partition.timeline import PartitionTimeline, Term
@@ -110,6 +110,7 @@ RULE = Rule(
     kind="unclean-election",
     rank=20,
     level="critical",
+    urgency=Urgency.LOST,
     meaning="The controller elected a leader from outside the ISR. Every record that this replica did not have is lost, and the old leader truncates its copy when it returns.",
     benign=(
         "A leader epoch that rises while the leader stays the same (an ISR shrink or a reassignment).",

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from forensics.model.cluster.effective import Effective, strict
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, moment, quote
 from forensics.model.partition.absences import IN_ORDER, UNKNOWN, Interval, absences
 from forensics.model.partition.durability import as_settled, below_min_isr, min_isr, required
 from forensics.model.partition.log_coverage import silence_words, silent_leaders
@@ -128,6 +128,7 @@ RULE = Rule(
     kind="under-min-isr",
     rank=210,
     level="high",
+    urgency=Urgency.UNAVAILABLE,
     meaning="The ISR was smaller than min.insync.replicas: acks=all writes are refused, and other writes are on too few replicas.",
     benign=("Brokers that were shut down cleanly one after the other and are back in sync, with no refused write in evidence (medium).",),
     references=("KAFKA-15583",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, moment, quote
 from forensics.model.partition.absences import (
     CRASHED,
     EXPECTED,
@@ -130,6 +130,7 @@ RULE = Rule(
     kind="under-replicated",
     rank=230,
     level="medium",
+    urgency=Urgency.AT_RISK,
     meaning="Some assigned replicas were out of sync for a while: fewer further failures lead to a loss.",
     benign=(
         "A rolling restart: the partitions of each broker miss it until it is back (low).",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Evidence, Finding, Rule
+from forensics.model.findings import Evidence, Finding, Rule, Urgency
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -29,6 +29,7 @@ RULE = Rule(
     kind="unrecognised-lines",
     rank=520,
     level="info",
+    urgency=Urgency.OVER,
     meaning="Some relevant lines were not recognised.",
     cluster=detect,
     of_evidence=True,

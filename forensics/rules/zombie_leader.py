@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, moment, quote
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.replicas import FollowerStart
 from forensics.model.partition.timeline import PartitionTimeline, Term
@@ -74,6 +74,7 @@ RULE = Rule(
     kind="zombie-leader",
     rank=70,
     level="high",
+    urgency=Urgency.AT_RISK,
     meaning="A leader did not know that it was deposed, and continued to accept writes.",
     benign=("The short time between an election and the old leader's LeaderAndIsr request.", "A leader that had crashed."),
     references=("KIP-101", "KIP-320", "KAFKA-12686"),

@@ -1,0 +1,57 @@
+"""The order of findings: the reader must act on the first one first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from forensics.incidents.findings import Findings
+from forensics.incidents.incidents import incidents
+from forensics.model.findings import Finding
+from forensics.rules import RULES
+
+NOON = datetime(2026, 11, 21, 12)
+
+
+def one(kind: str, severity: str, *, over: bool, committed: bool | None = None, cluster: int = 0) -> Finding:
+    end = NOON + timedelta(minutes=1) if over else None
+    about = ("t", 0) if kind != "broker-crash" else (None, None)
+    return Finding(
+        kind=kind,
+        severity=severity,
+        confidence="certain",
+        topic=about[0],
+        partition=about[1],
+        brokers=(1,),
+        start=NOON,
+        end=end,
+        committed=committed,
+        cluster=cluster,
+        summary=f"{kind} {over}",
+        explanation="",
+        evidence=(),
+    )
+
+
+def test_losses_come_first_then_what_is_unavailable_at_risk_broken_over_and_minor() -> None:
+    expected = [
+        one("data-loss", "critical", over=True, committed=True),
+        one("offline-partition", "high", over=False),
+        one("under-replicated", "medium", over=False),
+        one("broker-crash", "medium", over=False),
+        one("under-min-isr", "high", over=True),
+        one("at-min-isr", "low", over=False),
+    ]
+    found = Findings()
+    found.add(reversed(expected))
+    ordered, _ = incidents(found, RULES)
+    assert [f.summary for f in ordered] == [f.summary for f in expected]
+
+
+def test_what_was_never_committed_and_what_an_earlier_cluster_suffered_is_over() -> None:
+    current = one("under-replicated", "medium", over=False)
+    for past in (one("data-loss", "high", over=True, committed=False), replace(one("offline-partition", "high", over=False), cluster=-1)):
+        found = Findings()
+        found.add((past, current))
+        ordered, _ = incidents(found, RULES)
+        assert [f.kind for f in ordered] == ["under-replicated", past.kind]
