@@ -46,7 +46,7 @@ def given(texts: Iterable[str], base: Limits = DEFAULTS) -> Limits:
     for text in texts:
         match = re.fullmatch(r"(\w+)=(\d{1,15})([kmg]?)", text.strip().lower())
         if match is None or match[1] not in known or not int(match[2]):
-            raise ValueError(f"{text!r} is none of {', '.join(sorted(known))} with a number, as stream=16g")
+            raise ValueError(f"{text!r} is not a limit; give NAME=NUMBER, for example stream=16g (names: {', '.join(sorted(known))})")
         base = replace(base, **{match[1]: int(match[2]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[3]]})
     return base
 

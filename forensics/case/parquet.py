@@ -25,7 +25,7 @@ def check(directory: Path, evidence: Iterable[str]) -> None:
     """Raises Refused if the tables cannot be written here; existing tables are replaced, anything else never."""
     outside(directory, evidence)
     if directory.exists() and not (directory.is_dir() and {p.name for p in directory.iterdir()} <= {t.file for t in EXPORTED}):
-        raise Refused(f"{directory}: there is something else; tables go into a directory of their own")
+        raise Refused(f"{directory}: the directory has other files than such tables; give a new or an empty one")
 
 
 def write(report: Report, directory: Path) -> None:

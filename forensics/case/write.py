@@ -32,6 +32,7 @@ from forensics.model.cluster.facts import Archive, Cluster, Measure, Source
 from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
+from forensics.output.files import in_evidence
 from forensics.output.version import version
 from forensics.views.document import rules_digest
 from forensics.views.headline import headline
@@ -68,17 +69,16 @@ def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
         return
     if is_case(directory):
         if not force:
-            raise Refused(f"{directory}: there is a case already; --force replaces it")
+            raise Refused(f"{directory}: there is a case already; give another directory, or --force to replace the case")
     elif not directory.is_dir() or any(directory.iterdir()):
-        raise Refused(f"{directory}: it is there, and no case")
+        what = "the directory is not empty and is not a case" if directory.is_dir() else "this is a file"
+        raise Refused(f"{directory}: {what}; give a new directory")
 
 
 def outside(directory: Path, evidence: Iterable[str]) -> None:
     """Raises Refused if the path lies in the evidence."""
-    place = directory.resolve()
-    for path in evidence:
-        if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
-            raise Refused(f"{directory}: it lies in the evidence ({path}), which is never written to")
+    if reason := in_evidence(directory, evidence):
+        raise Refused(f"{directory}: {reason}")
 
 
 def write(

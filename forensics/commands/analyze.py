@@ -6,7 +6,7 @@ Here: its options, the options of every report, and the output. Not here: readin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,9 +15,11 @@ import click
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.exports import Exports, export_options
 from forensics.commands.help import Command
-from forensics.commands.inputs import EvidenceInput, Input, in_case, open_case, open_input
+from forensics.commands.inputs import CaseInput, EvidenceInput, Input, in_case, open_case, open_input
 from forensics.commands.output import console
+from forensics.commands.rescue import rescue
 from forensics.commands.selection import Request, check, selection_options
+from forensics.commands.targets import OutputDirectory, noted, written
 
 if TYPE_CHECKING:
     from forensics.incidents.judging import Asked
@@ -73,7 +75,7 @@ def report_options(command: F) -> F:
 @click.option(
     "--case",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=OutputDirectory(),
     help="Keep the result in this directory, which other commands read without the evidence.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing case.")
@@ -82,7 +84,7 @@ def command(
     timezone: str | None,
     clock_offsets: tuple[str, ...],
     master: str | None,
-    case: Path | None,
+    case: str | None,
     force: bool,
     exports: Exports,
     fail_on: str | None,
@@ -98,31 +100,43 @@ def command(
     to stdout; then nothing else is printed.
     """
     exports.check(paths)
+    if force and case is None:
+        raise click.UsageError("--force replaces a case; name the case with --case DIR, or leave out --force")
     if case is not None:
         from forensics.case.write import check
 
-        check(case, paths, force=force)
+        check(Path(case), paths, force=force)
     progress = Progress()
     found = open_input(paths, timezone, clock_offsets, master, progress)
     if case is not None:
         if not isinstance(found, EvidenceInput):
             raise Unusable(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
-        found.keep(case, progress)
-        found = open_case(str(case))
+        with noted(case):
+            found.keep(Path(case), progress)
+        if case in written().paths:
+            found = open_case(case)
     report(found, progress, exports, Request(**requested), weights, fail_on)
 
 
 def report(found: Input, progress: Progress, exports: Exports, request: Request, weights: Mapping[str, float], fail_on: str | None) -> None:
     """Shows the results."""
     selection = request.selection(found.cluster)
-    with in_case(found, progress) if exports.needs_case else nullcontext(found) as source:
+    with ExitStack() as stack:
+        source = found
+        if exports.needs_case:
+            try:
+                source = stack.enter_context(in_case(found, progress))
+            except OSError as error:
+                exports.without_case(error)
         source.cluster.weights = dict(weights)
         options = [*request.words, *(word for metric, weight in weights.items() for word in ("--weight", f"{metric}={weight:g}"))]
         with progress.stage("Judging partitions" if isinstance(source, EvidenceInput) else "Bringing findings together"):
             complete = report_of(source, selection.has_partition if selection.by_partition else None, options)
         check(selection, complete, source)
         shown = _narrowed(complete, selection) if selection else complete
-        if not exports.write(shown, source):
+        to_stdout = exports.write(shown, source if isinstance(source, CaseInput) else None)
+        rescue(found, source, exports, options, progress)
+        if not to_stdout:
             from forensics.views.text import show
 
             show(shown, console())

@@ -30,10 +30,11 @@ from forensics.commands.evidence import (
     start,
     started,
 )
-from forensics.commands.exports import Exports, summary_options
+from forensics.commands.exports import Exports, summary_options, write
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput
 from forensics.commands.output import console
+from forensics.commands.targets import OutputDirectory, noted, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -84,7 +85,7 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
     "--out",
     required=True,
     metavar="TABLES",
-    type=click.Path(path_type=Path),
+    type=OutputDirectory(),
     help="Directory of the tables: a new one, or that of an earlier audit.",
 )
 @click.option(
@@ -110,7 +111,7 @@ def command(
     timezone: str | None,
     clock_offsets: tuple[str, ...],
     master: str | None,
-    out: Path,
+    out: str,
     layout: str | None,
     no_records: bool,
     force: bool,
@@ -139,14 +140,15 @@ def command(
     shown = [without_secrets(absolute(path)) for path in paths]
     settings = Settings(shown, layout, given_options, not no_records)
     progress = Progress()
-    try:
-        with Archive(out, settings, force=force) as archive:
-            failed, remarks = _run(archive, paths, options, master, progress)
-    except OSError as error:
-        raise click.FileError(str(error.filename or out), error.strerror or str(error)) from None
+    failed: dict[str, str] | None = None
+    written().advice.append("Everything that was committed is kept. Free some space, and run the same command again to go on.")
+    with noted(out), Archive(Path(out), settings, force=force) as archive:
+        failed, remarks = _run(archive, paths, options, master, progress)
+    if failed is None:
+        return
     from forensics.audit.audited import Audit
 
-    show_clusters(Audit(out), exports, fail_on, failed, remarks)
+    show_clusters(Audit(Path(out)), exports, fail_on, failed, remarks)
 
 
 def show_clusters(
@@ -156,7 +158,9 @@ def show_clusters(
     from forensics.views.clusters import Clusters, show
 
     clusters = Clusters({name: audit.entry(name)["summary"] for name in audit.clusters}, failed or {}, remarks)
-    if not exports.write_summary(clusters, partial(_cluster_files, audit)):
+    to_stdout = exports.write_summary(clusters, partial(_cluster_files, audit))
+    written().advice[:] = exports.go_on(str(audit.directory), ())
+    if not to_stdout:
         show(clusters, console())
     worst = clusters.worst()
     if fail_on is not None and worst is not None and LEVELS.index(worst) >= LEVELS.index(fail_on):
@@ -170,16 +174,14 @@ def _cluster_files(audit: Audit, format: FileFormat, file: str) -> dict[str, str
     from forensics.commands.inputs import CaseInput
 
     directory = Path(file).with_suffix(".clusters")
-    try:
-        directory.mkdir(exist_ok=True)
-    except OSError as error:
-        raise click.FileError(str(directory), error.strerror or str(error)) from None
     paths = {}
-    for name in audit.clusters:
-        case = CaseInput(audit.case(name))
-        target = directory / f"{escaped(name)}{format.extension}"
-        Exports([(format, str(target))]).write(report_of(case, None), case)
-        paths[name] = f"{quote(directory.name)}/{quote(target.name)}"
+    with noted(directory):
+        directory.mkdir(exist_ok=True)
+        for name in audit.clusters:
+            case = CaseInput(audit.case(name))
+            target = directory / f"{escaped(name)}{format.extension}"
+            write(format, str(target), report_of(case, None), case)
+            paths[name] = f"{quote(directory.name)}/{quote(target.name)}"
     return paths
 
 

@@ -40,6 +40,7 @@ CLUSTER = "forensics.cluster"
 MEMORY = "forensics.memory"
 LEAST_MEMORY = 512 * 2**20
 """Spark does not start with a smaller heap."""
+_REMOTE = re.compile(r"yarn|(spark|k8s|sc)://.+")
 QUIET_S = 1.0
 """Shorter work is not reported."""
 PERIOD_S = 0.5
@@ -91,6 +92,32 @@ def _limits(context: click.Context, option: click.Parameter, texts: tuple[str, .
         context.meta[LIMITS] = given(texts)
     except ValueError as error:
         raise click.BadParameter(str(error), context, option) from None
+
+
+def _timezone(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    """Checks the time zone before anything is read."""
+    zone(text)
+    return text
+
+
+def _clock_offsets(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Checks the clock offsets before anything is read."""
+    brokers = [clock_offset(text)[0] for text in texts]
+    if twice := next((broker for broker in brokers if brokers.count(broker) > 1), None):
+        raise click.BadParameter(f"broker {twice} has two offsets; give one for each broker", context, option)
+    return texts
+
+
+def _master(context: click.Context, option: click.Parameter, url: str | None) -> str | None:
+    """Rejects what is not the URL of a Spark master before a JVM starts."""
+    if url is None:
+        return None
+    from spark.session import LOCAL
+
+    if not LOCAL.fullmatch(url) and not _REMOTE.fullmatch(url):
+        message = f"{url!r} is not a Spark master; give local[N], spark://HOST:PORT, yarn or k8s://https://HOST:PORT"
+        raise click.BadParameter(message, context, option)
+    return url
 
 
 def _memory(context: click.Context, option: click.Parameter, size: str | None) -> None:
@@ -146,6 +173,7 @@ def _reading(command: F, paths: str) -> F:
         click.option(
             "--timezone",
             metavar="ZONE",
+            callback=_timezone,
             help="Time zone of the log lines, for example Europe/Berlin or +02:00; default is an estimate for each broker.",
         ),
         click.option(
@@ -153,6 +181,7 @@ def _reading(command: F, paths: str) -> F:
             "clock_offsets",
             multiple=True,
             metavar="BROKER=SECONDS",
+            callback=_clock_offsets,
             help="How far the clock of a broker is ahead (+) or behind (-), for example 2=-1.5 (may be repeated).",
         ),
         click.option(
@@ -179,7 +208,9 @@ def _reading(command: F, paths: str) -> F:
             callback=_memory,
             help="Spark heap, for example 8g; default is half of the machine's memory, at most 4g.",
         ),
-        click.option("--master", metavar="URL", help="URL of a Spark master; default is to run Spark inside this command."),
+        click.option(
+            "--master", metavar="URL", callback=_master, help="URL of a Spark master; default is to run Spark inside this command."
+        ),
     ):
         command = decorate(command)
     return command
@@ -323,7 +354,7 @@ def _nothing_usable(paths: Sequence[str], cluster: Cluster) -> str:
     from parsers.containers.storage import without_secrets
 
     problem = next((f" ({s.problem})" for s in cluster.sources if s.problem), "")
-    return f"No Kafka logs or checkpoints found in {', '.join(map(without_secrets, paths))}{problem}; docs/collecting.md lists what to collect."
+    return f"No Kafka logs or checkpoints found in {', '.join(map(without_secrets, paths))}{problem}; `kafka-forensics collect --print` prints a script that collects them."
 
 
 def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:

@@ -6,6 +6,7 @@ themselves, a module each (forensics.formats).
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -15,16 +16,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from forensics.commands.output import write_pieces
+from forensics.commands.targets import STDOUT, OutputDirectory, OutputFile, noted, reason, written
 from forensics.formats import FORMATS
 from forensics.output.format import DirectoryFormat, FileFormat, Format
 
 if TYPE_CHECKING:
-    from forensics.commands.inputs import Input
+    from forensics.commands.inputs import CaseInput
     from forensics.views.clusters import Clusters
     from forensics.views.document import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
-STDOUT = "-"
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,7 @@ class Exports:
     targets: Sequence[tuple[Format, str]] = ()
 
     def check(self, evidence: Iterable[str] = ()) -> None:
-        """Rejects impossible targets before anything is read. Raises click.UsageError and other click.ClickExceptions."""
-        to_stdout = [f for f, target in self.targets if isinstance(f, FileFormat) and target == STDOUT]
-        if refused := [f for f in to_stdout if not f.stdout]:
-            raise click.UsageError(f"{refused[0].option} cannot go to stdout; give a file")
-        if len(to_stdout) > 1:
-            raise click.UsageError(f"only one of {' and '.join(f.option for f in to_stdout)} can go to stdout")
+        """Rejects directories that a format cannot use. Raises click.ClickException."""
         for format, target in self.targets:
             if isinstance(format, DirectoryFormat):
                 format.check(Path(target), evidence)
@@ -47,19 +43,21 @@ class Exports:
     @property
     def needs_case(self) -> bool:
         """Whether one of the formats needs a case."""
-        return any(isinstance(format, FileFormat) and format.needs_case for format, _ in self.targets)
+        return any(format.needs_case for format, _ in self.targets)
 
-    def write(self, report: Report, source: Input) -> bool:
-        """Writes the formats; returns whether one of them went to stdout. Raises click.FileError."""
+    def write(self, report: Report, source: CaseInput | None) -> bool:
+        """Writes the formats; returns whether one of them went to stdout. If one cannot be written, that is noted (targets.noted), and the
+        others are written. `source` None: the formats that need a case are left out."""
         for format, target in self.targets:
-            if isinstance(format, FileFormat):
-                write_pieces(format.pieces(report, source) if format.needs_case else format.pieces(report), target)
-            elif isinstance(format, DirectoryFormat):
-                try:
-                    format.write(report, Path(target))
-                except OSError as error:
-                    raise click.FileError(target, error.strerror or str(error)) from None
+            if source is not None or not format.needs_case:
+                with noted(target):
+                    write(format, target, report, source)
         return self._stdout_used()
+
+    def without_case(self, error: OSError) -> None:
+        """Notes that the formats that need a case cannot be written, because the case cannot."""
+        why = f"a temporary case is needed for it, and could not be written: {reason(error)}; TMPDIR chooses another place"
+        written().failed += [(target, why) for format, target in self.targets if format.needs_case]
 
     def check_summary(self) -> None:
         """Like `check`, for all clusters of an audit."""
@@ -69,23 +67,43 @@ class Exports:
         self.check()
 
     def write_summary(self, clusters: Clusters, cluster_files: Callable[[FileFormat, str], Mapping[str, str]]) -> bool:
-        """Writes the formats for all clusters of an audit; returns whether one of them went to stdout. Raises click.FileError.
-        `cluster_files` writes a file for each cluster next to a target, and returns their paths relative to the target."""
+        """Writes the formats for all clusters of an audit; returns whether one of them went to stdout. What cannot be written is noted
+        (targets.noted). `cluster_files` writes a file for each cluster next to a target, and returns their paths relative to the target."""
         for format, target in self.targets:
             assert isinstance(format, FileFormat) and format.summary is not None
             links = cluster_files(format, target) if format.summary.cluster_files and target != STDOUT else {}
-            write_pieces(format.summary.pieces(clusters, links), target)
+            with noted(target):
+                write_pieces(format.summary.pieces(clusters, links), target)
         return self._stdout_used()
+
+    def go_on(self, case: str, words: Sequence[str]) -> list[str]:
+        """Lines with the command that writes from a case, or from the tables of an audit, the formats that could not be written. `words`: its
+        other options."""
+        missing = {path for path, _ in written().failed}
+        options = [word for format, target in self.targets if target in missing for word in (format.option, target)]
+        lines = [f"The analysis is kept in {case}."]
+        if options:
+            command = shlex.join(["kafka-forensics", "report", case, *options, *words])
+            lines += ["Free some space or choose another place, then run this command, which does not need the evidence:", f"  {command}"]
+        return lines
 
     def _stdout_used(self) -> bool:
         return any(isinstance(format, FileFormat) and target == STDOUT for format, target in self.targets)
 
 
+def write(format: Format, target: str, report: Report, source: CaseInput | None) -> None:
+    """Writes one format. Raises OSError."""
+    if isinstance(format, FileFormat):
+        write_pieces(format.pieces(report, source) if format.needs_case else format.pieces(report), target)
+    elif isinstance(format, DirectoryFormat):
+        format.write(report, Path(target))
+
+
 def _format_option(format: Format, help: str) -> Callable[[F], F]:
     if isinstance(format, DirectoryFormat):
-        kind = click.Path(file_okay=False)
-        return click.option(format.option, format.parameter, metavar="DIR", type=kind, help=help)
-    return click.option(format.option, format.parameter, metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True), help=help)
+        return click.option(format.option, format.parameter, metavar="DIR", type=OutputDirectory(), help=help)
+    stdout = not isinstance(format, FileFormat) or format.stdout
+    return click.option(format.option, format.parameter, metavar="FILE", type=OutputFile(stdout=stdout), help=help)
 
 
 def _as_exports(command: F, formats: Sequence[Format]) -> F:

@@ -1,6 +1,7 @@
 """The help text of a command: description, examples, and options under headings.
 
-Here: the command class, and the heading of each option. Not here: the texts of options.
+Here: the command class, which also checks where results go before the command runs, and the heading of each option. Not here: the texts of
+options.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 import click
 
+from forensics.commands.targets import check, conclude
 from forensics.formats import FORMATS
 
 HEADINGS: Mapping[str, Sequence[str]] = {
@@ -38,6 +40,16 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.short_help = summary
         self.rank, self.summary, self.examples = rank, summary, examples
+
+    def invoke(self, ctx: click.Context) -> Any:
+        check(ctx)
+        try:
+            result = super().invoke(ctx)
+        except click.exceptions.Exit:
+            conclude()
+            raise
+        conclude()
+        return result
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Examples"):

@@ -14,8 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from forensics.commands.evidence import (
     Opened,
     Progress,
@@ -159,18 +157,15 @@ class EvidenceInput(Input):
         return record_text(self.opened.session, self.opened.units, reading, show)
 
     def keep(self, directory: Path, progress: Progress) -> None:
-        """Writes a case."""
+        """Writes a case. Raises OSError."""
         from forensics.case.run import write_run
         from forensics.case.write import Origin
         from forensics.output.files import whole_directory
 
         origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns(), limits(), pattern_files())
-        try:
-            with whole_directory(directory) as to:
-                self.write(to, origin, self.records(), progress)
-                write_run(to)
-        except OSError as error:
-            raise click.FileError(str(directory), error.strerror or str(error)) from None
+        with whole_directory(directory) as to:
+            self.write(to, origin, self.records(), progress)
+            write_run(to)
 
     def records(self) -> Iterator[pa.RecordBatch]:
         """All log records in order of time, rows of forensics.tools.ordered_records.KEPT."""
@@ -263,7 +258,7 @@ class CaseInput(Input):
 
 @contextmanager
 def in_case(found: Input, progress: Progress) -> Iterator[CaseInput]:
-    """The given case, or a temporary case made from the evidence."""
+    """The given case, or a temporary case made from the evidence. Raises OSError."""
     if isinstance(found, CaseInput):
         yield found
         return

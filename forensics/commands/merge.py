@@ -19,8 +19,9 @@ import click
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import Input, open_input
-from forensics.commands.output import json_option, opened_file
+from forensics.commands.output import json_option, text_file
 from forensics.commands.selection import PARTITION
+from forensics.commands.targets import noted
 from forensics.commands.times import When, since_until_options, window
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _write(blocks: Iterable[str], json_file: str | None) -> None:
         _copy(blocks, sys.stdout)
         return
     assert json_file is not None
-    with opened_file(json_file) as out:
+    with noted(json_file), text_file(json_file) as out:
         _copy(blocks, out)
 
 

@@ -1,6 +1,7 @@
 """Output of results: shared by the commands.
 
-Here: `--json FILE`, its writing, and the console for other output. Not here: the content (forensics.views).
+Here: `--json FILE`, its writing, and the console for other output. Not here: the content (forensics.views), or the checks of a path
+(targets).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from forensics.commands.targets import STDOUT, OutputFile, noted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -21,23 +24,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def json_option(help: str) -> Callable[[F], F]:
     """`--json FILE` as the parameter `json_file`."""
-    return click.option("--json", "json_file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True), help=help)
+    return click.option("--json", "json_file", metavar="FILE", type=OutputFile(), help=help)
 
 
 def write_text(text: str, file: str) -> bool:
-    """Writes a text to a file or, for `-`, to stdout; returns whether that was stdout, so that nothing else is printed. Raises
-    click.FileError."""
-    return write_pieces([text], file)
+    """Writes a text to a file or, for `-`, to stdout; returns whether that was stdout, so that nothing else is printed. A file that cannot be
+    written is noted (targets.noted), and the result is then printed."""
+    with noted(file):
+        write_pieces([text], file)
+    return file == STDOUT
 
 
-def write_pieces(pieces: Iterable[str], file: str) -> bool:
-    """The same for a text in parts."""
-    if file == "-":
+def write_pieces(pieces: Iterable[str], file: str) -> None:
+    """Writes a text in parts. Raises OSError."""
+    if file == STDOUT:
         to_stdout(pieces)
-        return True
-    with opened_file(file) as out:
+        return
+    with text_file(file) as out:
         out.writelines(pieces)
-    return False
 
 
 def console() -> Console:
@@ -55,16 +59,13 @@ def to_stdout(pieces: Iterable[str]) -> None:
 
 
 @contextmanager
-def opened_file(path: str) -> Iterator[IO[str]]:
-    """A file for a result; if it cannot be written, the user gets one line (click.FileError)."""
+def text_file(path: str) -> Iterator[IO[str]]:
+    """A file for a result, in UTF-8. Raises OSError."""
     from forensics.output.files import whole_file
 
-    try:
-        with whole_file(path) as file:
-            out = TextIOWrapper(file, encoding="utf-8", errors="replace")
-            try:
-                yield out
-            finally:
-                out.detach()
-    except OSError as error:
-        raise click.FileError(path, error.strerror or str(error)) from None
+    with whole_file(path) as file:
+        out = TextIOWrapper(file, encoding="utf-8", errors="replace")
+        try:
+            yield out
+        finally:
+            out.detach()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.commands.help import Command
+from forensics.commands.output import json_option, write_text
 
 if TYPE_CHECKING:
     from parsers.patterns.pattern import Pattern
@@ -22,26 +23,26 @@ if TYPE_CHECKING:
     examples=(
         ("All patterns", ""),
         ("Patterns for the start of a leader", "--event leader-start"),
-        ("One pattern, as JSON", "leader-starts --json"),
+        ("One pattern, as JSON", "leader-starts --json -"),
         ("One pattern, as a start for a file for --patterns", "--toml leader-starts"),
     ),
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--event", metavar="KIND", help="Only patterns for this kind of event.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@json_option("Write the patterns as JSON; - is stdout, instead of the list.")
 @click.option("--toml", "as_toml", is_flag=True, help="Print as TOML, in the form that --patterns of other commands reads.")
 @click.option("--samples/--no-samples", default=True, help="Show sample lines.")
-def command(names: tuple[str, ...], event: str | None, as_json: bool, as_toml: bool, samples: bool) -> None:
+def command(names: tuple[str, ...], event: str | None, json_file: str | None, as_toml: bool, samples: bool) -> None:
     """List the log lines that are understood, with Kafka versions, kind of event and sample lines."""
-    chosen = _chosen(names, event)
-    if as_json and as_toml:
+    if json_file is not None and as_toml:
         raise click.UsageError("give --json or --toml, not both")
+    chosen = _chosen(names, event)
+    if json_file is not None and write_text(jsonlib.dumps(list(map(_row, chosen)), indent=1, default=str) + "\n", json_file):
+        return
     if as_toml:
         from parsers.patterns.pattern_toml import write
 
         click.echo("\n".join(map(write, chosen)), nl=False)
-    elif as_json:
-        click.echo(jsonlib.dumps(list(map(_row, chosen)), indent=1, default=str))
     else:
         _list(chosen, samples)
 

@@ -6,7 +6,6 @@ Here: the options, the output of files, and the basis of the plan. Not here: pla
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, evidence_options
+from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_input
-from forensics.commands.output import console
+from forensics.commands.output import console, json_option, write_text
+from forensics.commands.targets import OutputDirectory, noted, written
 
 if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 )
 @evidence_options
 @click.option(
-    "--out", metavar="DIR", type=click.Path(file_okay=False), help="Write the files into this directory, which must be new or empty."
+    "--out", metavar="DIR", type=OutputDirectory(empty=True), help="Write the files into this directory, which must be new or empty."
 )
-@click.option("--json", "json_file", is_flag=True, help="Print the overview as JSON instead of the tables.")
+@json_option("Write the overview as JSON; - is stdout, instead of the tables.")
 @click.option("--gone", multiple=True, type=int, metavar="BROKER", help="This broker will never come back; replace it (may be repeated).")
 @click.option(
     "--live",
@@ -60,7 +60,7 @@ def command(
     clock_offsets: tuple[str, ...],
     master: str | None,
     out: str | None,
-    json_file: bool,
+    json_file: str | None,
     gone: tuple[int, ...],
     live: tuple[int, ...],
     kafka_version: str | None,
@@ -81,7 +81,7 @@ def command(
 
     If the evidence is not sufficient for a step, the step is left out and the reason is printed.
     """
-    _checked(out, gone, live, kafka_version)
+    _checked(gone, live, kafka_version)
     progress = Progress()
     found = open_input(paths, timezone, clock_offsets, master, progress)
     with progress.stage("Planning"):
@@ -94,13 +94,13 @@ def command(
 
             planned = replace(planned, resets=resets(concluded.findings))
     if out is not None:
-        _write(planned, Path(out))
-    if json_file:
-        sys.stdout.write(planned.json())
+        with noted(out):
+            _write(planned, Path(out))
+    if json_file is not None and write_text(planned.json(), json_file):
         return
     from forensics.views.plan import show
 
-    show(planned, console(), out=out)
+    show(planned, console(), out=out if out in written().paths else None)
 
 
 def _tells_of_groups(cluster: Cluster) -> bool:
@@ -111,16 +111,11 @@ def _tells_of_groups(cluster: Cluster) -> bool:
     return any(s.kind == "groups-output" or f"{GROUPS}-" in s.path or f"{SHARES}-" in s.path for s in cluster.sources)
 
 
-def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
+def _checked(gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
     """Checks that need no evidence."""
     check_version(kafka_version)
     if both := sorted(set(gone) & set(live)):
         raise click.BadParameter(f"broker {both[0]} cannot be both --live and --gone; choose one", param_hint="--gone")
-    try:
-        if out is not None and Path(out).exists() and any(Path(out).iterdir()):
-            raise Unusable(f"{out}: the directory is not empty; give a new or empty one")
-    except OSError as error:
-        raise click.FileError(out or "", error.strerror or str(error)) from None
 
 
 def check_version(kafka_version: str | None) -> None:
@@ -134,12 +129,9 @@ def check_version(kafka_version: str | None) -> None:
 def _write(found: Overview, directory: Path) -> None:
     from forensics.output.files import whole_directory
 
-    try:
-        with whole_directory(directory) as to:
-            for name, content in found.files():
-                (to / name).write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise click.FileError(str(directory), error.strerror or str(error)) from None
+    with whole_directory(directory) as to:
+        for name, content in found.files():
+            (to / name).write_text(content, encoding="utf-8")
 
 
 def overview(

@@ -14,6 +14,7 @@ import click
 from forensics.commands.evidence import Progress, Unusable, check, limit_option, limits
 from forensics.commands.help import Command
 from forensics.commands.output import console
+from forensics.commands.targets import OutputFile, noted, usable, written
 
 if TYPE_CHECKING:
     from forensics.tools.redaction.bundle import Redacted
@@ -33,39 +34,38 @@ SHOWN = 20
     ),
 )
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar="PATH...")
-@click.option("--out", required=True, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="The copy, a new .tar.gz file.")
+@click.option("--out", required=True, metavar="FILE", type=OutputFile(stdout=False, new=True), help="The copy, a new .tar.gz file.")
 @click.option(
     "--mapping",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputFile(stdout=False, new=True),
     help="File for the names and their replacements; default is the name of the copy with .mapping.json. Keep this file private.",
 )
 @limit_option
-def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
+def command(paths: tuple[str, ...], out: str, mapping: str | None) -> None:
     """Write a copy of evidence that can be shared: names replaced, records and secrets removed, same verdicts.
 
     Topics, groups, transactional ids, hosts, addresses, cluster ids and all other words that are not Kafka's are replaced consistently. Files
     that are not understood are left out and listed. Then the copy is searched for every replaced name; if one is found, no copy is written.
     Only the owner can read both files.
     """
-    from forensics.case.write import outside
     from forensics.output.sanitise import clean
     from forensics.tools.redaction.bundle import Leak, redact
 
-    mapping = mapping or out.with_name(f"{out.name}.mapping.json")
+    if mapping is None:
+        mapping = f"{out}.mapping.json"
+        usable(click.get_current_context(), "--mapping", OutputFile(stdout=False, new=True), mapping)
     check(paths)
-    for file in (out, mapping):
-        outside(file, paths)
-        if file.exists() or file.is_symlink():
-            raise Unusable(f"{file}: the file exists already; give another name or remove it")
+    done = None
     try:
-        with Progress().stage("Replacing names"):
-            done = redact(paths, out, mapping, limits())
+        with noted(out), Progress().stage("Replacing names"):
+            done = redact(paths, Path(out), Path(mapping), limits())
     except Leak as error:
-        raise click.ClickException(f"{error}; nothing was written") from None
-    except OSError as error:
-        raise click.FileError(str(error.filename or out), error.strerror or str(error)) from None
-    for line in _words(done, out, mapping):
+        raise Unusable(f"{error}; nothing was written") from None
+    if done is None:
+        return
+    written().paths.append(mapping)
+    for line in _words(done, Path(out), Path(mapping)):
         console().print(clean(line), markup=False, highlight=False, soft_wrap=True)
 
 

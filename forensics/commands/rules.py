@@ -8,6 +8,7 @@ import shutil
 import click
 
 from forensics.commands.help import Command
+from forensics.commands.output import json_option, write_text
 
 
 @click.command(
@@ -21,8 +22,8 @@ from forensics.commands.help import Command
     ),
 )
 @click.argument("kinds", nargs=-1, metavar="[KIND]...")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(kinds: tuple[str, ...], as_json: bool) -> None:
+@json_option("Write the rules as JSON; - is stdout, instead of the list.")
+def command(kinds: tuple[str, ...], json_file: str | None) -> None:
     """List the kinds of findings: level, meaning, harmless causes, references, and the small incidents that test each rule."""
     from forensics.exemplars import exemplars_of
     from forensics.rules import RULES
@@ -32,8 +33,8 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
         if kind not in known:
             raise click.BadParameter(f"there is no rule {kind!r}; `kafka-forensics rules` lists all rules", param_hint="KIND")
     chosen = [known[k] for k in kinds] or list(RULES)
-    if as_json:
-        told = [
+    if json_file is not None:
+        rows = [
             {
                 "kind": r.kind,
                 "level": r.level,
@@ -44,8 +45,8 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
             }
             for r in chosen
         ]
-        click.echo(jsonlib.dumps(told, indent=1))
-        return
+        if write_text(jsonlib.dumps(rows, indent=1) + "\n", json_file):
+            return
     for rule in chosen:
         click.echo(click.style(rule.kind, bold=True) + f"  {rule.level}")
         click.echo(_wrapped(rule.meaning))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
@@ -20,8 +19,9 @@ import click
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, open_input
-from forensics.commands.output import console
+from forensics.commands.output import console, json_option, write_text
 from forensics.commands.plan import check_version, tools_of
+from forensics.commands.targets import OutputDirectory, noted
 
 if TYPE_CHECKING:
     from forensics.tools.kafka_tools import Tools
@@ -50,7 +50,11 @@ FORMATS = ("jsonl", "parquet", "segment", "send")
 )
 @evidence_options
 @click.option(
-    "--out", required=True, metavar="DIR", type=click.Path(file_okay=False), help="Write into this directory, which must be new or empty."
+    "--out",
+    required=True,
+    metavar="DIR",
+    type=OutputDirectory(empty=True),
+    help="Write into this directory, which must be new or empty.",
 )
 @click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated).")
 @click.option("--partition", "partitions", multiple=True, type=int, metavar="N", help="Only this partition number (may be repeated).")
@@ -71,7 +75,7 @@ FORMATS = ("jsonl", "parquet", "segment", "send")
 )
 @click.option("--kafka-version", metavar="X.Y", help="Version of the Kafka tools that will be used; default is that of the oldest broker.")
 @click.option("--keys-only", is_flag=True, help="Write no values and no header values; only for jsonl and parquet.")
-@click.option("--json", "json_file", is_flag=True, help="Print the summary as JSON instead of text.")
+@json_option("Write the summary as JSON; - is stdout, instead of the text.")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -84,7 +88,7 @@ def command(
     sources: tuple[str, ...],
     kafka_version: str | None,
     keys_only: bool,
-    json_file: bool,
+    json_file: str | None,
 ) -> None:
     """Recover lost records that a collected disk still contains.
 
@@ -102,7 +106,7 @@ def command(
     from forensics.tools.salvage.segments import copy
     from forensics.views.salvage import Salvage, show
 
-    _check(out, paths, formats, kafka_version, keys_only=keys_only)
+    _check(formats, kafka_version, keys_only=keys_only)
     progress = Progress()
     found = open_input(paths, timezone, clock_offsets, master, progress)
     if not isinstance(found, EvidenceInput):
@@ -111,25 +115,23 @@ def command(
         lost = _lots(found, topics, partitions)
         _choose(lost, sources)
     kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
-    try:
-        with whole_directory(Path(out), DIRECTORY_OF_OWNER) as to:
-            with progress.stage("Reading the disks"):
-                problems = copy(found.opened.units, lost, found.resolver.shown, to)
-            with progress.stage("Writing records"):
-                tools, _ = tools_of(found.cluster, kafka_version)
-                output = Output(to, Path(out), kinds, tools, problems, values=not keys_only)
-                written = list(_written(lost, output))
-                if "segment" not in kinds:
-                    shutil.rmtree(to / "segments", ignore_errors=True)
-    except OSError as error:
-        raise click.FileError(out, error.strerror or str(error)) from None
-    salvage = Salvage(written, out, problems, not keys_only, ("salvage", *found.paths))
-    if json_file:
-        sys.stdout.write(salvage.json())
-    else:
+    salvage = None
+    with noted(out), whole_directory(Path(out), DIRECTORY_OF_OWNER) as to:
+        with progress.stage("Reading the disks"):
+            problems = copy(found.opened.units, lost, found.resolver.shown, to)
+        with progress.stage("Writing records"):
+            tools, _ = tools_of(found.cluster, kafka_version)
+            output = Output(to, Path(out), kinds, tools, problems, values=not keys_only)
+            records = list(_written(lost, output))
+            if "segment" not in kinds:
+                shutil.rmtree(to / "segments", ignore_errors=True)
+        salvage = Salvage(records, out, problems, not keys_only, ("salvage", *found.paths))
+    if salvage is None:
+        return
+    if json_file is None or not write_text(salvage.json(), json_file):
         show(salvage, console())
     if salvage.incomplete:
-        sys.exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _choose(lost: Sequence[Lot], sources: Sequence[str]) -> None:
@@ -148,15 +150,8 @@ def _choose(lost: Sequence[Lot], sources: Sequence[str]) -> None:
         )
 
 
-def _check(out: str, paths: Sequence[str], formats: Sequence[str], kafka_version: str | None, *, keys_only: bool) -> None:
-    """Checks that need no evidence. Raises Unusable, click.FileError or click.BadParameter."""
-    from forensics.tools.salvage.places import trouble
-
-    try:
-        if problem := trouble(Path(out), paths):
-            raise Unusable(problem)
-    except OSError as error:
-        raise click.FileError(out, error.strerror or str(error)) from None
+def _check(formats: Sequence[str], kafka_version: str | None, *, keys_only: bool) -> None:
+    """Checks that need no evidence. Raises click.BadParameter."""
     if keys_only and set(formats) & {"segment", "send"}:
         message = "the formats segment and send contain values; choose jsonl or parquet, or leave out --keys-only"
         raise click.BadParameter(message, param_hint="--keys-only")

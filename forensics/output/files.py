@@ -1,6 +1,7 @@
 """Files and directories that exist either complete or not at all: everything that commands write goes through here.
 
-Here: temporary names, the rename into place, and clean-up when a signal ends the process. Not here: what is written.
+Here: temporary names, the rename into place, clean-up when a signal ends the process, and the check that evidence is never written to.
+Not here: the content of files, or other checks of a path (forensics.commands.targets).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -26,6 +27,18 @@ def forget() -> None:
     """Removes unfinished files, for a process that ends now."""
     for part in list(_parts):
         _remove(part)
+
+
+def in_evidence(path: str | Path, evidence: Iterable[str]) -> str | None:
+    """Why nothing may be written at a path, if it is a file of the evidence or lies below it; otherwise None."""
+    place = Path(os.path.realpath(path))
+    for one in evidence:
+        read = Path(os.path.realpath(one))
+        if place == read and place.is_file():
+            return "this file is the evidence, which is never written to; give another name"
+        if read.is_dir() and place.is_relative_to(read):
+            return f"it lies in the evidence ({one}), which is never written to; give a path outside of it"
+    return None
 
 
 @contextmanager

@@ -36,6 +36,8 @@ class Format:
     """The option is `--NAME`."""
     help: str
     """Help text of the option, one sentence."""
+    needs_case: bool = False
+    """Whether the text needs steps, offsets and log lines, which only a case has."""
 
     @property
     def option(self) -> str:
@@ -57,8 +59,6 @@ class FileFormat(Format):
     """Usual end of the file's name, as .json."""
     stdout: bool = True
     """Whether `-` may stand for standard output."""
-    needs_case: bool = False
-    """Whether the text needs steps, offsets and log lines, which only a case has."""
     summary: AuditSummary | None = None
     """None: the format is for one cluster."""
 

@@ -51,7 +51,7 @@ def test_the_base_is_a_slim_python_with_a_version_that_the_project_supports() ->
     least = re.search(r'requires-python = ">=(\d+)\.(\d+)"', (ROOT / "pyproject.toml").read_text())
     assert version is not None and least is not None
     assert tuple(map(int, version.groups())) >= tuple(map(int, least.groups()))
-    assert {given.split(" AS ")[0] for name, given in instructions() if name == "FROM"} == {"${BASE}"}
+    assert {given.split(" AS ")[0] for name, given in instructions() if name == "FROM"} == {"${BASE}", "packages"}
 
 
 def test_only_locked_packages_are_installed_and_a_java_is_one_of_them() -> None:

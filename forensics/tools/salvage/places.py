@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
@@ -17,19 +16,6 @@ OF_OWNER = 0o600
 DIRECTORY_OF_OWNER = 0o700
 _LONGEST = 200
 """Maximum bytes of a name, so that it is still a valid file name with its extensions."""
-
-
-def trouble(directory: Path, paths: Sequence[str]) -> str | None:
-    """The reason why the directory cannot be written, or None."""
-    place = directory.resolve()
-    for path in paths:
-        if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
-            return f"{directory}: it lies in the evidence ({path}), which is never written to"
-    if not os.path.lexists(directory):
-        return None
-    if not directory.is_dir() or any(directory.iterdir()):
-        return f"{directory}: not empty; what is brought back goes into a directory of its own"
-    return None
 
 
 def named(topic: str, partition: int) -> str:

@@ -159,6 +159,6 @@ def test_inspect_tells_what_is_there_and_what_is_not(tmp_path: Path, called: Cal
 def test_rules_and_patterns_need_no_spark(tmp_path: Path) -> None:
     rules = run("rules", "unclean-election", cwd=tmp_path)
     assert "unclean-election  critical" in rules.stdout
-    patterns = json.loads(run("patterns", "--json", cwd=tmp_path).stdout)
+    patterns = json.loads(run("patterns", "--json", "-", cwd=tmp_path).stdout)
     assert all(p["samples"] for p in patterns)
     assert run("rules", "no-such-kind", cwd=tmp_path).returncode == 2

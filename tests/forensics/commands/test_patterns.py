@@ -29,7 +29,7 @@ def test_toml_of_one_pattern_and_of_a_kind() -> None:
 
 
 def test_toml_and_json_exclude_each_other() -> None:
-    assert CliRunner().invoke(cli, ["patterns", "--toml", "--json"]).exit_code == 2
+    assert CliRunner().invoke(cli, ["patterns", "--toml", "--json", "-"]).exit_code == 2
 
 
 def test_every_command_that_reads_events_takes_patterns() -> None:

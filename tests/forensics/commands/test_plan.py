@@ -45,7 +45,7 @@ def test_printed_it_can_be_copied_line_by_line(tmp_path: Path, called: Callable[
 
 
 def test_the_overview_as_json(tmp_path: Path, called: Callable[..., Done]) -> None:
-    found = json.loads(called("plan", MOVED, "--json", "--kafka-version", "2.5", cwd=tmp_path).stdout)
+    found = json.loads(called("plan", MOVED, "--json", "-", "--kafka-version", "2.5", cwd=tmp_path).stdout)
     assert found["kafka"] == {"version": "2.5", "mode": "zookeeper"}
     assert found["assumptions"]
     assert {b["state"] for b in found["brokers"]} == {"live"}

@@ -14,7 +14,7 @@ LEFT_DOWN = BUNDLES / "producers-left-down-3.9.1-kraft.tar.gz"
 
 
 def test_records_are_written_for_their_owner_and_shown_to_nobody(tmp_path: Path, called: Callable[..., Done]) -> None:
-    done = called("salvage", LEFT_DOWN, "--out", "found", "--json", cwd=tmp_path)
+    done = called("salvage", LEFT_DOWN, "--out", "found", "--json", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["schema"] == "kafka-forensics/salvage/1" and told["problems"] == []

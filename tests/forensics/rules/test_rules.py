@@ -196,7 +196,7 @@ def test_command_names_the_exemplars() -> None:
 def test_command_as_json() -> None:
     from forensics.commands.rules import command
 
-    told = json.loads(CliRunner().invoke(command, ["--json"]).output)
+    told = json.loads(CliRunner().invoke(command, ["--json", "-"]).output)
     assert [r["kind"] for r in told] == [r.kind for r in RULES]
     assert all({e["found"] for e in r["exemplars"]} == {True, False} for r in told)
 

@@ -418,7 +418,7 @@ def test_every_format_has_an_option_with_a_sentence(format: Format) -> None:
     ("words", "said"),
     [
         (("--json", "-", "--sarif", "-"), "only one of --json and --sarif can go to stdout"),
-        (("--parquet", "{other}"), "there is something else"),
+        (("--parquet", "{other}"), "has other files than such tables"),
         (("--parquet", "{taken}/logs"), "lies in the evidence"),
     ],
 )

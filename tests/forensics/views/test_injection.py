@@ -100,7 +100,7 @@ def called(*words: str) -> str:
         "merge",
         "merge --json -",
     ]
-    + ["checkpoints", "checkpoints --json -", "plan", "plan --json", "inspect --json -"]
+    + ["checkpoints", "checkpoints --json -", "plan", "plan --json -", "inspect --json -"]
     + [f"report --{name} -" for name in ("json", "markdown", "sarif", "perfetto", "timesketch", "html")],
 )
 def test_no_command_prints_what_a_terminal_obeys(case: str, words: str) -> None:
@@ -187,7 +187,7 @@ def test_salvaged_records_of_hostile_topics(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(
         "forensics.tools.salvage.segments.lots", lambda _: [replace(lot, topic=topic, segments=[], copied=[]) for topic in TOPICS]
     )
-    for number, form in enumerate(((), ("--json", "--format", "jsonl"))):
+    for number, form in enumerate(((), ("--json", "-", "--format", "jsonl"))):
         out = tmp_path / str(number)
         said = called("salvage", str(LEFT_DOWN), "--out", str(out), *form)
         assert OBEYED.search(said) is None

@@ -1,0 +1,208 @@
+"""Where results go: the files and directories that options name, checked before anything is read, and listed at the end.
+
+Here: the parameter types, the checks, and what was written or could not be. Not here: the writing (output), or the rules of one kind of
+directory, such as a case (forensics.case.write).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+META = "forensics.targets"
+STDOUT = "-"
+AGAIN = ("Free some space or give another path, and run the command again.",)
+_OF_SYSTEM = re.compile(r"\[errno \d+\] (.+)")
+INPUTS = ("against",)
+"""Options that name evidence. All arguments do, too."""
+
+
+class Target(click.Path):
+    """The value of an option that names a file or directory to write."""
+
+    kind: str
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value).strip():
+            self.fail(f"{str(value)!r} is not a name; give the name of a {self.kind}", param, ctx)
+        return str(value)
+
+    def trouble(self, path: str) -> str | None:
+        """Why nothing can be written there, and what to do; None if it can. Raises OSError, for example if the name is too long."""
+        raise NotImplementedError
+
+    def _above(self, place: Path, shown: str) -> str | None:
+        """Why nothing can be created in the directory above a place. Creates and removes a file without a name there: access rights do not
+        show a read-only or a full disk."""
+        if not os.path.lexists(place.parent):
+            return f"the directory {shown} does not exist; create it (mkdir -p {shlex.quote(shown)}), or give another {self.kind}"
+        if not place.parent.is_dir():
+            return f"{shown} is not a directory; give another {self.kind}"
+        try:
+            with tempfile.TemporaryFile(dir=place.parent):
+                return None
+        except OSError as error:
+            return f"the directory {shown} cannot be written to ({error.strerror}); give another {self.kind}"
+
+
+class OutputFile(Target):
+    """A file. `stdout`: whether - may be given for standard output; `new`: whether nothing may exist at the path."""
+
+    kind = "file"
+
+    def __init__(self, *, stdout: bool = True, new: bool = False) -> None:
+        super().__init__()
+        self.stdout, self.new = stdout, new
+
+    def trouble(self, path: str) -> str | None:
+        if path == STDOUT:
+            return None if self.stdout else "cannot go to stdout; give the name of a file"
+        place = Path(os.path.realpath(path))
+        if place.is_dir():
+            return f"this is a directory; give the name of a file, for example {Path(path) / 'result'}"
+        if self.new and os.path.lexists(path):
+            return "the file exists already; give another name or remove it"
+        if os.path.lexists(place) and not place.is_file():  # a pipe or a device
+            return None if os.access(place, os.W_OK) else "cannot be written to; give another file"
+        return self._above(place, _shown(path, place.parent))
+
+
+class OutputDirectory(Target):
+    """A directory, created with its parents if it does not exist. `empty`: whether an existing one must be empty."""
+
+    kind = "directory"
+
+    def __init__(self, *, empty: bool = False) -> None:
+        super().__init__()
+        self.empty = empty
+
+    def trouble(self, path: str) -> str | None:
+        if path == STDOUT:
+            return "a directory cannot go to stdout; give the name of a directory"
+        place = Path(os.path.realpath(path))
+        if os.path.lexists(place):
+            if not place.is_dir():
+                return "this is not a directory; give the name of a new directory"
+            if self.empty and any(place.iterdir()):
+                return "the directory is not empty; give a new or an empty one"
+        while not os.path.lexists(place.parent):
+            place = place.parent
+        return self._above(place, _shown(path, place.parent))
+
+
+def _shown(path: str, directory: Path) -> str:
+    """A directory above a path, as its user wrote it if possible."""
+    return next((str(above) for above in Path(path).parents if Path(os.path.realpath(above)) == directory), str(directory))
+
+
+@dataclass
+class Written:
+    """What a command wrote, and what it could not write."""
+
+    paths: list[str] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    """Paths with the reasons."""
+    advice: list[str] = field(default_factory=list)
+    """How to go on after a failure; printed after the failures."""
+
+
+def written() -> Written:
+    """Of the running command."""
+    context = click.get_current_context(silent=True)
+    found: Written = context.meta.setdefault(META, Written()) if context is not None else Written()
+    return found
+
+
+@contextmanager
+def noted(path: str | Path) -> Iterator[None]:
+    """Notes a file or directory that the block writes: as written, or, if the block raises OSError, as failed. After a failure the command goes
+    on, so that its result is not lost, and its exit code is 2. For stdout, nothing is noted."""
+    try:
+        yield
+    except OSError as error:
+        if str(path) == STDOUT:
+            raise
+        written().failed.append((str(path), reason(error)))
+    else:
+        if str(path) != STDOUT and os.path.lexists(path):
+            written().paths.append(str(path))
+
+
+def reason(error: OSError) -> str:
+    """The words of the system, which pyarrow puts into a sentence of its own."""
+    words = _OF_SYSTEM.search(str(error))
+    return error.strerror or (words[1] if words is not None else str(error))
+
+
+def check(context: click.Context) -> None:
+    """Checks every file and directory that the command is to write. Raises click.UsageError."""
+    given = list(_given(context))
+    to_stdout = [option for option, target, path in given if path == STDOUT and isinstance(target, OutputFile) and target.stdout]
+    if len(to_stdout) > 1:
+        raise click.UsageError(f"only one of {' and '.join(to_stdout)} can go to stdout; give a file for the other")
+    _apart([(option, path) for option, _, path in given if path != STDOUT], context)
+    for option, target, path in given:
+        usable(context, option, target, path)
+
+
+def usable(context: click.Context, option: str, target: Target, path: str) -> None:
+    """Raises click.BadParameter if the path cannot be written, or lies in the evidence."""
+    from forensics.output.files import in_evidence
+
+    try:
+        trouble = (in_evidence(path, _inputs(context)) if path != STDOUT else None) or target.trouble(path)
+    except OSError as error:
+        trouble = f"{reason(error)}; give another {target.kind}"
+    if trouble is not None:
+        raise click.BadParameter(f"{path}: {trouble}", context, param_hint=f"'{option}'")
+
+
+def _given(context: click.Context) -> Iterator[tuple[str, Target, str]]:
+    for param in context.command.params:
+        value = context.params.get(param.name or "")
+        if isinstance(param, click.Option) and isinstance(param.type, Target) and value is not None:
+            yield param.opts[0], param.type, value
+
+
+def _inputs(context: click.Context) -> Iterator[str]:
+    for param in context.command.params:
+        if isinstance(param, click.Argument) or param.name in INPUTS:
+            value = context.params.get(param.name or "")
+            yield from value if isinstance(value, tuple) else [] if value is None else [str(value)]
+
+
+def _apart(given: Sequence[tuple[str, str]], context: click.Context) -> None:
+    places = [(option, path, Path(os.path.realpath(path))) for option, path in given]
+    for n, (option, path, place) in enumerate(places):
+        for other, _, there in places[:n]:
+            if place == there and (place.is_file() or not os.path.lexists(place)):
+                raise click.UsageError(f"{other} and {option} both name {path}; give each a path of its own", context)
+        for other, outer, there in places:
+            if place != there and place.is_relative_to(there):
+                raise click.UsageError(
+                    f"{option} {path} lies in {other} {outer}, which is written as a whole; give a path outside", context
+                )
+
+
+def conclude() -> None:
+    """Lists what was written, then what was not and how to go on. Raises click.exceptions.Exit if something was not."""
+    from forensics.output.sanitise import clean
+
+    found = written()
+    for path in found.paths:
+        click.echo(f"Wrote {clean(path)}", err=True)
+    for path, reason in found.failed:
+        click.echo(f"Error: {clean(path)} could not be written: {reason}", err=True)
+    for line in (found.advice or AGAIN) if found.failed else ():
+        click.echo(clean(line), err=True)
+    if found.failed:
+        raise click.exceptions.Exit(2)
