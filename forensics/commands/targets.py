@@ -7,7 +7,6 @@ directory, such as a case (forensics.case.write).
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,6 @@ import click
 META = "forensics.targets"
 STDOUT = "-"
 AGAIN = ("Free some space or give another path, and run the command again.",)
-_OF_SYSTEM = re.compile(r"\[errno \d+\] (.+)")
 INPUTS = ("against",)
 """Options that name evidence. All arguments do, too."""
 
@@ -138,9 +136,8 @@ def noted(path: str | Path) -> Iterator[None]:
 
 
 def reason(error: OSError) -> str:
-    """The words of the system, which pyarrow puts into a sentence of its own."""
-    words = _OF_SYSTEM.search(str(error))
-    return error.strerror or (words[1] if words is not None else str(error))
+    """The words of the system; pyarrow has a longer sentence in place of them."""
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def check(context: click.Context) -> None:
