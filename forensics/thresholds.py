@@ -108,6 +108,8 @@ ORDINARY_HANDOVER = timedelta(seconds=1)
 
 MAX_CLOCK_STEPS = 3
 """Backward steps of the time in one log file up to which the clock is taken to have been set; more are lines out of order."""
+SAME_STEP = timedelta(minutes=1)
+"""Logs that show one step of a clock do so within this time and the size of the step: each prints a line about once a minute."""
 NOTICEABLE_PAUSE = timedelta(seconds=1)
 """Shorter pauses of a process have no noticeable effect."""
 LONG_PAUSE = timedelta(seconds=6)

@@ -78,6 +78,7 @@ COLLECTED = pa.struct(
         ("samples", pa.list_(pa.string())),
         ("first", pa.timestamp("us")),
         ("last", pa.timestamp("us")),
+        ("last_own", pa.timestamp("us")),
         ("jumps", pa.list_(JUMP)),
         ("printed", pa.list_(PRINTED)),
         ("ascents", pa.int64()),

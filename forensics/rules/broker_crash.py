@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import CLOCK_TOLERANCE, KILLED, MISSED, BrokerRun, Outage
+from forensics.model.cluster.availability import CLOCK_TOLERANCE, KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, began, counted, moment, quote, some
@@ -59,7 +59,7 @@ def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], finding
         if node.broker and availability.running is not None and (since := availability.unmissed(left)) is not None:
             missing = f"{left[since].name}, whose last in-sync replica was on it, had no leader from {moment(since)} on"
             time = CrashTime(
-                cluster.last_line(node.id), since + CLOCK_TOLERANCE, f"{left[since].name} had no leader from {moment(since)} on"
+                cluster.last_own_line(node.id), since + CLOCK_TOLERANCE, f"{left[since].name} had no leader from {moment(since)} on"
             )
             yield _finding(_Crash(node.id, availability.running, "possible", left[since].evidence[:2], time, missing), times)
 
@@ -80,7 +80,7 @@ def _begun(life: BrokerRun) -> Event | None:
 
 
 def _unclean(life: BrokerRun) -> list[Event]:
-    return [e for e in life.evidence if e.event == "unclean-start"]
+    return [e for e in life.evidence if shows_unclean_stop(e)]
 
 
 def _finding(crash: _Crash, times: CrashTimes) -> Finding:

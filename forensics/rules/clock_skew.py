@@ -14,7 +14,7 @@ from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.comparisons import BUSY_MS
 from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.findings import Evidence, Finding, Rule, Urgency, brokers_named, counted, moment, quote
-from forensics.thresholds import HARMFUL_SKEW_MS, MAX_CLOCK_STEPS, MIN_SKEW_MS
+from forensics.thresholds import HARMFUL_SKEW_MS, MAX_CLOCK_STEPS, MIN_SKEW_MS, SAME_STEP
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -27,9 +27,10 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 
 
 def _steps_back(node: Node, cluster: Cluster) -> list[tuple[timedelta, Source, int, datetime]]:
-    """The steps of the clock in the node's logs, the largest first: size, log, line and the time before. Logs with many steps have lines out of
-    order, and show nothing about the clock."""
-    logs = (s for s in cluster.sources_of(node.id) if s.kind.endswith("-log") and 0 < len(s.steps_back) <= MAX_CLOCK_STEPS)
+    """The steps of the clock in the node's logs, the largest first: size, log, line and the time before. Logs with many steps, or with the lines
+    of several brokers, have lines out of order, and show nothing about the clock."""
+    of_node = (s for s in cluster.sources_of(node.id) if s.kind.endswith("-log") and not s.shared)
+    logs = (s for s in of_node if 0 < len(s.steps_back) <= MAX_CLOCK_STEPS)
     found = [(before - after, s, line, before) for s in logs for line, before, after in s.steps_back]
     return sorted(found, key=lambda step: (-step[0], step[3], step[1].path))
 
@@ -38,15 +39,17 @@ def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime
     size, log, line, before = steps[0]
     seconds = f"{size.total_seconds():,.1f} s"
     others = f" Its logs show {counted(len(steps) - 1, 'more step')} of at most this size." if len(steps) > 1 else ""
+    seen_twice = any(s.path != log.path and abs(at - before) <= size + SAME_STEP for _, s, _, at in steps[1:])
+    late = "" if seen_twice else " One log alone does not prove it: a process that was suspended may print a line with an earlier time."
     return Finding(
         kind="clock-skew",
         severity="medium" if size >= timedelta(milliseconds=HARMFUL_SKEW_MS) else "info",
-        confidence="certain",
+        confidence="certain" if seen_twice else "probable",
         brokers=(node.id,),
         start=before,
         summary=f"the clock of node {node.id} was set back by about {seconds} at {moment(before)}",
         explanation=(
-            f"Line {line} of {log.path} is {seconds} earlier than the line before it, although Kafka writes lines in the order of time.{others} "
+            f"Line {line} of {log.path} is {seconds} earlier than the line before it, although Kafka writes lines in the order of time.{late}{others} "
             f"The lines of each log keep their order. The order of lines in different logs of node {node.id}, and of other nodes, is not known "
             "around this time, so claims that rely on it are at most possible."
         ),

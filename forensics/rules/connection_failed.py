@@ -43,7 +43,7 @@ def _ran(target: int, events: Sequence[Event], cluster: Cluster) -> bool:
     """Whether the log of the other node shows that it was running."""
     first, last = events[0].at, events[-1].at
     runs = cluster.availability(target).living(first, last) if first is not None and last is not None else iter(())
-    until = cluster.last_line(target)
+    until = cluster.last_own_line(target)
     return last is not None and until is not None and until >= last and next(runs, None) is not None
 
 

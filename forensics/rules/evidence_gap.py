@@ -7,7 +7,19 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Urgency, brokers_named, counted, moment, quote, some
+from forensics.model.findings import (
+    MAX_EVIDENCE,
+    Aggregation,
+    Evidence,
+    Finding,
+    Rule,
+    Urgency,
+    brokers_named,
+    counted,
+    moment,
+    quote,
+    some,
+)
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.log_coverage import filtered_files, log_coverage
 from forensics.model.partition.timeline import PartitionTimeline
@@ -30,7 +42,8 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
     for broker, reasons in _unreliable(cluster, partitions):
         yield _lines_missing(broker, reasons, cluster)
     yield from (_limited(file, rows) for file, rows in _at_limits(cluster))
-    yield from (_filtered(file, reason) for file, reason in filtered_files(cluster).items())
+    filtered = filtered_files(cluster)
+    yield from (_filtered([file for file, why in filtered.items() if why == reason], reason) for reason in dict.fromkeys(filtered.values()))
 
 
 def _at_limits(cluster: Cluster) -> Iterator[tuple[str, int]]:
@@ -173,7 +186,7 @@ def _limited(file: str, rows: int) -> Finding:
     )
 
 
-def _filtered(file: str, reason: str) -> Finding:
+def _filtered(files: Sequence[str], reason: str) -> Finding:
     return Finding(
         kind="evidence-gap",
         severity="low",
@@ -183,8 +196,10 @@ def _filtered(file: str, reason: str) -> Finding:
             f"{reason[0].upper() + reason[1:]}. A log of Kafka contains lines of level INFO, and no word that all lines share. The existing lines "
             "are used. A line that is missing proves nothing, so verdicts that depend on it are unknown."
         ),
-        next_steps=(f"Export the lines of {file} again without a filter by level or word (docs/collecting.md has a query per store).",),
-        evidence=(Evidence(file, None, None, reason),),
+        next_steps=(
+            f"Export the lines of {some(files)} again without a filter by level or word (docs/collecting.md has a query per store).",
+        ),
+        evidence=tuple(Evidence(file, None, None, reason) for file in files[:MAX_EVIDENCE]),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
-from parsers.catalogue.survey import MAX_SAMPLES, REDACTED, Survey
+from parsers.catalogue.survey import LAST_LINES, MAX_SAMPLES, REDACTED, Survey, of_other_process
 from parsers.layouts import Layout, Record, prefix
 from parsers.learning.layout import begins_record, goes_on
 from parsers.matching.literals import relevant
@@ -59,7 +59,7 @@ class Reading:
         self.slow = False
         self.owner: Record | None = None  # record the lines looked at last belong to
         self.owner_at = -1  # its place in the chunk; -1 where it began in an earlier one
-        self.last: Row | None = None  # place, time and text of the last record of the chunk before
+        self.last: Row | None = None  # place, time and text of a broker's last record in the chunks before
         self.known = 0  # up to here in the chunk `owner` is known
         self.matched_whole = False  # a pattern of several lines has matched all of `owner`
         self.named: tuple[int, datetime | None] | None = None  # writer that a line looked at named last, and when
@@ -228,19 +228,21 @@ class Reading:
             self.count_unrecognised(seen)
 
     def _last_before(self, data: bytes, pattern: Pattern, seen: Seen) -> Iterator[Row]:
-        """If the line is the first of a process, the record before it. Its writer is not that of the lines nearby."""
+        """If the line is the first of a process, the last record of a broker before it. Its writer is not that of the lines nearby."""
         if pattern.first_of_process:
             before = self._record_before(data, seen.begin, seen.lines_before) or self.last
             if before is not None:
                 yield {**before, "event": "last-line", "pattern": pattern.name}
 
     def _record_before(self, data: bytes, end: int, lines: int) -> Row | None:
-        """Place, time and text of the last record that begins before `end`, which is `lines` before the line at hand."""
+        """Place, time and text of the last record of a broker that begins before `end`, which is `lines` before the line at hand."""
         at = end
-        while at > 0:
+        for _ in range(LAST_LINES):
+            if at <= 0:
+                break
             at = data.rfind(b"\n", 0, at - 1) + 1
             record = self.layouts.record_at(data, at) if self.layouts.begins(data, at) else None
-            if record is not None:
+            if record is not None and not of_other_process(record):
                 text = text_of(data[at : line_end(data, at)])
                 before = lines + data.count(b"\n", at, end)
                 seen = Seen(text, record.message, record.logger, at, at + len(text), lines_before=before)

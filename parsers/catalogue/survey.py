@@ -17,12 +17,14 @@ from parsers.catalogue.line_lengths import LineLengths
 from parsers.layouts import LOG4J, Record
 from parsers.learning.sample import HEAD
 from parsers.matching.text import first_noise, line_end, noise_in, text_of
+from parsers.patterns.loggers import OF_OTHER_PROCESSES
 from parsers.schemas import Row
 
 MAX_SAMPLES = 5
 REDACTED = "(redacted)"
 """Placeholder for the text of an unrecognised record (forensics.tools.redaction)."""
-_LAST_LINES = 10_000
+LAST_LINES = 10_000
+"""Lines that are searched backwards for the last record."""
 _SHOWN = 200
 _NODE_NAMED = (
     r"\[(?:[\w, =]*?(?:\b(?:id|nodeId|brokerId|replicaId|controllerId|broker)=| on [Bb]roker )|"
@@ -32,14 +34,21 @@ _NODE = regex.compile(rf"(?m)^\[[^\]\n]{{23}}\] [A-Z]+ +{_NODE_NAMED}".encode())
 _NODE_FIRST = regex.compile(_NODE_NAMED)
 
 
+def of_other_process(record: Record) -> bool:
+    """Whether another process than the broker wrote the record."""
+    return record.logger is not None and record.logger.startswith(OF_OTHER_PROCESSES)
+
+
 class Survey:
     """The summary of one source."""
 
     def __init__(self) -> None:
         self.first: datetime | None = None
         self.last: datetime | None = None
+        self.last_own: datetime | None = None
+        """Time of the last record that no other process wrote."""
         self.utc: bool | None = None
-        """Clock of these two."""
+        """Clock of these three."""
         self.nodes: Counter[int] = Counter()
         self.noise = 0
         self.noise_at: int | None = None
@@ -71,13 +80,17 @@ class Survey:
         self.left_out.chunk(data)
         if self.first is None:
             self._pass_by(layouts.first_record(data))
-        at = len(data)
-        for _ in range(_LAST_LINES):
+        at, ended = len(data), False
+        for _ in range(LAST_LINES):
             at = data.rfind(b"\n", 0, max(at - 1, 0)) + 1
             if layouts.begins(data, at):
-                self.tail = layouts.record_at(data, at)
-                self._pass_by(self.tail)
-                return
+                record = layouts.record_at(data, at)
+                if not ended:
+                    self.tail, ended = record, True
+                    self._pass_by(record)
+                if record is None or not of_other_process(record):
+                    self.last_own = record.time if record is not None and record.utc == self.utc else self.last_own
+                    return
             if at == 0:
                 return
 
@@ -124,6 +137,7 @@ class Survey:
         self.left_out.take_over(other.left_out)
         if other.utc is not None and self.utc in (None, other.utc):
             self.utc, self.first, self.last = other.utc, self.first or other.first, other.last
+            self.last_own = other.last_own or self.last_own
 
     def collected(self) -> Row:
         """Fields of schemas.COLLECTED."""
@@ -132,6 +146,7 @@ class Survey:
             "samples": (self.samples + self.unread_samples)[:MAX_SAMPLES],
             "first": self.first,
             "last": self.last,
+            "last_own": self.last_own,
             "clock": "utc" if self.utc else "line",
             "nodes": sorted(self.nodes, key=lambda node: (-self.nodes[node], node)),
             "cut_at": self.lengths.cut_at,

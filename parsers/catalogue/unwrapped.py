@@ -120,7 +120,7 @@ class Unwrapped(Reading):
 
     def span(self) -> Row:
         """First and last time of a source whose newest record comes first, in the order of the file; nothing for others."""
-        return {"first": self.ends[0], "last": self.ends[-1]} if self.ends else {}
+        return {"first": self.ends[0], "last": self.ends[-1], "last_own": None} if self.ends else {}
 
     def _compare(self, done: int) -> None:
         """Compares the wrapper's UTC with the wall clock of the records, at lines spread over the chunk."""

@@ -127,6 +127,13 @@ RELEVANT_LOGGERS = (
 """Loggers whose every line at INFO and above should be known (catalogue of class names, Kafka 0.8.0 to 4.3)."""
 TRACED_BY_DEFAULT = ("state.change.logger", "kafka.controller.")
 """Loggers Kafka's own configuration sets to TRACE (state changes until 2.5, the ZooKeeper controller until 3.9)."""
+OF_OTHER_PROCESSES = (
+    *("org.apache.zookeeper.server.", "org.apache.zookeeper.audit.", "org.apache.zookeeper.jmx.", "org.apache.zookeeper.metrics."),
+    *("org.apache.zookeeper.common.", "org.apache.zookeeper.ZookeeperBanner"),
+)
+"""Beginnings of the names of loggers whose lines do not show that the broker was running. zookeeper-server-start.sh of Kafka uses the
+log4j.properties of the broker, so ZooKeeper and the broker of one machine write to the same server.log. The classes of `common` are used by
+both: a broker prints their lines only while it starts."""
 ONLY_IN = {
     "zookeeper": (
         *("kafka.controller.", "kafka.zk.", "kafka.zookeeper.", "kafka.utils.ZK", "kafka.utils.ZkUtils", "org.I0Itec.zkclient."),

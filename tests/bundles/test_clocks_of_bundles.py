@@ -114,7 +114,7 @@ def moved(
                 new["time"] = COLLECTED
             if row["event"] == "source":
                 c = dict(row["collected"])
-                c["first"], c["last"] = later(c.get("first"), wall), later(c.get("last"), wall)
+                c |= {name: later(c.get(name), wall) for name in ("first", "last", "last_own")}
                 c["modified"] = COLLECTED if lost else later(c["modified"], ahead["mtime"])
                 new["collected"] = c
             found.append(new)

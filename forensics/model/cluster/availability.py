@@ -6,6 +6,7 @@ fenced uses it. Not here: why a replica left an ISR (forensics.model.partition.a
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -52,6 +53,8 @@ class BrokerRun:
     """The first line that a later process printed, if the run ended without a stop."""
     evidence: list[Event] = field(default_factory=list)
 
+    directories: set[str] = field(default_factory=set)
+    """Its log directories, as far as its lines about their markers of a clean shutdown name them."""
     seen: dict[int | None, Event] = field(default_factory=dict)
     """The last line about the process in each cluster it was in: it may outlive a cluster."""
 
@@ -70,7 +73,7 @@ class BrokerRun:
         if done is None or done.reason != "done" or self.halted is not None:
             return None
         after = self.evidence[self.evidence.index(done) :]
-        return None if any(e.event == "unclean-start" and e.cluster == done.cluster for e in after) else done
+        return None if any(shows_unclean_stop(e) and e.cluster == done.cluster for e in after) else done
 
     @property
     def clusters(self) -> set[int]:
@@ -129,8 +132,8 @@ def lives(node: int, events: Iterable[Event]) -> list[BrokerRun]:
     """A broker's runs from its own lines, in file order.
 
     A start without a completed stop before it means a crash (Kafka prints nothing when it is killed), unless the start itself found the
-    marker of a clean shutdown: then the stop happened and only its lines are missing. A process that finds the directories locked is
-    neither a start nor, when it ends, a stop.
+    marker of a clean shutdown: then the stop happened and only its lines are missing. A second process that finds the directories locked,
+    or its broker id taken, is neither a start nor, when it ends, a stop.
     """
     reader = _RunReader(node)
     for event in events:
@@ -150,7 +153,7 @@ class _RunReader:
         self.announced: Event | None = None
         """The first line of a process that has not said yet that it starts a broker or controller."""
         self.second_exits_by: datetime | None = None
-        """Latest time of the last line of a second process that found the log directories locked."""
+        """Latest time of the last line of a second process that found the log directories locked or its broker id taken."""
 
     def read(self, event: Event) -> None:
         """Takes the next line of the broker."""
@@ -165,18 +168,22 @@ class _RunReader:
     # Each reader returns whether the line may be the last line of the current run.
 
     def _fatal_error(self, event: Event) -> bool:
-        if event.reason == "locked":
+        if event.reason == "locked" or (self.phase != "up" and _ID_TAKEN.search(event.key or "") and not self._has_logs_of_previous()):
             if self.runs and self.phase != "up":
                 self.current = _without_the_last(self.runs)
             self.announced = None
             self.phase, self.second_exits_by = "up", event.at + GIVING_UP if event.at is not None else None
-        elif event.reason in _HALTING:
+            return False
+        if event.reason in _HALTING:
             run = self._run()
             run.outcome, run.end, run.halted, run.last_seen = "crashed", event, event, event
             run.evidence.append(event)
         elif self.phase in ("starting", "announced"):
             self.phase = "given up"
         return True
+
+    def _last_line(self, event: Event) -> bool:
+        return not self._of_second_process(event)
 
     def _process_starting(self, event: Event) -> bool:
         self.announced = self.announced or event
@@ -212,7 +219,7 @@ class _RunReader:
     def _ending(self, event: Event) -> bool:
         if self._of_second_process(event):
             return False
-        run = self._up()
+        run = self._up(event)
         if event.event == "broker-stopping":
             run.stopping = run.stopping or event
         elif event.event == "broker-stopped":
@@ -225,7 +232,7 @@ class _RunReader:
         return True
 
     def _started(self, event: Event) -> bool:
-        self._up()
+        self._up(event)
         return True
 
     def _marker(self, event: Event) -> bool:
@@ -242,7 +249,7 @@ class _RunReader:
         return True
 
     def _of_second_process(self, event: Event) -> bool:
-        """Whether the line is from a second process that ends because the log directories are locked."""
+        """Whether the line is from a second process that ends because the log directories are locked or its broker id is taken."""
         if self.second_exits_by is None or event.at is None or event.at >= self.second_exits_by:
             return False
         if event.event == "broker-stopped":
@@ -267,16 +274,25 @@ class _RunReader:
             self.runs.append(self.current)
         return self.current
 
-    def _up(self) -> BrokerRun:
+    def _up(self, event: Event) -> BrokerRun:
         if self.phase != "given up":
             self.phase = "up"
+        ended = self.current.end_at if self.current is not None and self.current.outcome in ("stopped", "failed") else None
+        if ended is not None and event.at is not None and event.at > ended + GIVING_UP:
+            self.phase, self.current = "up", None  # the start of this process is not in the log
         return self._run()
+
+    def _has_logs_of_previous(self) -> bool:
+        """Whether the current run found the log directories of the run before: they were not locked, so that run had ended."""
+        return len(self.runs) > 1 and bool(self.runs[-2].directories & self.runs[-1].directories)
 
 
 _HALTING = frozenset({"log-dir", "disk"})
 """Kafka calls Runtime.halt for these: no shutdown hook runs, nothing more is printed."""
 
 
+_ID_TAKEN = re.compile(r"NodeExists|A broker is already registered")
+"""The exception of a broker whose id is registered in ZooKeeper: by a running process, or by an old session that has not expired."""
 GIVING_UP = timedelta(minutes=1)
 """A process that could not start ends within this time."""
 EXITING = timedelta(seconds=1)
@@ -287,6 +303,7 @@ _READERS: Mapping[str, Callable[[_RunReader, Event], bool]] = {
     **dict.fromkeys(_ENDING, _RunReader._ending),
     **dict.fromkeys(of(role=Role.MARKER), _RunReader._marker),
     "broker-state": _RunReader._state,
+    "last-line": _RunReader._last_line,
     "process-starting": _RunReader._process_starting,
     "broker-starting": _RunReader._starting,
     "controller-starting": _RunReader._controller_starting,
@@ -296,7 +313,7 @@ _READERS: Mapping[str, Callable[[_RunReader, Event], bool]] = {
 
 
 def _without_the_last(found: list[BrokerRun]) -> BrokerRun | None:
-    """Drops a second process that found the log directories locked: the first is still running."""
+    """Drops a second process that found the log directories locked or its broker id taken: the first is still running."""
     second = found.pop()
     first = found[-1] if found else None
     if first is not None and first.end is not None and first.end is second.begin:
@@ -322,10 +339,20 @@ def _alive(life: BrokerRun) -> bool:
 def _settle_by_marker(found: list[BrokerRun], current: BrokerRun, marker: Event) -> None:
     current.evidence.append(marker)
     before = found[-2] if len(found) > 1 else None
+    if marker.directory is not None:
+        current.directories.add(marker.directory)
+        if before is not None and before.directories and marker.directory not in before.directories:
+            return  # it was not a directory of the run before
     if marker.event == "clean-start" and before is not None and before.outcome == "crashed":
         before.outcome, before.end = "stopped", marker
-    elif before is not None and before.outcome == "crashed" and marker.event == "unclean-start":
+    elif before is not None and before.outcome == "crashed" and shows_unclean_stop(marker):
         before.evidence.append(marker)
+
+
+def shows_unclean_stop(event: Event) -> bool:
+    """Whether the event shows that a log directory has no marker of a clean shutdown. For a directory without logs, LogManager does not
+    print whether it has one (3.5+)."""
+    return event.event == "unclean-start" and event.count != 0
 
 
 def _place(event: Event) -> int:
@@ -375,7 +402,7 @@ class Availability:
     def __init__(
         self, broker: int, lives: Sequence[BrokerRun], said: Mapping[str, Sequence[Event]], last_lines: Sequence[datetime]
     ) -> None:
-        """`last_lines`: times of the last line in each of its logs, ascending."""
+        """`last_lines`: times of its own last line in each of its logs, ascending."""
         self.broker, self.lives = broker, lives
         self._said, self._last_lines, self._last_line = said, last_lines, last_lines[-1] if last_lines else None
         self._lived = by_time(lives)
@@ -549,8 +576,8 @@ the backoff is 1 s."""
 def availabilities(
     events: Iterable[Event], lives: Mapping[int, Sequence[BrokerRun]], last_lines: Mapping[int, Sequence[datetime]]
 ) -> dict[int, Availability]:
-    """Availability of each broker that events name or that has runs; `events` are those of no partition, `last_lines` the times of the last
-    line in each log by node, ascending."""
+    """Availability of each broker that events name or that has runs; `events` are those of no partition, `last_lines` the times of the
+    node's own last line in each log by node, ascending."""
     said: dict[int, dict[str, list[Event]]] = defaultdict(lambda: defaultdict(list))
     for event in events:
         if event.at is not None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import product
 from posixpath import commonprefix
 from typing import Any
 
@@ -267,6 +268,7 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 samples=c.get("samples") or (),
                 first=c.get("first"),
                 last=c.get("last"),
+                last_own=c.get("last_own"),
                 problem=c.get("problem"),
                 layout=c.get("layout"),
                 printed=_printed(c.get("printed") or ()),
@@ -555,9 +557,8 @@ def _copies(sources: Iterable[Source]) -> frozenset[str]:
     for s in logs:
         timed = s.first is not None and s.last is not None and s.first <= s.last
         first, last = (s.first, s.last) if timed else (datetime.min, datetime.max)
-        for kind in kinds if s.kind in ("stdout-log", "other-log") else (s.kind,):
-            if s.node is not None:
-                groups[(s.node, kind)].append((first or datetime.min, last or datetime.max, s.path))
+        for node, kind in product(s.nodes, kinds if s.kind in ("stdout-log", "other-log") else (s.kind,)):
+            groups[(node, kind)].append((first or datetime.min, last or datetime.max, s.path))
     return frozenset(path for spans in groups.values() for path in _overlapping(sorted(spans)))
 
 
@@ -809,6 +810,7 @@ def _correct(source: Source, resolver: EventResolver) -> None:
         return resolver.utc(source.path, at, line) if at is not None else None
 
     source.first, source.last = utc(source.first, 1), utc(source.last, source.lines or 1)
+    source.last_own = utc(source.last_own, source.lines or 1)
     source.printed = {facet: [(line, utc(at, line)) for line, at in places] for facet, places in source.printed.items()}
     steps = (
         (line, resolver.utc(source.path, before, line - 1), resolver.utc(source.path, after, line))

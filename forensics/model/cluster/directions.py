@@ -49,6 +49,7 @@ def _turned(collected: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **collected,
         **{name: collected.get(other) for name, other in swapped.items()},
+        "last_own": None,
         "jumps": [],
         "steps_back": [],
         "newest_first": True,

@@ -65,6 +65,9 @@ class Source:
     shared: tuple[int, ...] = ()
     """The brokers that write to it together."""
 
+    last_own: datetime | None = None
+    """Time of the last line that a broker wrote, if it is known: another process, such as ZooKeeper, may write to the same log."""
+
     layout: str | None = None
     """Conversion patterns learned from its lines, one per line."""
     printed: Mapping[str, Sequence[tuple[int, datetime | None]]] = field(default_factory=dict, repr=False)
@@ -289,15 +292,31 @@ class Cluster:
         """Time of the last line in any of the node's logs."""
         return max(self._last_lines.get(node, ()), default=None)
 
+    def last_own_line(self, node: int) -> datetime | None:
+        """Time of the last line that is known to be the node's own."""
+        return max(self._last_own_lines.get(node, ()), default=None)
+
     @cached_property
     def _last_lines(self) -> Mapping[int, Sequence[datetime]]:
         """By node, the times of the last line in each of its logs, ascending."""
         return {node: sorted(s.last for s in own if s.last is not None) for node, own in self._sources.items()}
 
     @cached_property
+    def _last_own_lines(self) -> Mapping[int, Sequence[datetime]]:
+        """By node, the times of the last line in each of its logs that is its own, ascending. In a log of several brokers, only events show
+        who wrote a line."""
+        found: dict[int, list[datetime]] = {}
+        for node, own in self._sources.items():
+            alone = (s.last_own or s.last for s in own if not s.shared)
+            runs = self.nodes[node].lives if node in self.nodes and any(s.shared for s in own) else ()
+            said = (run.last_seen.at for run in runs if run.last_seen is not None)
+            found[node] = sorted(at for at in (*alone, *said) if at is not None)
+        return found
+
+    @cached_property
     def _presences(self) -> Mapping[int, Availability]:
         lives = {node.id: node.lives for node in self.nodes.values()}
-        return availabilities(self.events, lives, {n: self._last_lines.get(n, ()) for n in lives})
+        return availabilities(self.events, lives, {n: self._last_own_lines.get(n, ()) for n in lives})
 
     def availability(self, broker: int) -> Availability:
         """The broker's availability."""

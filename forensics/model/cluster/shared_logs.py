@@ -20,11 +20,18 @@ from forensics.model.cluster.settings import LOG_DIRECTORIES, plain_directory
 from parsers.kinds import KINDS, Role, of
 
 _STARTS = of(role=Role.BEGINS)
+_ENDS = of(role=Role.ENDS)
 _FIRST = KINDS["process-starting"].name
 TOGETHER = timedelta(seconds=30)
 """Time between a broker's first line and its settings: it connects to ZooKeeper first, for up to zookeeper.connection.timeout.ms."""
 _ROLLED = re.compile(r"(?P<name>.*?)(?:\.(?:(?P<date>\d{4}-\d\d(?:-\d\d){0,3})|\d{1,3}))?")
 """The names log4j gives to rolled files: with a date, or (as other tools name copies) with a number."""
+
+
+def rolled_from(path: str) -> str:
+    """The path of the log that a rolled file is a part of; the path itself for other files."""
+    found = _ROLLED.fullmatch(path)
+    return found["name"] if found is not None else path
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,15 @@ class Start:
     node: int
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """From this line of a log on, its lines about the directory are the node's."""
+
+    line: int
+    directory: str
+    node: int
+
+
 @dataclass(frozen=True)
 class SharedLogs:
     """The data needed to assign lines to writers; small, and sent to every task."""
@@ -43,7 +59,9 @@ class SharedLogs:
     starts: Mapping[str, tuple[Start, ...]] = field(default_factory=dict)
     """By source, for the logs that several brokers write to."""
     directories: Mapping[str, int] = field(default_factory=dict)
-    """Owner of each log directory."""
+    """Owner of each log directory that only one broker was started with."""
+    turns: Mapping[str, tuple[Turn, ...]] = field(default_factory=dict)
+    """By source, the starts with a directory that several brokers were started with, one after the other."""
 
     def writers(self, batch: pa.RecordBatch, source: str) -> pa.Array:
         """Node by row of `batch`, for the rows of one source; null if unknown."""
@@ -55,16 +73,26 @@ class SharedLogs:
         named = pc.unique(batch.column("directory")).to_pylist()
         owners = pa.array([self.owner(d) for d in named], pa.int32())
         of_directory = pc.take(owners, pc.index_in(batch.column("directory"), value_set=pa.array(named, pa.string())))
+        for turn in self.turns.get(source, ()):
+            within = pa.array([d is not None and turn.directory in _paths(d) for d in named], pa.bool_())
+            own = pc.and_(
+                pc.take(within, pc.index_in(batch.column("directory"), value_set=pa.array(named, pa.string()))),
+                pc.greater_equal(line, turn.line),
+            )
+            of_directory = pc.if_else(pc.fill_null(own, False), pa.scalar(turn.node, pa.int32()), of_directory)
         of_new_process = pc.equal(batch.column("event"), _FIRST)  # it is not the broker that printed the lines before
         near = pc.if_else(of_new_process, pa.scalar(None, pa.int32()), batch.column("near"))
         return pc.coalesce(batch.column("node"), of_directory, starting, near)
 
     def owner(self, directory: str | None) -> int | None:
         """The node whose log directory this is, or contains this directory."""
-        if directory is None:
-            return None
-        path = plain_directory(directory)
-        return self.directories.get(path, self.directories.get(path.rpartition("/")[0]))
+        return next((self.directories[path] for path in _paths(directory) if path in self.directories), None)
+
+
+def _paths(directory: str | None) -> tuple[str, ...]:
+    """A directory and the one above it, as settings name them."""
+    path = plain_directory(directory) if directory is not None else None
+    return (path, path.rpartition("/")[0]) if path is not None else ()
 
 
 def hosts(nodes: Mapping[str, Sequence[int]]) -> dict[int, int]:
@@ -98,22 +126,27 @@ def shared_logs(rows: Sequence[Row], nodes: Mapping[str, Sequence[int]], owners:
     `owners`: owners of the logs that one broker writes."""
     shared = {source for source, own in nodes.items() if len(own) > 1}
     copies = _copies(rows, {source: node for source, node in (owners or {}).items() if source not in shared and node is not None})
-    starts = {}
+    used = list(_directories(rows))
+    owners_of: dict[str, set[int]] = defaultdict(set)
+    for _, turn in used:
+        owners_of[turn.directory].add(turn.node)
+    starts, turns = {}, {}
     for source in sorted(shared):
         own = [r for r in rows if r["source"] == source]
         starts[source] = (*_starts(own), *_copied(own, copies))
-    return SharedLogs(starts, _directories(rows))
+        changing = (turn for path, turn in used if path == source and len(owners_of[turn.directory]) > 1)
+        turns[source] = tuple(sorted(changing, key=lambda turn: turn.line))
+    lone = {directory: next(iter(nodes)) for directory, nodes in sorted(owners_of.items()) if len(nodes) == 1}
+    return SharedLogs(starts, lone, turns)
 
 
-def _directories(rows: Iterable[Row]) -> dict[str, int]:
-    """Log directories that belong to one node each, from the brokers' settings."""
-    owners: dict[str, set[int]] = {}
+def _directories(rows: Iterable[Row]) -> Iterable[tuple[str, Turn]]:
+    """The log directories that the settings of brokers name, each with its source."""
     for r in rows:
         if r["event"] == "config" and r["key"] in LOG_DIRECTORIES and isinstance(r["node"], int) and isinstance(r["value"], str):
-            for directory in r["value"].split(","):
-                if plain_directory(directory):
-                    owners.setdefault(plain_directory(directory), set()).add(r["node"])
-    return {directory: next(iter(own)) for directory, own in sorted(owners.items()) if len(own) == 1}
+            line = r["line"] if isinstance(r["line"], int) else 0
+            for directory in filter(None, map(plain_directory, r["value"].split(","))):
+                yield str(r["source"]), Turn(line, directory, r["node"])
 
 
 _Said = tuple[datetime, str]
@@ -175,6 +208,10 @@ class _Begun:
     def started(self, node: int, line: int) -> Iterable[Start]:
         if node not in self.named and self.waiting:
             yield self._next(node, line)
+        self.ended(node)
+
+    def ended(self, node: int) -> None:
+        """The node's start is over: settings that it prints later are of another process."""
         self.named.pop(node, None)
         self.ahead.pop(node, None)
 
@@ -202,3 +239,5 @@ def _starts(rows: Iterable[Row]) -> Iterable[Start]:
             yield from begun.settings(node, line, at)
         elif r["event"] == "broker-started" and isinstance(node, int):
             yield from begun.started(node, line)
+        elif r["event"] in _ENDS and isinstance(node, int):
+            begun.ended(node)

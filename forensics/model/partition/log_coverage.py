@@ -17,8 +17,9 @@ from datetime import datetime
 from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster, Source, cached_on_cluster
+from forensics.model.cluster.shared_logs import rolled_from
 from forensics.model.cluster.versions import versions
-from forensics.model.findings import LEVELS, Finding, brokers_named, moment
+from forensics.model.findings import LEVELS, Finding, brokers_named, counted, moment
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD
@@ -184,6 +185,9 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
     for s in logs:
         if len(s.steps_back) > MAX_CLOCK_STEPS or (s.descents > s.ascents and s.ascents + s.descents > MAX_CLOCK_STEPS):
             found.setdefault(ORDER, f"the lines of {s.path} are not in the order of their time")
+        elif s.steps_back and s.shared:
+            size = f"{s.largest_step_back.total_seconds():.0f} s"
+            found.setdefault(ORDER, f"{brokers_named(s.shared)} write to {s.path}, and its lines are up to {size} out of order")
         elif s.steps_back:
             found.setdefault(CLOCK, f"the clock of {s.path} steps back by {s.largest_step_back.total_seconds():.0f} s")
         if s.cut_at is not None:
@@ -202,20 +206,31 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
 @cached_on_cluster
 def filtered_files(cluster: Cluster) -> dict[str, str]:
     """Files that hold a log of a broker, or an export of many, whose lines were filtered, each with the reason. A file without loggers that
-    print all sorts of lines shows nothing."""
+    print all sorts of lines shows nothing. Rolled files are one log: in a quiet hour, all lines may be of one kind."""
     logs: dict[str, list[Source]] = defaultdict(list)
     for s in cluster.sources:
         if s.kind.endswith("-log") and s.lines and s.layout is None and (s.node is not None or s.shared):
-            logs[s.path.partition("#")[0]].append(s)
-    found = {}
-    for file, own in logs.items():
-        words = [word for word in own[0].common_words if all(word in s.common_words for s in own)]
-        lines = 0 if all(s.kind in _WITHOUT_THE_LOG for s in own) else sum(s.lines or 0 for s in own)
-        if lines >= MIN_FILTERED_BY_LEVEL and not any(s.informed for s in own):
-            found[file] = f"{file} has no line of level INFO: its lines were filtered by level"
-        elif lines >= MIN_FILTERED_BY_WORD and words:
-            found[file] = f"every line of {file} contains '{words[0]}': its lines were filtered by this word"
+            logs[rolled_from(s.path.partition("#")[0])].append(s)
+    found: dict[str, str] = {}
+    for own in logs.values():
+        files = sorted({s.path.partition("#")[0] for s in own})
+        if (reason := _filter_of(own, files)) is not None:
+            found |= dict.fromkeys(files, reason)
     return found
+
+
+def _filter_of(log: Sequence[Source], files: Sequence[str]) -> str | None:
+    """How the lines of a log were filtered; None if nothing shows that they were."""
+    words = [word for word in log[0].common_words if all(word in s.common_words for s in log)]
+    lines = 0 if all(s.kind in _WITHOUT_THE_LOG for s in log) else sum(s.lines or 0 for s in log)
+    names, has, its = files[0], "has", "its"
+    if len(files) > 1:
+        names, has, its = f"{files[0]} and {counted(len(files) - 1, 'more file')} of this log", "have", "their"
+    if lines >= MIN_FILTERED_BY_LEVEL and not any(s.informed for s in log):
+        return f"{names} {has} no line of level INFO: {its} lines were filtered by level"
+    if lines >= MIN_FILTERED_BY_WORD and words:
+        return f"every line of {names} contains '{words[0]}': {its} lines were filtered by this word"
+    return None
 
 
 def _unregistered(broker: int, cluster: Cluster) -> str | None:

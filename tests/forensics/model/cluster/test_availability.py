@@ -44,6 +44,22 @@ def crash_of_3(s: Story) -> Finding | None:
     return next((f for f in of(report(s.files, modified), "broker-crash") if f.brokers == (3,)), None)
 
 
+ZOOKEEPER = "INFO Expiring session 0x100000000000000, timeout of 6000ms exceeded (org.apache.zookeeper.server.ZooKeeperServer)"
+PROCESS = "INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)"
+
+
+@pytest.mark.parametrize("rolled", [False, True])
+def test_lines_of_zookeeper_do_not_show_that_the_broker_was_running(rolled: bool) -> None:
+    before, after = Story(), Story()
+    for s, text in ((0, STARTING), (2, STARTED.format(3)), (300, ZOOKEEPER), (301, ZOOKEEPER)):
+        before.line(3, "server", s, text)
+    for s, text in ((400, PROCESS), (401, STARTING), (402, STARTED.format(3))):
+        (after if rolled else before).line(3, "server", s, text)
+    files = {f"{path}.2026-11-21-01" if rolled else path: text for path, text in before.files.items()} | after.files
+    (crash,) = of(report(files), "broker-crash")
+    assert (crash.start, crash.start_latest) == (START + timedelta(seconds=2), START + timedelta(seconds=400))
+
+
 def unfound(s: Story) -> None:
     s.line(1, "controller", 61, LIVE.format(1))
 

@@ -188,6 +188,12 @@ def test_logs_of_the_same_hours_may_hold_the_same_lines(given: list[tuple[str, i
     assert _copies(spans(*reversed(given))) == {str(len(given) - 1 - int(c)) for c in copies}
 
 
+def test_standard_output_of_a_broker_may_hold_lines_of_the_log_that_it_shares() -> None:
+    shared, own = spans(("server-log", 0, 99), ("stdout-log", 3, 8))
+    shared.node, shared.shared = None, (1, 2)
+    assert _copies([shared, own]) == {"0", "1"}
+
+
 def test_line_of_a_rotated_file_and_its_packed_copy_counts_once() -> None:
     cluster, _ = local.gathered(table({f"broker-1/{name}": line(0) + line(9, "started") for name in ("server.log.1", "server.log.1.old")}))
     assert [e.event for e in cluster.of("broker-starting", "broker-started")] == ["broker-starting", "broker-started"]

@@ -57,7 +57,12 @@ HANDED_OVER = ("controlled-shutdown", {"reason": "done"})
 
 @pytest.mark.parametrize(
     ("then", "how"),
-    [(("broker-started", {}), CONTROLLED), (("unclean-start", {}), KILLED), (("unclean-start", {"cluster": 1}), CONTROLLED)],
+    [
+        (("broker-started", {}), CONTROLLED),
+        (("unclean-start", {}), KILLED),
+        (("unclean-start", {"cluster": 1}), CONTROLLED),
+        (("unclean-start", {"count": 0}), CONTROLLED),
+    ],
 )
 def test_stop_that_handed_over_and_whose_end_is_missing(then: tuple[str, dict[str, Any]], how: str) -> None:
     told = lived("broker-starting", "broker-started", "broker-stopping", HANDED_OVER, "broker-starting", then)
@@ -97,6 +102,38 @@ def test_process_that_was_locked_out_says_twice_that_it_shuts_down() -> None:
 def test_first_line_may_be_of_a_process_that_is_locked_out() -> None:
     (life,) = lived("broker-starting", LOCKED, "broker-stopped", "broker-starting", "broker-started")
     assert (life.outcome, life.begin_at) == ("running", NOON + timedelta(seconds=3))
+
+
+TAKEN = (
+    "fatal-error",
+    {"reason": "process", "key": "org.apache.zookeeper.KeeperException$NodeExistsException: KeeperErrorCode = NodeExists"},
+)
+GIVES_UP = ("broker-starting", TAKEN, "broker-stopping", "broker-stopped")
+
+
+def test_a_second_process_whose_broker_id_is_taken_is_neither_a_start_nor_a_stop() -> None:
+    (running,) = lived("broker-starting", "broker-started", *GIVES_UP, *GIVES_UP)
+    assert (running.outcome, running.end, running.stopping) == ("running", None, None)
+    assert running.last_seen is not None and running.last_seen.at == NOON + timedelta(seconds=1)
+    (stopped,) = lived("broker-starting", "broker-started", *GIVES_UP, "broker-stopping", "broker-stopped")
+    assert (stopped.outcome, stopped.end_at) == ("stopped", NOON + timedelta(seconds=7))
+    crashed, again = lived("broker-starting", "broker-started", *GIVES_UP, "broker-starting", "broker-started")
+    assert (crashed.outcome, crashed.end, again.outcome) == ("crashed", again.begin, "running")
+
+
+def test_a_process_that_finds_the_log_directories_free_shows_that_the_one_before_had_ended() -> None:
+    found = ("unclean-start", {"directory": "/data", "count": 3})
+    first = lived("broker-starting", found, "broker-started", "broker-starting", found, *GIVES_UP[1:])
+    assert outcomes(first) == ["crashed", "failed"]
+    elsewhere = ("unclean-start", {"directory": "/other", "count": 3})
+    assert outcomes(lived("broker-starting", found, "broker-started", "broker-starting", elsewhere, *GIVES_UP[1:])) == ["running"]
+
+
+def test_lines_long_after_a_stop_are_of_a_process_whose_start_is_not_in_the_log() -> None:
+    later = [(k, {"at": NOON + timedelta(minutes=9, seconds=s)}) for s, k in enumerate(("broker-stopping", "broker-stopped"))]
+    stopped, unseen = lived("broker-starting", "broker-started", "broker-stopping", "broker-stopped", *later)
+    assert (stopped.outcome, stopped.end_at) == ("stopped", NOON + timedelta(seconds=3))
+    assert (unseen.begin, unseen.outcome, unseen.end_at) == (None, "stopped", NOON + timedelta(minutes=9, seconds=1))
 
 
 def test_log_that_begins_in_the_middle_has_a_life_without_beginning() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from forensics.model.cluster.shared_logs import TOGETHER, Start, hosts, shared_logs
+from forensics.model.cluster.shared_logs import TOGETHER, Start, Turn, hosts, shared_logs
+from parsers import schemas
 
 NOON = datetime(2026, 11, 21, 12)
 SERVER = "logs/server.log"
@@ -71,6 +72,28 @@ def test_line_that_stands_in_one_brokers_own_log_is_its_own() -> None:
     known = {SERVER: (1, 2), "one.log": (1,), "two.log": (2,)}
     told = shared_logs([*shared, *own, *both], known, {SERVER: 1, "one.log": 1, "two.log": 2}).starts[SERVER]
     assert Start(1, 2, 2) not in told
+
+
+@pytest.mark.parametrize("end", ["broker-stopping", "broker-stopped"])
+def test_a_broker_that_failed_to_start_may_start_again_at_once(end: str) -> None:
+    told = [(0, STARTING), (1, settings(1)), (2, {"event": end, "node": 1}), (5, STARTING), (6, settings(1)), (7, started(1))]
+    assert starts(*told) == {1: 1, 4: 1}
+
+
+def test_a_directory_of_two_brokers_is_that_of_the_last_one_that_was_started_with_it() -> None:
+    told = rows(
+        (0, {"event": "config", "node": 1, "key": "log.dirs", "value": "/data"}),
+        (9, {"event": "config", "node": 2, "key": "log.dirs", "value": "/data,/more"}),
+    )
+    found = shared_logs(told, {SERVER: (1, 2)})
+    assert found.directories == {"/more": 2}
+    assert found.turns[SERVER] == (Turn(1, "/data", 1), Turn(2, "/data", 2))
+    empty = dict.fromkeys(schemas.EVENTS.names)
+    asked = [
+        {**empty, "source": SERVER, "line": n, "event": "log-load", "directory": d} for n, d in ((1, "/data"), (3, "/data/t-0"), (3, "/x"))
+    ]
+    (batch,) = schemas.batches(asked)
+    assert found.writers(batch, SERVER).to_pylist() == [1, 2, None]
 
 
 @pytest.mark.parametrize(

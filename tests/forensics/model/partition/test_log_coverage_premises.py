@@ -356,6 +356,21 @@ def test_lines_that_were_cut_or_not_read() -> None:
     assert failed(source(problem="truncated", cut_at=200))[COMPLETE].endswith("cut at 200 characters")
 
 
+def test_a_quiet_hour_of_a_log_was_not_filtered() -> None:
+    quiet: dict[str, Any] = {"lines": 99, "informed": False, "common_words": ("GroupCoordinator",)}
+    assert failed(source(**quiet))[COMPLETE] == "broker-1/server-log has no line of level INFO: its lines were filtered by level"
+    rolled = source(path="broker-1/server-log.2026-11-21-08", **quiet)
+    assert failed(source(lines=99), rolled) == {}
+    assert failed(source(**quiet), rolled)[COMPLETE].startswith(
+        "broker-1/server-log and 1 more file of this log have no line of level INFO"
+    )
+
+
+def test_lines_of_several_brokers_that_are_out_of_order_show_nothing_about_the_clock() -> None:
+    reason = "brokers 1 and 2 write to broker-1/server-log, and its lines are up to 40 s out of order"
+    assert failed(source(ascents=50, steps_back=steps(1), shared=(1, 2))) == {ORDER: reason}
+
+
 def test_the_first_log_of_which_something_is_wrong_is_named() -> None:
     one, other = source(cut_at=200, steps_back=steps(9)), source(path="other", cut_at=300, steps_back=steps(9))
     assert all("broker-1/server-log" in reason for reason in failed(one, other).values())
