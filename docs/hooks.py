@@ -1,5 +1,5 @@
 """Pages that mkdocs makes from the code while it builds the site: rules, patterns, commands, output formats, CONTRIBUTING.md,
-CHANGELOG.md, and the script collect.sh."""
+CHANGELOG.md, JSON Schemas, and the script collect.sh."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from mkdocs.structure.files import File, Files
 
 from forensics.cli import cli
 from forensics.commands.collect import script
+from forensics.commands.schema import schemas, text
 from forensics.exemplars import exemplars_of
 from forensics.formats import FORMATS
 from forensics.output.format import DirectoryFormat
@@ -39,17 +40,25 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     ):
         files.append(File.generated(config, f"{name}.md", content="\n".join(page()) + "\n"))
     files.append(File.generated(config, "collect.sh", content=script()))
+    for name, schema in schemas().items():
+        files.append(File.generated(config, f"schemas/{name}.schema.json", content=text(schema())))
     return files
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    return markdown.replace("<!-- formats -->", "\n".join(formats()))
+    return markdown.replace("<!-- formats -->", "\n".join(formats())).replace("<!-- schemas -->", "\n".join(listed_schemas()))
 
 
 def formats() -> Iterator[str]:
     yield from ("| option | writes |", "|---|---|")
     for format in FORMATS:
         yield f"| `{format.option} {'DIR' if isinstance(format, DirectoryFormat) else 'FILE'}` | {prose(format.help)} |"
+
+
+def listed_schemas() -> Iterator[str]:
+    yield from ("| schema | describes |", "|---|---|")
+    for name, schema in schemas().items():
+        yield f"| [{name}](schemas/{name}.schema.json) | {prose(schema()['title'])} |"
 
 
 def linked(reference: str) -> str:

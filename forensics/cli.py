@@ -19,6 +19,7 @@ import click
 
 import forensics.commands
 from forensics.commands.help import Command
+from forensics.commands.names import similar
 from forensics.output.version import version
 
 ENDS: dict[int, str] = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Terminated", signal.SIGHUP: "Hung up"}
@@ -38,6 +39,12 @@ class Commands(click.Group):
         if module not in _modules():
             return None
         return getattr(importlib.import_module(f"forensics.commands.{module}"), "command", None)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            advice = similar(args[0], self.list_commands(ctx), "kafka-forensics --help lists all commands")
+            raise click.UsageError(f"{args[0]!r} is not a command; {advice}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

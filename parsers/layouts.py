@@ -257,7 +257,7 @@ def build(
     before, suffix = parts[:at], in_turn(parts[at + 1 :])
     marks = [i for i, what in enumerate(whats[:at]) if what in ("time", "level")]
     if not marks:
-        raise ValueError("a time or a level is required before the message, to find where a record begins")
+        raise ValueError("a time or a level is required before the message, to find where a record begins; add %d{ISO8601} or %p")
     bare = "logger" not in whats
     head = in_turn(before[: marks[-1] + 1])
     behind = suffix or (rf" \((?P<logger>{_DOTTED})\)" if bare else "")

@@ -136,7 +136,9 @@ def _parts(pattern: str, printed: _Printed, depth: int = 0) -> Iterator[Part]:
         match = _CONVERTER.match(pattern, at)
         name = _longest(match["name"]) if match is not None else ""
         if match is None or not name:
-            raise ValueError(f"{pattern[at : at + 12]!r}: no converter of log4j's that is known here")
+            raise ValueError(
+                f"{pattern[at : at + 12]!r} is not a converter of log4j; give the pattern of the appender, as '%d{{ISO8601}} %-5p %m (%c)%n'"
+            )
         at = match.start("name") + len(name)
         options, at = _options(pattern, at, name)
         if _KINDS[name] == "level" and match["most"] is not None:

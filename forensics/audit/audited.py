@@ -57,7 +57,8 @@ class Audit:
         try:
             return json.loads((self.directory / file).read_bytes())  # type: ignore[no-any-return]
         except (OSError, ValueError) as error:
-            raise Unreadable(f"{self.directory / file}: damaged ({error})") from None
+            words = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
+            raise Unreadable(f"{self.directory / file}: damaged ({words}); run the audit again with --force") from None
 
     def entry(self, cluster: str) -> dict[str, Any]:
         """Summary of the results for a cluster, and the files of its tables. Raises Unreadable."""

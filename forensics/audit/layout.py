@@ -114,7 +114,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
                 name = part[1:-1]
                 if name not in PLACEHOLDERS or name in seen:
                     known = ", ".join(f"{{{p}}}" for p in PLACEHOLDERS)
-                    raise ValueError(f"{pattern!r}: {part} is {'there twice' if name in seen else f'none of {known}'}")
+                    wrong = "is there twice; use it once" if name in seen else f"is not a placeholder; use {known}"
+                    raise ValueError(f"{pattern!r}: {part} {wrong}")
                 seen.append(name)
                 within = name == "date" and part != step  # a name before it may contain the separator
                 made += f"(?P<{name}>{_DAY.pattern.replace('(', '(?:')})" if within else f"(?P<{name}>[^/]+?)"
@@ -122,7 +123,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
                 made += re.escape(part)
         steps.append(f"{made}/")
     if not seen:
-        raise ValueError(f"{pattern!r} names neither {{cluster}} nor {{date}} nor {{broker}}")
+        raise ValueError(f"{pattern!r} has no placeholder; use {{cluster}}, {{date}} or {{broker}}")
     while steps[-1] == _STEPS:
         steps.pop()
     return re.compile(f"{''.join(steps).removesuffix('/')}(?:/.*)?$")

@@ -63,7 +63,9 @@ class Case:
         with self._readable(MANIFEST):
             self.manifest: dict[str, Any] = self._told()
         if (schema := self.manifest.get("schema")) != SCHEMA:
-            raise Unreadable(f"{directory}: its schema is {schema}, and this version reads {SCHEMA}: make it anew, or take another version")
+            raise Unreadable(
+                f"{directory}: the case has the schema {schema}, and this version reads {SCHEMA}; analyze the evidence again, or use another version"
+            )
         self._check_tables()
 
     def _told(self) -> dict[str, Any]:
@@ -88,13 +90,15 @@ class Case:
 
     def _check(self, name: str, schema: pa.Schema, rows: int) -> None:
         if not (path := self.directory / name).exists():
-            raise Unreadable(f"{self.directory}: it is not whole: {name} is missing")
+            raise Unreadable(f"{self.directory}: the case is incomplete: {name} is missing; analyze the evidence again")
         with self._readable(name), pq.ParquetFile(path) as file:
             if not file.schema_arrow.equals(schema):
                 made = self.manifest["tool"]["version"]
-                raise Unreadable(f"{path}: its columns are others: the case was made by version {made} of the tool; make it anew")
+                raise Unreadable(
+                    f"{path}: the columns are those of version {made} of the tool; use that version, or analyze the evidence again"
+                )
             if file.metadata.num_rows != rows:
-                raise Unreadable(f"{path}: it has {file.metadata.num_rows} rows, not the {rows} the case was made with")
+                raise Unreadable(f"{path}: the table has {file.metadata.num_rows} rows instead of {rows}; analyze the evidence again")
 
     def _files(self, table: Table) -> Sequence[str]:
         """Path of the table."""
@@ -106,7 +110,7 @@ class Case:
             yield
         except (OSError, ValueError, KeyError, TypeError) as error:  # ArrowInvalid is a ValueError
             words = " ".join(str(error).split())[:200]
-            raise Unreadable(f"{self.directory / file}: it is damaged ({words})") from None
+            raise Unreadable(f"{self.directory / file}: damaged ({words}); analyze the evidence again") from None
 
     def table(self, name: str, columns: Sequence[str] | None = None, topic: str | None = None) -> pa.Table:
         """The table, or its row groups that may hold a topic."""

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, evidence_options, open_evidence
+from forensics.commands.evidence import Progress, Unusable, check, evidence_options, open_evidence
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, Input, open_input
+from forensics.commands.numbers import PARTITION
 from forensics.commands.output import console, json_option, write_text
+from forensics.commands.selection import check_partitions
 
 if TYPE_CHECKING:
     from forensics.views.checkpoints import Comparison
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 )
 @evidence_options
 @click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated).")
-@click.option("--partition", "partitions", multiple=True, type=int, metavar="N", help="Only this partition number (may be repeated).")
+@click.option("--partition", "partitions", multiple=True, type=PARTITION, metavar="N", help="Only this partition number (may be repeated).")
 @click.option(
     "--against",
     multiple=True,
@@ -60,6 +62,7 @@ def command(
     Partitions whose replicas agree are only counted. If a broker was collected twice, or with --against PATH, the changes are shown too.
     """
     progress = Progress()
+    check(against)
     found = open_input(paths, timezone, clock_offsets, master, progress)
     before = None
     if against:
@@ -68,6 +71,8 @@ def command(
         if not isinstance(found, EvidenceInput) or any(is_case(Path(path)) for path in against):
             raise Unusable("--against compares files, and a case has none; give the evidence as PATH and to --against")
         before = EvidenceInput(open_evidence(against, timezone, clock_offsets, master, progress, beside=found.opened))
+    if topics or partitions:
+        check_partitions(found.partitions() | (before.partitions() if before is not None else set()), topics, partitions)
     with progress.stage("Comparing replicas"):
         compared = _compared(found, before, topics, partitions, everything)
     if json_file is not None and write_text(compared.json(), json_file):

@@ -19,6 +19,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
+from forensics.commands.names import similar
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
@@ -79,7 +81,7 @@ def _patterns(context: click.Context, option: click.Parameter, paths: tuple[str,
         files = [opened(path) for path in dict.fromkeys(paths)]
         check(files)
     except (OSError, ValueError) as error:
-        text = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        text = f"{error.filename}: {error.strerror}; give an existing file" if isinstance(error, OSError) else str(error)
         raise click.BadParameter(text, context, option) from None
     context.meta[PATTERNS] = tuple(files)
 
@@ -393,8 +395,17 @@ def check(paths: Sequence[str]) -> None:
     from parsers.containers.storage import storage, without_secrets
 
     for path in paths:
+        if not path.strip():
+            raise Unusable(f"{path!r} is not a path; give a directory, an archive or a file")
         if trouble := storage(path).trouble():
-            raise Unusable(f"{without_secrets(path)}: {trouble}")
+            raise Unusable(f"{without_secrets(path)}: {trouble}; {_advice(path)}")
+
+
+def _advice(path: str) -> str:
+    """Similar names in the directory of a path that does not exist."""
+    directory, name = os.path.split(path)
+    known = os.listdir(directory or ".") if os.path.isdir(directory or ".") else ()
+    return similar(name, known, "check the path")
 
 
 def log_patterns() -> Sequence[str]:

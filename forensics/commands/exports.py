@@ -63,7 +63,7 @@ class Exports:
         """Like `check`, for all clusters of an audit."""
         for format, _ in self.targets:
             if not isinstance(format, FileFormat) or format.summary is None:
-                raise click.UsageError(f"{format.option} shows one cluster; choose it with --cluster NAME")
+                raise click.UsageError(f"{format.option} is for the report of one cluster; choose the cluster with --cluster NAME")
         self.check()
 
     def write_summary(self, clusters: Clusters, cluster_files: Callable[[FileFormat, str], Mapping[str, str]]) -> bool:

@@ -36,10 +36,29 @@ class Command(click.Command):
     """A command whose help has examples: an aim, and the arguments for it. Commands are listed by `rank`, lowest first, each with its
     `summary`."""
 
+    allow_extra_args = True
+    """They are refused by parse_args, in its words."""
+
     def __init__(self, *args: Any, rank: int, summary: str, examples: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.short_help = summary
         self.rank, self.summary, self.examples = rank, summary, examples
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Errors about missing and additional words also show what to give."""
+        example = f"kafka-forensics {self.name} {self.examples[0][1]}".rstrip()
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            raise click.UsageError(f"{error.format_message().rstrip('.')}; for example: {example}", ctx) from None
+        except click.BadOptionUsage as error:
+            option = next((p for p in self.get_params(ctx) if error.option_name in p.opts), None)
+            if option is None or not isinstance(option, click.Option) or option.is_flag:
+                raise
+            raise click.UsageError(f"{error.option_name} needs a value: {error.option_name} {option.make_metavar(ctx)}", ctx) from None
+        if rest and not ctx.resilient_parsing:
+            raise click.UsageError(f"there is one argument too many, {rest[0]!r}; for example: {example}", ctx)
+        return rest
 
     def invoke(self, ctx: click.Context) -> Any:
         check(ctx)
@@ -57,7 +76,7 @@ class Command(click.Command):
                 formatter.write_text(f"{aim}:")
                 formatter.write(f"{'':{formatter.current_indent + 2}}kafka-forensics {self.name} {arguments}".rstrip() + "\n")
         options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
-        records = {p.opts[0]: _plain(record) for p in options if (record := p.get_help_record(ctx)) is not None}
+        records = {p.opts[0]: record for p in options if (record := p.get_help_record(ctx)) is not None}
         for heading, names in (*HEADINGS.items(), (OTHERS, _without_heading(records))):
             if listed := [records[name] for name in names if name in records]:
                 with formatter.section(heading):
@@ -67,9 +86,3 @@ class Command(click.Command):
 def _without_heading(names: Iterable[str]) -> list[str]:
     headed = {name for group in HEADINGS.values() for name in group}
     return [name for name in names if name not in headed]
-
-
-def _plain(record: tuple[str, str]) -> tuple[str, str]:
-    """Without the range of valid partition numbers."""
-    name, words = record
-    return name, words.replace("0<=x<=2147483647; ", "").replace("  [0<=x<=2147483647]", "")

@@ -6,7 +6,6 @@ Here: the options, and the output to stdout or a file. Not here: order and choic
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -19,8 +18,10 @@ import click
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import Input, open_input
+from forensics.commands.names import check_kind
+from forensics.commands.numbers import BROKER, PARTITION
 from forensics.commands.output import json_option, text_file
-from forensics.commands.selection import PARTITION
+from forensics.commands.selection import check_brokers, check_partitions
 from forensics.commands.targets import noted
 from forensics.commands.times import When, since_until_options, window
 
@@ -31,13 +32,8 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
 def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ...]) -> tuple[str, ...]:
-    from parsers.kinds import KINDS
-
     for kind in kinds:
-        if kind not in KINDS:
-            close = difflib.get_close_matches(kind, KINDS, 3, 0.5)
-            hint = f"similar: {', '.join(close)}; " if close else ""
-            raise click.BadParameter(f"{kind!r} is not a kind of event; {hint}`kafka-forensics patterns` lists all kinds", context, option)
+        check_kind(context, option, kind)
     return kinds
 
 
@@ -63,7 +59,7 @@ def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ..
     metavar="N",
     help="Only this partition number (may be repeated).",
 )
-@click.option("--broker", "brokers", multiple=True, type=int, metavar="ID", help="Only lines of this broker (may be repeated).")
+@click.option("--broker", "brokers", multiple=True, type=BROKER, metavar="ID", help="Only lines of this broker (may be repeated).")
 @since_until_options("Only lines from this time on.", "Only lines up to this time.")
 @click.option(
     "--event",
@@ -107,6 +103,8 @@ def command(
         blocks = _blocks(found, _wanted(found, **asked), json_file is not None)
         first = next(blocks, None)
     if first is None:
+        check_partitions(found.partitions(), asked["topics"], asked["partitions"])
+        check_brokers(found.cluster.nodes.keys(), asked["brokers"])
         click.echo("No log line matches.", err=True)
     with _quiet_when_unread():
         _write(chain(() if first is None else (first,), blocks), json_file)

@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forensics.commands.help import Command
+from forensics.commands.names import check_kind, similar
 from forensics.commands.output import json_option, write_text
 
 if TYPE_CHECKING:
     from parsers.patterns.pattern import Pattern
+
+
+def _event(context: click.Context, option: click.Parameter, kind: str | None) -> str | None:
+    if kind is not None:
+        check_kind(context, option, kind)
+    return kind
 
 
 @click.command(
@@ -28,7 +35,7 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--event", metavar="KIND", help="Only patterns for this kind of event.")
+@click.option("--event", metavar="KIND", callback=_event, help="Only patterns for this kind of event.")
 @json_option("Write the patterns as JSON; - is stdout, instead of the list.")
 @click.option("--toml", "as_toml", is_flag=True, help="Print as TOML, in the form that --patterns of other commands reads.")
 @click.option("--samples/--no-samples", default=True, help="Show sample lines.")
@@ -52,7 +59,8 @@ def _chosen(names: Sequence[str], event: str | None) -> list[Pattern]:
 
     unknown = sorted(set(names) - {p.name for p in PATTERNS})
     if unknown:
-        raise click.BadParameter(f"there is no pattern {unknown[0]!r}; `kafka-forensics patterns` lists all patterns", param_hint="NAME")
+        advice = similar(unknown[0], (p.name for p in PATTERNS), "`kafka-forensics patterns` lists all patterns")
+        raise click.BadParameter(f"{unknown[0]!r} is not a pattern; {advice}", param_hint="NAME")
     return [p for p in PATTERNS if (not names or p.name in names) and (event is None or p.event == event)]
 
 

@@ -16,7 +16,9 @@ import click
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_input
+from forensics.commands.numbers import BROKER, WholeNumber
 from forensics.commands.output import console, json_option, write_text
+from forensics.commands.selection import check_brokers
 from forensics.commands.targets import OutputDirectory, noted, written
 
 if TYPE_CHECKING:
@@ -42,17 +44,24 @@ if TYPE_CHECKING:
     "--out", metavar="DIR", type=OutputDirectory(empty=True), help="Write the files into this directory, which must be new or empty."
 )
 @json_option("Write the overview as JSON; - is stdout, instead of the tables.")
-@click.option("--gone", multiple=True, type=int, metavar="BROKER", help="This broker will never come back; replace it (may be repeated).")
+@click.option(
+    "--gone", multiple=True, type=BROKER, metavar="BROKER", help="This broker will never come back; replace it (may be repeated)."
+)
 @click.option(
     "--live",
     multiple=True,
-    type=int,
+    type=BROKER,
     metavar="BROKER",
     help="This broker is running, although the evidence says otherwise (may be repeated).",
 )
 @click.option("--kafka-version", metavar="X.Y", help="Version of the Kafka tools that will be used; default is that of the oldest broker.")
 @click.option(
-    "--batch", type=click.IntRange(1, 10_000), metavar="N", default=1000, show_default=True, help="Partitions in one reassignment file."
+    "--batch",
+    type=WholeNumber("a number of partitions", 1, 10_000),
+    metavar="N",
+    default=1000,
+    show_default=True,
+    help="Partitions in one reassignment file, at most 10,000.",
 )
 def command(
     paths: tuple[str, ...],
@@ -88,6 +97,7 @@ def command(
         from forensics.model.cluster.final_state import partitions
 
         stands, concluded = found.judged() if _tells_of_groups(found.cluster) else (found.standing(), None)
+        check_brokers({*found.cluster.nodes, *(b for p in stands for b in p["replicas"] or ())}, (*gone, *live))
         planned = overview(found.cluster, partitions(stands), gone, live, kafka_version, batch, ("plan", *found.paths))
         if concluded is not None:
             from forensics.views.plan import resets

@@ -46,6 +46,8 @@ def command(case: str, exports: Exports, fail_on: str | None, weights: Mapping[s
     if is_audit(Path(case)) and chosen_cluster() is None:
         from forensics.commands.audit import show_clusters
 
+        if options := [*Request(**requested).words, *(["--weight"] if weights else [])]:
+            raise click.UsageError(f"{options[0]} is for the report of one cluster; choose the cluster with --cluster NAME")
         exports.check_summary()
         show_clusters(Audit(Path(case)), exports, fail_on)
         return

@@ -8,6 +8,7 @@ import shutil
 import click
 
 from forensics.commands.help import Command
+from forensics.commands.names import similar
 from forensics.commands.output import json_option, write_text
 
 
@@ -31,7 +32,8 @@ def command(kinds: tuple[str, ...], json_file: str | None) -> None:
     known = {rule.kind: rule for rule in RULES}
     for kind in kinds:
         if kind not in known:
-            raise click.BadParameter(f"there is no rule {kind!r}; `kafka-forensics rules` lists all rules", param_hint="KIND")
+            advice = similar(kind, known, "`kafka-forensics rules` lists all rules")
+            raise click.BadParameter(f"{kind!r} is not a kind of finding; {advice}", param_hint="KIND")
     chosen = [known[k] for k in kinds] or list(RULES)
     if json_file is not None:
         rows = [

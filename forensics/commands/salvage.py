@@ -19,8 +19,10 @@ import click
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput, open_input
+from forensics.commands.numbers import PARTITION
 from forensics.commands.output import console, json_option, write_text
 from forensics.commands.plan import check_version, tools_of
+from forensics.commands.selection import check_partitions
 from forensics.commands.targets import OutputDirectory, noted
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ FORMATS = ("jsonl", "parquet", "segment", "send")
     help="Write into this directory, which must be new or empty.",
 )
 @click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated).")
-@click.option("--partition", "partitions", multiple=True, type=int, metavar="N", help="Only this partition number (may be repeated).")
+@click.option("--partition", "partitions", multiple=True, type=PARTITION, metavar="N", help="Only this partition number (may be repeated).")
 @click.option(
     "--format",
     "formats",
@@ -166,7 +168,10 @@ def _lots(found: EvidenceInput, topics: Sequence[str], partitions: Sequence[int]
         return (not topics or topic in topics) and (not partitions or partition in partitions)
 
     conclusion = found.conclusion(asked if topics or partitions else None)
-    return [lot for lot in lots(conclusion.findings) if asked(lot.topic, lot.partition)]
+    chosen = [lot for lot in lots(conclusion.findings) if asked(lot.topic, lot.partition)]
+    if not chosen and (topics or partitions):
+        check_partitions(found.partitions(), topics, partitions)
+    return chosen
 
 
 @dataclass(frozen=True)

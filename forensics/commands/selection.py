@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from forensics.commands.evidence import Unusable
+from forensics.commands.names import CLOSE
+from forensics.commands.numbers import BROKER, PARTITION
 from forensics.commands.times import When, since_until_options, window
 
 if TYPE_CHECKING:
@@ -22,9 +24,8 @@ if TYPE_CHECKING:
     from forensics.views.scope import Selection
 
 F = TypeVar("F", bound=Callable[..., Any])
-PARTITION = click.IntRange(0, 2**31 - 1)
-CLOSE, FOUND = 3, 20
-"""Names that an error suggests, and numbers that it lists."""
+FOUND = 20
+"""Numbers that an error lists."""
 
 
 def selection_options(command: F) -> F:
@@ -38,7 +39,7 @@ def selection_options(command: F) -> F:
             "--broker",
             "brokers",
             multiple=True,
-            type=click.IntRange(0),
+            type=BROKER,
             metavar="ID",
             help="Only findings about this broker (may be repeated).",
         ),
@@ -85,9 +86,26 @@ def check(selection: Selection, report: Report, found: Input) -> None:
         if not any(selection.has_partition(*name) for name in every):
             raise Unusable(unknown_partition(every, next(iter(selection.topics), None), selection.partitions[0]))
     brokers = {*report.cluster.nodes, *(b for p in report.partitions for b in p["replicas"] or ())}
-    for broker in selection.brokers:
-        if broker not in brokers:
-            raise Unusable(f"the evidence has no broker {broker} (found: {_listed(brokers)})")
+    check_brokers(brokers, selection.brokers)
+
+
+def check_brokers(known: Collection[int], requested: Iterable[int]) -> None:
+    """Raises Unusable for a broker that is not in the evidence."""
+    for broker in requested:
+        if broker not in known:
+            raise Unusable(f"the evidence has no broker {broker} (found: {_listed(known)})")
+
+
+def check_partitions(known: Collection[tuple[str, int]], topics: Iterable[str], partitions: Iterable[int]) -> None:
+    """Raises Unusable for a topic, or for a partition of the requested topics, that is not in the evidence."""
+    for topic in topics:
+        if all(topic != name for name, _ in known):
+            raise Unusable(unknown_partition(known, topic))
+    chosen = set(topics)
+    numbers = {number for name, number in known if not chosen or name in chosen}
+    for partition in partitions:
+        if partition not in numbers:
+            raise Unusable(unknown_partition(known, next(iter(topics), None), partition))
 
 
 def unknown_partition(known: Collection[tuple[str, int]], topic: str | None, partition: int | None = None) -> str:

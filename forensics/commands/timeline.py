@@ -12,8 +12,9 @@ import click
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_input
+from forensics.commands.numbers import PARTITION
 from forensics.commands.output import console, json_option, write_text
-from forensics.commands.selection import PARTITION, unknown_partition
+from forensics.commands.selection import unknown_partition
 from forensics.commands.times import When, since_until_options, window
 
 if TYPE_CHECKING:

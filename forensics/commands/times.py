@@ -77,9 +77,15 @@ def since_until_options(since: str, until: str) -> Callable[[F], F]:
     """The two options; `since` and `until` are their help texts."""
 
     def decorate(command: F) -> F:
-        command = click.option("--until", type=Moment(), metavar="TIME", help=f"{until} TIME is given as for --since.")(command)
+        command = click.option("--until", type=Moment(), metavar="TIME", callback=_in_order, help=f"{until} TIME is given as for --since.")(
+            command
+        )
         return click.option(
-            "--since", type=Moment(), metavar="TIME", help=f"{since} Times are in UTC unless they have an offset: {EXAMPLES}."
+            "--since",
+            type=Moment(),
+            metavar="TIME",
+            callback=_in_order,
+            help=f"{since} Times are in UTC unless they have an offset: {EXAMPLES}.",
         )(command)
 
     return decorate
@@ -94,10 +100,25 @@ def window(since: When | None, until: When | None, cluster: Cluster) -> tuple[da
     begin, last = (when.at(end) if when is not None else None for when in (since, until))
     if begin is not None and last is not None and begin > last:
         raise click.UsageError(f"--since {begin:%Y-%m-%dT%H:%M:%SZ} is later than --until {last:%Y-%m-%dT%H:%M:%SZ}")
-    if (begin is not None and begin > end) or (last is not None and firsts and last < min(firsts)):
+    outside = [f"--since {since.text}"] if since is not None and begin is not None and begin > end else []
+    outside += [f"--until {until.text}"] if until is not None and last is not None and firsts and last < min(firsts) else []
+    if outside:
         first = f"{min(firsts):%Y-%m-%d %H:%M:%S} to " if firsts else "until "
-        raise click.UsageError(f"the requested time is outside of the evidence ({first}{end:%Y-%m-%d %H:%M:%S} UTC)")
+        raise click.UsageError(f"{outside[0]} is outside of the evidence ({first}{end:%Y-%m-%d %H:%M:%S} UTC); give a time within")
     return begin, last
+
+
+def _in_order(context: click.Context, option: click.Parameter, when: When | None) -> When | None:
+    """Rejects an end before the beginning before anything is read, if the two can be compared without the evidence."""
+    other = context.params.get("until" if option.name == "since" else "since")
+    if when is None or other is None:
+        return when
+    since, until = (when, other) if option.name == "since" else (other, when)
+    begin, end = since.given, until.given
+    late = isinstance(begin, datetime) and isinstance(end, datetime) and utc(begin) > utc(end)
+    if late or (isinstance(begin, timedelta) and isinstance(end, timedelta) and begin < end):
+        raise click.UsageError(f"--since {since.text} is later than --until {until.text}", context)
+    return when
 
 
 def _complete(when: When | None) -> datetime | None:

@@ -61,7 +61,7 @@ def read(text: str, file: str) -> list[Pattern]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{file}: not valid TOML: {error}") from None
+        raise ValueError(f"{file}: not valid TOML: {error}; `kafka-forensics patterns --toml NAME` prints a valid file") from None
     if unknown := next((key for key in document if key != _TABLE), None):
         raise ValueError(f"{file}: key `{unknown}` is not known; each pattern is a table [[{_TABLE}]]")
     tables = document.get(_TABLE)

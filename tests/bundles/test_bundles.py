@@ -16,6 +16,7 @@ from forensics.model.findings import LEVELS, Finding
 from forensics.views.document import Report
 from tests.support import local
 from tests.support.paths import BUNDLES, truth_of
+from tests.support.schemas import of_report
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 
@@ -98,6 +99,7 @@ def test_verdicts(name: str) -> None:
     check_findings(report, truth)
     check_final_state(report, truth)
     check_power_losses(report, truth)
+    assert of_report(report) == []
 
 
 STAMP = re.compile(rb"(?m)^(\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d{3}\]")

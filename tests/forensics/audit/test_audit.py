@@ -436,7 +436,7 @@ def test_all_files_are_read_again_if_a_file_of_patterns_changed(run: Run, tmp_pa
         (("audit", "{archive}", "--out", "{out}", "--layout", "{{cluster}}/…"), "made with a different layout"),
         (("audit", "{archive}", "--out", "{archive}/out"), "lies in the evidence"),
         (("audit", "{archive}", "--out", "{archive}/.."), "not an audit"),
-        (("audit", "{archive}", "--out", "{out}", "--layout", "{{nobody}}"), "none of {cluster}"),
+        (("audit", "{archive}", "--out", "{out}", "--layout", "{{nobody}}"), "is not a placeholder; use {cluster}"),
         (("report", "{out}", "--cluster", "asia"), "has no cluster 'asia'"),
         (("analyze", "{out}"), "choose one with --cluster"),
         (("analyze", "{archive}", "--cluster", "eu"), "--cluster needs the tables of an audit"),

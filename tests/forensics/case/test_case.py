@@ -39,6 +39,7 @@ from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
 from tests.support import local
 from tests.support.paths import ROOT
+from tests.support.schemas import of_rows
 
 BUNDLE = BUNDLES / "acks1-failover-zones-2.5.1-zk.tar.gz"
 KEPT = (("zombie-leader-3.9.1-kraft", 40), ("wiped-everything-3.9.1-kraft", 40), ("shared-log-2.8.2-zk", writing.ROWS))
@@ -149,6 +150,8 @@ def test_tasks_and_their_order_change_no_byte(tmp_path: Path, called: Callable[.
         monkeypatch.setattr(sorting, "PART_BYTES", part)
         assert called("analyze", BUNDLE, "--case", tmp_path / f"{ways}.case", cwd=tmp_path).returncode == 0
     assert of(tmp_path / "1.case") == of(tmp_path / "3.case")
+    records = pq.read_table(tmp_path / "1.case" / "records.parquet")
+    assert len(records) > 100 and of_rows("records", records.slice(0, 100)) == []
 
 
 def test_a_case_is_read_without_pyspark(case: Path) -> None:

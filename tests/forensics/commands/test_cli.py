@@ -138,7 +138,7 @@ def test_nothing_usable_is_one_line_and_exit_2(name: str, content: bytes, said: 
 
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     done = run("analyze", "nowhere.tar.gz", cwd=tmp_path)
-    assert (done.returncode, done.stderr.strip()) == (2, "Error: nowhere.tar.gz: no such file or directory")
+    assert (done.returncode, done.stderr.strip()) == (2, "Error: nowhere.tar.gz: no such file or directory; check the path")
 
 
 def test_fail_on_and_filters(tmp_path: Path, called: Callable[..., Done]) -> None:

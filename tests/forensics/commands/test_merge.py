@@ -83,7 +83,7 @@ def test_nothing_asked_for_is_there(tmp_path: Path, called: Callable[..., Done])
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(("--event", "leader-strat"), "similar: leader-start"), (("--level", "LOUD"), "LOUD"), (("--since", "noon"), "noon")],
+    [(("--event", "leader-strat"), "did you mean leader-start"), (("--level", "LOUD"), "LOUD"), (("--since", "noon"), "noon")],
 )
 def test_bad_options(options: tuple[str, ...], said: str, tmp_path: Path, called: Callable[..., Done]) -> None:
     done = called("merge", BUNDLE, *options, cwd=tmp_path)

@@ -14,6 +14,7 @@ from forensics.rules import RULES
 from tests.forensics.staged import report
 from tests.support import local
 from tests.support.paths import BUNDLES
+from tests.support.schemas import of_report
 
 CONTRACT = {
     "unclean-election",
@@ -69,6 +70,7 @@ def test_exemplar(rule: Rule, exemplar: Exemplar) -> None:
         assert [f for f in own if exemplar.shows(f)], f"{exemplar.fields} is not among {own}"
     else:
         assert own == []
+    assert of_report(told) == []
 
 
 @pytest.mark.parametrize(("rule", "exemplar"), CASES, ids=[f"{r.kind}/{e.name}" for r, e in CASES])

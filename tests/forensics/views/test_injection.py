@@ -29,9 +29,12 @@ from forensics.tools.salvage.segments import lots
 from forensics.views import clusters
 from forensics.views.clusters import Clusters
 from forensics.views.html.overview import overview
+from tests.forensics.case.test_case import make
 from tests.forensics.output.test_files import LEFT_DOWN, read
 from tests.forensics.staged import Story, table
 from tests.forensics.views.pages import Parsed, found
+from tests.support import local
+from tests.support.paths import BUNDLES
 
 ATTACKS = (
     "<script>alert(1)</script><img src=x onerror=alert(1)>",
@@ -109,6 +112,13 @@ def test_no_command_prints_what_a_terminal_obeys(case: str, words: str) -> None:
     assert told and OBEYED.search(told) is None, OBEYED.search(told)
     if "json" in words:
         assert [json.loads(document) for document in ([told] if name != "merge" else told.split("\n")[:-1])]
+
+
+@pytest.mark.parametrize("options", [(), ("--json", "-"), ("--markdown", "-")], ids=["text", "json", "markdown"])
+def test_diff_prints_nothing_that_a_terminal_obeys(case: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    make(tmp_path / "other.case", local.events_of(BUNDLES / "acks1-failover-1.1.1-zk.tar.gz"))
+    shown = called("diff", str(tmp_path / "other.case"), case, *options)
+    assert "new" in shown and OBEYED.search(shown) is None
 
 
 def strings(value: Any, *path: str) -> Iterator[tuple[tuple[str, ...], str]]:

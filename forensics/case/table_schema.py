@@ -1,0 +1,51 @@
+"""The JSON Schema of each table: of a row as JSON, in a case and in the tables of an audit.
+
+Here: the schemas, made from the Arrow schemas of the tables, and the values of columns that have a fixed set. Not here: the columns
+(tables), or a report's schema (forensics.views.document_schema).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from forensics.case.tables import BY_NAME, EXPORTED, PROOF, SCHEMA, TABLES, Table
+from forensics.model.cluster.broker_states import STATES
+from forensics.model.findings import CONFIDENCES, LEVELS
+from forensics.output.json_schema import Schema, document, of_field, record
+from forensics.proof.verdict import NO, VERDICTS, YES
+from forensics.tools.checkpoint_diff import AGREE, DIFFER, ODD, SINGLE
+from forensics.views.document_schema import CELL_WORDS, HANDOVERS, INCIDENTS, KINDS, SOURCES
+from forensics.views.story.step import STATUSES, TONES
+from parsers.kinds import KINDS as EVENTS
+
+_OF_FINDING = {"kind": KINDS, "severity": LEVELS, "confidence": CONFIDENCES}
+_WORDS: Mapping[str, Mapping[str, Collection[str]]] = {
+    "sources": {"kind": (*SOURCES, "archive")},
+    "brokers": {"role": ("broker", "controller")},
+    "broker_states": {"state": tuple(STATES)},
+    "facts": {"event": tuple(EVENTS)},
+    "partitions": {"verdict": VERDICTS},
+    PROOF: {"kind": HANDOVERS, **CELL_WORDS, **dict.fromkeys(("earlier", "here", "foreign"), (YES, NO))},
+    "judged": _OF_FINDING,
+    "checkpoints": {"verdict": (ODD, DIFFER, AGREE, SINGLE)},
+    "steps": {"tone": TONES, "status": STATUSES},
+    "findings": _OF_FINDING,
+    "incidents": {**_OF_FINDING, "kind": INCIDENTS},
+    "places": _OF_FINDING,
+}
+"""Values of columns, by table."""
+
+
+def tables() -> Mapping[str, Table]:
+    """The tables by the name under which their schema is published; those that only `--parquet` writes, too."""
+    own = {f"parquet-{table.name}" if table.name in BY_NAME else table.name: table for table in EXPORTED if table not in TABLES}
+    return {**BY_NAME, **own}
+
+
+def row(name: str) -> Schema:
+    """The schema of a row of a table, by its name in `tables`."""
+    table = tables()[name]
+    columns = {field.name: of_field(field, _WORDS.get(table.name)) for field in table.schema}
+    body = record(columns)
+    body["description"] = f"{table.doc} A row as JSON: times as RFC 3339 in UTC. An audit adds `cluster`, `date` and `place`."
+    return document(f"{SCHEMA}/{name}", f"A row of the table {name}", body)

@@ -1,0 +1,120 @@
+"""`kafka-forensics diff`: what changed between two cases.
+
+Here: the options, and the two sides of the comparison. Not here: the comparison (forensics.tools.case_diff), or its output (forensics.views.diff).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forensics.commands.analyze import LEVELS
+from forensics.commands.evidence import Progress, chosen_cluster, cluster_option
+from forensics.commands.help import Command
+from forensics.commands.inputs import kept_case
+from forensics.commands.output import console, json_option, write_text
+from forensics.commands.targets import OutputFile
+
+if TYPE_CHECKING:
+    from forensics.case.read import Case
+    from forensics.tools.case_diff import Side
+    from forensics.views.diff import CaseFacts, DiffReport
+
+VERDICTS = ("lost", "unknown")
+"""Verdicts that --fail-on-new accepts next to severities."""
+
+
+@click.command(
+    "diff",
+    cls=Command,
+    rank=25,
+    summary="Show what changed between two cases.",
+    examples=(
+        ("What a later collection shows", "monday.case tuesday.case"),
+        ("The same, to share", "monday.case tuesday.case --markdown changes.md"),
+        ("Two versions of the tool, in a pipeline", "old.case new.case --fail-on-new high"),
+        ("One cluster of two audits", "tables-q1 tables-q2 --cluster prod-eu"),
+    ),
+)
+@click.argument("before", type=click.Path(path_type=str), metavar="BEFORE")
+@click.argument("after", type=click.Path(path_type=str), metavar="AFTER")
+@cluster_option
+@json_option("Write the differences as JSON; - is stdout, instead of the text.")
+@click.option(
+    "--markdown",
+    "markdown_file",
+    metavar="FILE",
+    type=OutputFile(),
+    help="Write the differences as Markdown; - is stdout, instead of the text.",
+)
+@click.option(
+    "--fail-on-new",
+    type=click.Choice((*LEVELS, *VERDICTS)),
+    metavar="LEVEL",
+    help=f"Exit with code 1 if a finding of at least this severity is new or was less severe before: {', '.join(LEVELS)}; or if a partition "
+    f"has this verdict and had not before: {', '.join(VERDICTS)}.",
+)
+def command(before: str, after: str, json_file: str | None, markdown_file: str | None, fail_on_new: str | None) -> None:
+    """Show what changed between two cases.
+
+    The cases are of two collections of one cluster, or of one collection analysed by two versions of the tool. Compared are the verdicts of
+    partitions, the findings, the brokers and the files, and the tool and its options. A finding whose offsets or times changed is one
+    changed finding. Sentences and quoted lines are not compared.
+
+    The exit code is 0, whether there are differences or not, unless --fail-on-new is given. The command needs neither Spark nor the
+    evidence.
+    """
+    with Progress().stage("Comparing cases"):
+        report = compare(before, after)
+    to_stdout = json_file is not None and write_text(report.json(), json_file)
+    to_stdout = (markdown_file is not None and write_text(report.markdown(), markdown_file)) or to_stdout
+    if not to_stdout:
+        from forensics.views.diff import show
+
+        show(report, console())
+    if fail_on_new is not None and _is_worse(report, fail_on_new):
+        raise click.exceptions.Exit(1)
+
+
+def compare(before: str, after: str) -> DiffReport:
+    """The differences between two cases, or between a cluster in the tables of two audits. Raises Unusable."""
+    from forensics.audit.audited import is_audit
+    from forensics.tools.case_diff import difference
+    from forensics.views.diff import DiffReport
+
+    paths = [Path(path) for path in (before, after)]
+    cases = [kept_case(path, of_one=any(map(is_audit, paths))) for path in paths]
+    found = difference(*map(_side, cases))
+    cluster = chosen_cluster()
+    words = ("--cluster", cluster) if cluster is not None else ()
+    return DiffReport(_facts(cases[0], before), _facts(cases[1], after), found, ("diff", before, after, *words))
+
+
+def _is_worse(report: DiffReport, level: str) -> bool:
+    found = report.difference
+    return bool(found.became(level) if level in VERDICTS else found.worsened(level))
+
+
+def _side(case: Case) -> Side:
+    from forensics.tools.case_diff import Side
+    from forensics.tools.custody import of_case
+
+    conclusion = case.conclusion()
+    return Side(
+        conclusion.findings,
+        {(p["topic"], p["partition"]): (p["verdict"], p["why"]) for p in conclusion.partitions},
+        case.cluster.nodes,
+        of_case(case.table("sources", ["path", "kind", "sha256"]).to_pylist(), ""),
+    )
+
+
+def _facts(case: Case, path: str) -> CaseFacts:
+    from forensics.model.findings import timestamp
+    from forensics.views.diff import CaseFacts
+
+    times = [at for s in case.cluster.sources for at in (s.first, s.last) if at is not None]
+    told = case.manifest
+    first, last = timestamp(min(times, default=None)), timestamp(max(times, default=None))
+    return CaseFacts(path, case.cluster.id, told["tool"], told["options"], told["verdict"], first, last)

@@ -1,0 +1,61 @@
+"""`kafka-forensics schema`: the JSON Schemas of the documents and tables.
+
+Here: the names of all schemas. Not here: the schemas (forensics.views.document_schema, forensics.case.table_schema).
+"""
+
+from __future__ import annotations
+
+import json as jsonlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from forensics.commands.help import Command
+from forensics.commands.names import similar
+
+if TYPE_CHECKING:
+    from forensics.output.json_schema import Schema
+
+
+@click.command(
+    "schema",
+    cls=Command,
+    rank=140,
+    summary="Print the JSON Schema of the report or of a table.",
+    examples=(
+        ("List all schemas", ""),
+        ("The report that --json writes", "report > report.schema.json"),
+        ("A row of a table of a case", "findings"),
+    ),
+)
+@click.argument("name", required=False, metavar="[NAME]")
+def command(name: str | None) -> None:
+    """Print a JSON Schema (draft 2020-12): of the report, of the output of diff, or of the rows of a table of a case or an audit.
+
+    Without NAME, the names of all schemas are printed.
+    """
+    known = schemas()
+    if name is None:
+        width = max(map(len, known))
+        for each, make in known.items():
+            click.echo(f"{each:{width}}  {make()['title']}")
+        return
+    if name not in known:
+        advice = similar(name, known, "`kafka-forensics schema` lists all schemas")
+        raise click.BadParameter(f"{name!r} is not a schema; {advice}", param_hint="NAME")
+    click.echo(text(known[name]()), nl=False)
+
+
+def text(schema: Schema) -> str:
+    """A schema as a file."""
+    return jsonlib.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+
+
+def schemas() -> Mapping[str, Callable[[], Schema]]:
+    """A function for each schema, by name."""
+    from forensics.case.table_schema import row, tables
+    from forensics.views.document_schema import difference, report
+
+    return {"report": report, "diff": difference, **{name: partial(row, name) for name in tables()}}

@@ -1,0 +1,422 @@
+"""The JSON Schema of the report (`--json`) and of the difference between two cases (`diff --json`).
+
+Here: the schemas, with the values of fields that have a fixed set. A field that a document has and its schema does not is an error, which the
+tests find. Not here: the documents (document, diff), or the schemas of tables (forensics.case.table_schema).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from forensics.incidents.incidents import ROLLING
+from forensics.model.cluster.broker_states import STATES
+from forensics.model.findings import CLIENTS, CONFIDENCES, EVIDENCE, LEVELS, SALVAGEABLE
+from forensics.model.partition.durability import SPENT
+from forensics.output.json_schema import (
+    BOOLEAN,
+    COUNT,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    TIME,
+    Schema,
+    by_name,
+    described,
+    document,
+    listed,
+    nullable,
+    of_arrow,
+    one_of,
+    record,
+)
+from forensics.proof.records import HANDOVER
+from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, NO, RESTART, VERDICTS, YES, Handover, Possible
+from forensics.rules import RULES
+from forensics.views.diff import SCHEMA as DIFF
+from forensics.views.document import SCHEMA as REPORT
+from forensics.views.headline import EXCLUDED, FOUND, UNSETTLED
+from parsers.sniff import KINDS as FILES
+
+KINDS = tuple(rule.kind for rule in RULES)
+"""Kinds of findings."""
+INCIDENTS = (*KINDS, ROLLING)
+"""Kinds of incidents: the kind of the finding that is the cause, or several restarts of one kind together."""
+SOURCES = (*FILES, "unreadable")
+"""Kinds of files."""
+CELL_WORDS: Mapping[str, Sequence[str]] = {
+    name: sorted(cell.values) for name in CELLS if isinstance(cell := getattr(Handover(BEGIN, 0), name), Possible)
+}
+"""The words of a cell of a hand-over: those that are possible before any evidence."""
+HANDOVERS = (BEGIN, CHANGE, RESTART, END)
+BROKER = INTEGER
+BROKERS = listed(BROKER)
+TEXTS = listed(TEXT)
+KIND = one_of(KINDS)
+SEVERITY = one_of(reversed(LEVELS))
+CONFIDENCE = one_of(reversed(CONFIDENCES))
+VERDICT = one_of(VERDICTS)
+LOSS = one_of((FOUND, EXCLUDED, UNSETTLED))
+SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+ID: Schema = {"type": "string", "pattern": "^[0-9a-f]{12}$"}
+DIGEST: Schema = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
+RANGE = record({"start": INTEGER, "end": nullable(INTEGER)})
+RANGES = described(listed(RANGE), "`end` is exclusive; null: the end is unknown")
+COUNTS = record(dict.fromkeys(VERDICTS, COUNT))
+"""Partitions by verdict."""
+TOOL = record(
+    {
+        "version": TEXT,
+        "command": described(TEXTS, "the options that determine the content, without the destination and without secrets"),
+        "rules": described(DIGEST, "digest of the whole program: the same digest means the same results for the same evidence"),
+    }
+)
+BOUNDS = record({"at_least": INTEGER, "at_most": nullable(INTEGER), "evidence": nullable(listed(of_arrow(EVIDENCE)))})
+"""Offsets that are still possible; `at_most` null: no upper bound."""
+
+
+def report() -> Schema:
+    """The schema of the report."""
+    body = record(
+        {
+            "schema": {"const": REPORT},
+            "tool": TOOL,
+            "scope": described(_or_null(_scope()), "what the report was narrowed to; null: the whole evidence"),
+            "evidence": _evidence(),
+            "cluster": _cluster(),
+            "partitions": listed(_partition()),
+            "verdict": record(
+                {
+                    "loss": LOSS,
+                    "title": TEXT,
+                    "summary": TEXT,
+                    "partitions": COUNTS,
+                    "handovers_left_out": described(COUNT, "partitions whose `handovers` are null to keep the report small"),
+                }
+            ),
+            "incidents": listed(_incident()),
+            "findings": listed(_finding()),
+        }
+    )
+    return document(REPORT, "Report of kafka-forensics", body)
+
+
+def difference() -> Schema:
+    """The schema of the difference between two cases."""
+    partition = {"topic": TEXT, "partition": INTEGER}
+    case = record(
+        {
+            "path": TEXT,
+            "cluster_id": nullable(TEXT),
+            "tool": record({"version": TEXT, "rules": DIGEST}),
+            "options": by_name({}),
+            "verdict": record({"loss": LOSS, "summary": TEXT, "partitions": COUNTS}),
+            "first": nullable(TIME),
+            "last": nullable(TIME),
+        }
+    )
+    finding = record(
+        {
+            "id": ID,
+            "kind": KIND,
+            "severity": SEVERITY,
+            "confidence": CONFIDENCE,
+            "partitions": listed(record({"topic": TEXT, "partition": nullable(INTEGER), "offsets": RANGES})),
+            "brokers": BROKERS,
+            "start": nullable(TIME),
+            "start_latest": nullable(TIME),
+            "end": nullable(TIME),
+            "cause": nullable(TEXT),
+            "summary": TEXT,
+        }
+    )
+    fields = by_name(record({"before": {}, "after": {}}))
+    changed = record({"before": finding, "after": finding, "fields": described(fields, "by name, the attributes with another value")})
+    verdict = record({**partition, "before": VERDICT, "after": VERDICT, "why": nullable(TEXT)})
+
+    def changes(whole: Schema, of_changed: Schema) -> Schema:
+        return record({"new": listed(whole), "gone": listed(whole), "changed": listed(of_changed), "same": COUNT})
+
+    moved = record({"path": TEXT, "at": TEXT})
+    sources = {**dict.fromkeys(("new", "gone", "changed"), TEXTS), "moved": listed(moved), "same": COUNT, "unread": COUNT}
+    body = record(
+        {
+            "schema": {"const": DIFF},
+            "tool": TOOL,
+            "same": BOOLEAN,
+            "before": case,
+            "after": case,
+            "notes": TEXTS,
+            "partitions": changes(record({**partition, "verdict": VERDICT}), verdict),
+            "findings": changes(finding, changed),
+            "brokers": changes(BROKER, record({"id": BROKER, "fields": fields})),
+            "sources": record(sources),
+        }
+    )
+    return document(DIFF, "Difference between two cases of kafka-forensics", body)
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _scope() -> Schema:
+    return record(
+        {
+            "topics": TEXTS,
+            "partitions": listed(INTEGER),
+            "brokers": BROKERS,
+            "since": nullable(TIME),
+            "until": nullable(TIME),
+            "outside": described(COUNTS, "partitions outside of the scope, by verdict"),
+            "findings_not_shown": COUNT,
+        }
+    )
+
+
+def _evidence() -> Schema:
+    source = record(
+        {
+            "path": TEXT,
+            "broker": nullable(BROKER),
+            "kind": one_of(SOURCES),
+            "sha256": nullable(SHA256),
+            "bytes": nullable(COUNT),
+            "lines": nullable(COUNT),
+            "unrecognised": nullable(COUNT),
+            "first": nullable(TIME),
+            "last": nullable(TIME),
+            "newest_first": BOOLEAN,
+            "layout": nullable(TEXT),
+            "problem": nullable(TEXT),
+            "repeated": described(COUNT, "lines that were there twice and were read once; absent if there are none"),
+        },
+        optional=("repeated",),
+    )
+    archive = record({"path": TEXT, "sha256": nullable(SHA256), "bytes": nullable(COUNT)})
+    texts = dict.fromkeys(("not_collected", "gaps"), TEXTS)
+    return record({"sources": listed(source), "archives": listed(archive), "notes": TEXTS, "redacted": BOOLEAN, **texts})
+
+
+def _cluster() -> Schema:
+    return record(
+        {
+            "id": nullable(TEXT),
+            "mode": one_of(("zookeeper", "kraft", "unknown")),
+            "brokers": listed(_node()),
+            "under_replication": _under_replication(),
+            "durability": _durability(),
+            "balance": _balance(),
+            "ended": listed(
+                record(
+                    {
+                        "number": INTEGER,
+                        "id": nullable(TEXT),
+                        "mode": one_of(("zookeeper", "kraft", "unknown")),
+                        "brokers": BROKERS,
+                        "since": nullable(TIME),
+                        "until": nullable(TIME),
+                    }
+                )
+            ),
+        }
+    )
+
+
+def _node() -> Schema:
+    name = {
+        "kind": TEXT,
+        "name": TEXT,
+        "first": nullable(TIME),
+        "last": nullable(TIME),
+        "source": TEXT,
+        "line": nullable(INTEGER),
+        "text": nullable(TEXT),
+        "also": BROKERS,
+    }
+    state = {"state": one_of(STATES), "start": nullable(TIME), "end": nullable(TIME), "cluster": INTEGER}
+    return record(
+        {
+            "id": BROKER,
+            "role": one_of(("broker", "controller")),
+            "version": nullable(TEXT),
+            "clock_offset_ms": INTEGER,
+            "timezone": TEXT,
+            "clock_basis": TEXT,
+            "clock_uncertainty_ms": nullable(COUNT),
+            "timezone_changes": listed(record({"at": nullable(TIME), "before": TEXT, "after": TEXT})),
+            "names": listed(record(name)),
+            "states": listed(record(state, optional=("cluster",))),
+        }
+    )
+
+
+def _under_replication() -> Schema:
+    def steps(*counts: str) -> Mapping[str, Schema]:
+        step = record({"at": nullable(TIME), **dict.fromkeys(counts, COUNT)})
+        return {"peak": COUNT, "steps": listed(step), "steps_left_out": COUNT}
+
+    missing = steps("under_replicated", "reassigning")
+    return record(
+        {
+            "cluster": record(missing),
+            "leaders": listed(record({"broker": BROKER, **missing})),
+            "leaders_left_out": COUNT,
+            "offline": record(steps("offline")),
+            "windows_left_out": COUNT,
+        }
+    )
+
+
+def _durability() -> Schema:
+    minutes = {f"{name.removesuffix('_ms')}_partition_minutes": NUMBER for name in SPENT}
+    setting = {
+        "key": TEXT,
+        "value": nullable(TEXT),
+        "source": nullable(TEXT),
+        "brokers": BROKERS,
+        "topics": TEXTS,
+        "topic_count": COUNT,
+        "place": nullable(TEXT),
+    }
+    change = {
+        "at": nullable(TIME),
+        "key": TEXT,
+        "value": nullable(TEXT),
+        "topic": nullable(TEXT),
+        "broker": nullable(BROKER),
+        "source": nullable(TEXT),
+        "place": nullable(TEXT),
+    }
+    topic = {"topic": TEXT, "partitions": COUNT, "replication_factor": nullable(COUNT), **minutes}
+    return record(
+        {
+            "settings": listed(record(setting)),
+            "changes": listed(record(change)),
+            "exposure": record({"cluster": record(minutes), "topics": listed(record(topic))}),
+        }
+    )
+
+
+def _balance() -> Schema:
+    ratio: dict[str, Schema] = {"preferred": COUNT, "elsewhere": COUNT, "ratio": NUMBER}
+    leaders = {
+        "limit": NUMBER,
+        "auto_rebalance": nullable(TEXT),
+        "check_interval_seconds": nullable(TEXT),
+        "brokers": listed(record({"broker": BROKER, **ratio, "series": listed(record({"at": nullable(TIME), **ratio}))})),
+    }
+    share = {"broker": BROKER, "share": NUMBER, "deviation": NUMBER, "metrics": by_name(NUMBER)}
+    load = {"brokers": listed(record(share)), "weights": by_name(NUMBER), "sigma": NUMBER, "limit": NUMBER}
+    series = listed(record({"at": TIME, "bytes": COUNT}))
+    bytes_in = {"interval_seconds": COUNT, "brokers": listed(record({"broker": BROKER, "series": series}))}
+    return record({"leaders": record(leaders), "load": record(load), "bytes_in": record(bytes_in)})
+
+
+def _partition() -> Schema:
+    return record(
+        {
+            "topic": TEXT,
+            "partition": INTEGER,
+            "topic_id": nullable(TEXT),
+            "replicas": nullable(BROKERS),
+            "leader": described(nullable(BROKER), "-1: no leader; null: unknown"),
+            "isr": nullable(BROKERS),
+            "leader_epoch": nullable(INTEGER),
+            "log_end_offset": nullable(INTEGER),
+            "high_watermark": nullable(INTEGER),
+            "low_watermark": nullable(INTEGER),
+            "verdict": VERDICT,
+            "since": nullable(TIME),
+            "until": nullable(TIME),
+            "why": nullable(TEXT),
+            "handovers": described(nullable(listed(_handover())), "the proof; null if it was left out, or if an older case has none"),
+        }
+    )
+
+
+def _handover() -> Schema:
+    """A row of the proof. Cells in which everything is possible are absent, except the three offsets."""
+    cells = {name: listed(one_of(CELL_WORDS[name])) if name in CELL_WORDS else BOUNDS for name in CELLS}
+    known = {
+        "row": COUNT,
+        "kind": one_of(HANDOVERS),
+        "at": nullable(TIME),
+        "resent_because": TEXT,
+        "removed": listed(_removal()),
+        "premises": listed(record({"premise": TEXT, "reason": TEXT})),
+        **dict.fromkeys(("contradictions", "decides"), TEXTS),
+    }
+    properties = {f.name: known.get(f.name) or cells.get(f.name) or nullable(of_arrow(f.type)) for f in HANDOVER}
+    always = {"old_log_end", "new_log_end", "high_watermark"}
+    return record(properties, optional=("resent_because", *(name for name in CELLS if name not in always)))
+
+
+def _removal() -> Schema:
+    return record(
+        {
+            "broker": nullable(BROKER),
+            "how": TEXT,
+            "start": BOUNDS,
+            "end": BOUNDS,
+            "exact_end": nullable(BOOLEAN),
+            **dict.fromkeys(("earlier", "here", "foreign"), listed(one_of((YES, NO)))),
+            "likely_start": nullable(INTEGER),
+        }
+    )
+
+
+_ABOUT: dict[str, Any] = {
+    "id": described(ID, "stable for the same evidence (docs/schemas.md)"),
+    "kind": KIND,
+    "severity": SEVERITY,
+    "brokers": BROKERS,
+    "start": described(nullable(TIME), "the earliest possible time if `start_latest` is given"),
+    "start_latest": nullable(TIME),
+    "end": nullable(TIME),
+    "summary": TEXT,
+    "explanation": TEXT,
+    "cluster": described(INTEGER, "only if the evidence has several clusters: 0 the last one, -1 the one before"),
+}
+
+
+def _incident() -> Schema:
+    return record(
+        {**_ABOUT, "kind": one_of(INCIDENTS), "findings": described(listed(ID), "the cause and its consequences")}, optional=("cluster",)
+    )
+
+
+def _finding() -> Schema:
+    of_loss = {"salvageable": of_arrow(SALVAGEABLE), "clients": of_arrow(CLIENTS)}
+    place = {
+        "topic": nullable(TEXT),
+        "partition": nullable(INTEGER),
+        "leader_epoch": INTEGER,
+        "brokers": BROKERS,
+        "start": nullable(TIME),
+        "end": nullable(TIME),
+        "offsets": RANGES,
+        "committed": nullable(BOOLEAN),
+        "times": described(COUNT, "how often it happened, if more than once"),
+        **of_loss,
+    }
+    whole = {
+        **_ABOUT,
+        "incident": nullable(ID),
+        "confidence": CONFIDENCE,
+        "topic": nullable(TEXT),
+        "partition": nullable(INTEGER),
+        "leader_epoch": nullable(INTEGER),
+        "offsets": RANGES,
+        "committed": described(nullable(BOOLEAN), "whether the records were committed; null: unknown"),
+        "cause": nullable(TEXT),
+        "next_steps": TEXTS,
+        "evidence": listed(of_arrow(EVIDENCE)),
+        "still_on": BROKERS,
+        **of_loss,
+        "places": described(
+            listed(record(place, optional=set(place) - {"topic", "partition"})),
+            "the partitions of one event, each with what differs from the finding",
+        ),
+    }
+    return record(whole, optional=("still_on", *of_loss, "places", "cluster"))
