@@ -65,6 +65,8 @@ when and by which command the case was made, on which platform, and with which p
 `verify` compares a case with the evidence ([chain of custody](custody.md)). If a case has another schema version, or a part of it is missing
 or damaged, the command prints one line on stderr and ends with exit code 2.
 
+`kafka-forensics schema NAME` prints a JSON Schema of the rows of a table ([schemas and ids](schemas.md)), and `diff` compares two cases.
+
 `{PROOF}` is the proof of the verdicts ([how a verdict follows](deciding.md#the-proof-hand-overs)). `verify CASE --proof` computes every
 verdict again from this table alone ([recheck the verdicts](custody.md#recheck-the-verdicts)).
 

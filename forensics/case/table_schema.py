@@ -47,5 +47,5 @@ def row(name: str) -> Schema:
     table = tables()[name]
     columns = {field.name: of_field(field, _WORDS.get(table.name)) for field in table.schema}
     body = record(columns)
-    body["description"] = f"{table.doc} A row as JSON: times as RFC 3339 in UTC. An audit adds `cluster`, `date` and `place`."
+    body["description"] = f"{table.doc} A row as JSON: times as RFC 3339 in UTC."
     return document(f"{SCHEMA}/{name}", f"A row of the table {name}", body)

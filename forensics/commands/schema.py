@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from forensics.output.json_schema import Schema
 
 
+def _names(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
+    return [name for name in schemas() if name.startswith(begun)]
+
+
 @click.command(
     "schema",
     cls=Command,
@@ -30,9 +34,10 @@ if TYPE_CHECKING:
         ("A row of a table of a case", "findings"),
     ),
 )
-@click.argument("name", required=False, metavar="[NAME]")
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=_names)
 def command(name: str | None) -> None:
-    """Print a JSON Schema (draft 2020-12): of the report, of the output of diff, or of the rows of a table of a case or an audit.
+    """Print a JSON Schema (draft 2020-12): of the report, of the output of diff, of the summary of an audit (clusters), or of the rows of a
+    table of a case or an audit.
 
     Without NAME, the names of all schemas are printed.
     """
@@ -55,7 +60,11 @@ def text(schema: Schema) -> str:
 
 def schemas() -> Mapping[str, Callable[[], Schema]]:
     """A function for each schema, by name."""
+    from forensics.audit.table_schema import audit_row
     from forensics.case.table_schema import row, tables
-    from forensics.views.document_schema import difference, report
+    from forensics.case.tables import BY_NAME
+    from forensics.views.document_schema import clusters, difference, report
 
-    return {"report": report, "diff": difference, **{name: partial(row, name) for name in tables()}}
+    documents = {"report": report, "diff": difference, "clusters": clusters}
+    of_audit = {f"audit-{name}": partial(audit_row, name) for name in BY_NAME}
+    return {**documents, **{name: partial(row, name) for name in tables()}, **of_audit}

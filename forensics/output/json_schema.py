@@ -27,7 +27,7 @@ TIME: Schema = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\
 
 def document(name: str, title: str, body: Schema) -> Schema:
     """The schema of a whole document. `name`: as in the document's own `schema`."""
-    return {"$schema": DIALECT, "$id": f"urn:{name.replace('/', ':')}", "title": title, **body}
+    return {**body, "$schema": DIALECT, "$id": f"urn:{name.replace('/', ':')}", "title": title}
 
 
 def record(properties: Mapping[str, Schema], optional: Iterable[str] = ()) -> Schema:

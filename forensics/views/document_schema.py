@@ -1,7 +1,7 @@
-"""The JSON Schema of the report (`--json`) and of the difference between two cases (`diff --json`).
+"""The JSON Schema of the report (`--json`), of the summary of an audit, and of the difference between two cases (`diff --json`).
 
 Here: the schemas, with the values of fields that have a fixed set. A field that a document has and its schema does not is an error, which the
-tests find. Not here: the documents (document, diff), or the schemas of tables (forensics.case.table_schema).
+tests find. Not here: the documents (document, clusters, diff), or the schemas of tables (forensics.case.table_schema).
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from forensics.output.json_schema import (
 from forensics.proof.records import HANDOVER
 from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, NO, RESTART, VERDICTS, YES, Handover, Possible
 from forensics.rules import RULES
+from forensics.views.clusters import NOT_JUDGED
+from forensics.views.clusters import SCHEMA as CLUSTERS
 from forensics.views.diff import SCHEMA as DIFF
 from forensics.views.document import SCHEMA as REPORT
 from forensics.views.headline import EXCLUDED, FOUND, UNSETTLED
@@ -49,6 +51,7 @@ CELL_WORDS: Mapping[str, Sequence[str]] = {
 }
 """The words of a cell of a hand-over: those that are possible before any evidence."""
 HANDOVERS = (BEGIN, CHANGE, RESTART, END)
+MODE = one_of(("zookeeper", "kraft", "unknown"))
 BROKER = INTEGER
 BROKERS = listed(BROKER)
 TEXTS = listed(TEXT)
@@ -99,6 +102,30 @@ def report() -> Schema:
         }
     )
     return document(REPORT, "Report of kafka-forensics", body)
+
+
+def clusters() -> Schema:
+    """The schema of the summary of an audit."""
+    known = {
+        "loss": one_of((FOUND, EXCLUDED, UNSETTLED, NOT_JUDGED)),
+        "summary": TEXT,
+        "partitions": COUNTS,
+        "findings": described(record(dict.fromkeys(reversed(LEVELS), COUNT)), "number of findings by severity"),
+        "lost": TEXTS,
+        "broken": TEXTS,
+        "mode": MODE,
+        "brokers": BROKERS,
+        "sources": COUNT,
+        "bytes": COUNT,
+        "problems": COUNT,
+        "problem": nullable(TEXT),
+        "first": nullable(TIME),
+        "last": nullable(TIME),
+    }
+    failed = described(nullable(TEXT), "why the cluster could not be judged; the other values are then from an earlier run or absent")
+    cluster = record({"cluster": TEXT, **known, "failed": failed}, optional=known)
+    body = record({"schema": {"const": CLUSTERS}, "tool": record({"version": TEXT}), "remarks": TEXTS, "clusters": listed(cluster)})
+    return document(CLUSTERS, "Summary of an audit of kafka-forensics", body)
 
 
 def difference() -> Schema:
@@ -202,7 +229,7 @@ def _cluster() -> Schema:
     return record(
         {
             "id": nullable(TEXT),
-            "mode": one_of(("zookeeper", "kraft", "unknown")),
+            "mode": MODE,
             "brokers": listed(_node()),
             "under_replication": _under_replication(),
             "durability": _durability(),
@@ -212,7 +239,7 @@ def _cluster() -> Schema:
                     {
                         "number": INTEGER,
                         "id": nullable(TEXT),
-                        "mode": one_of(("zookeeper", "kraft", "unknown")),
+                        "mode": MODE,
                         "brokers": BROKERS,
                         "since": nullable(TIME),
                         "until": nullable(TIME),

@@ -40,6 +40,7 @@ from tests.conftest import Done
 from tests.forensics import staged
 from tests.forensics.output.test_files import full
 from tests.support import local
+from tests.support.schemas import of_rows, violations
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -345,6 +346,19 @@ def test_other_engines_read_the_tables_by_cluster_and_date(run: Run, tmp_path: P
     assert {r["cluster"] for r in rows} == {"eu", "us/1"}
     assert all(r["time"] is None or r["date"] == r["time"].date().isoformat() for r in rows)
     assert {r["date"] for r in rows if r["time"] is not None} == {"2026-11-21", "2026-11-22", "2026-11-23"}
+
+
+def test_rows_and_the_summary_are_what_their_schemas_say(run: Run, tmp_path: Path) -> None:
+    for of_day in archive_of_days(Path(run.archive)):
+        for path, text in of_day:
+            put(Path(run.archive), path, text)
+    assert run(tmp_path / "out", "--json", str(tmp_path / "summary.json")).returncode == 0
+    hive = ds.partitioning(pa.schema([("cluster", pa.string()), ("date", pa.string())]), flavor="hive")
+    for table in TABLES:
+        if (directory := tmp_path / "out" / table.name).exists():
+            rows = ds.dataset(directory, partitioning=hive).head(200)
+            assert len(rows) and of_rows(f"audit-{table.name}", rows) == [], table.name
+    assert violations("clusters", [json.loads((tmp_path / "summary.json").read_text())]) == []
 
 
 def test_spark_makes_the_same_bytes_of_a_small_cluster_and_of_a_large_one(

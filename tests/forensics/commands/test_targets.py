@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -117,3 +118,19 @@ def test_a_case_that_cannot_be_written_is_kept_elsewhere(
     assert "Wrote report.json" in done.stderr and "gone/a.case could not be written: " in done.stderr
     (kept,) = tmp_path.glob("kafka-forensics-*/rescued.case")
     assert f"The analysis is kept in {kept}." in done.stderr and os.access(kept / "case.json", os.R_OK)
+
+
+def test_without_room_for_a_temporary_case_the_other_formats_are_written(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from forensics.commands import analyze
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(analyze, "in_case", no_room)
+    page, report = str(tmp_path / "report.html"), str(tmp_path / "report.json")
+    done = run("report", case, "--html", page, "--json", report)
+    assert done.exit_code == 2 and "316 records" in done.stdout
+    assert f"{page} could not be written: a temporary case is needed for it" in done.stderr and f"Wrote {report}" in done.stderr
+    assert command_in(done.stderr) == ["report", case, "--html", page]
