@@ -27,7 +27,7 @@ from forensics.incidents.judging import NAME, OF_REPORT, OF_VERDICT, PARTITION, 
 from forensics.model.cluster import final_state
 from forensics.model.cluster.build import EventResolver, Options, build_cluster
 from forensics.model.cluster.facts import Cluster, Measure
-from forensics.model.findings import FINDING, Client, Evidence, Finding, Place, Range, Salvageable
+from forensics.model.findings import FINDING, Client, Evidence, Finding, Place, Range, Records, Salvageable, Written
 from forensics.model.rows import Rows
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
@@ -309,6 +309,12 @@ def _structs(table: pa.Table, kind: pa.StructType) -> pa.Array:
 
 
 def _place(row: dict[str, Any]) -> Place:
-    own = {"brokers": tuple(row["brokers"] or ()), "salvageable": Salvageable.of(row["salvageable"])}
-    own["clients"] = tuple(map(Client.of, row["clients"] or ()))
-    return Place(**{**row, "offsets": tuple(Range(**r) for r in row["offsets"] or ()), **own})
+    own = {
+        "offsets": tuple(Range(**r) for r in row["offsets"] or ()),
+        "brokers": tuple(row["brokers"] or ()),
+        "salvageable": Salvageable.of(row["salvageable"]),
+        "clients": tuple(map(Client.of, row["clients"] or ())),
+        "written": Written.of(row["written"]),
+        "records": Records.of(row["records"]),
+    }
+    return Place(**{**row, **own})

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from forensics.case.read import Case, Unreadable
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, PROOF
+from forensics.model.findings import Range
 from forensics.proof.verdict import BEGIN, CELLS, END, Handover, Lost, Verdict, rows_of, verdict
 
 KEY = ("topic", "partition", CLUSTER_NUMBER)
@@ -120,5 +121,4 @@ def _decides(found: Verdict) -> Iterator[str]:
 
 def _range(lost: Lost) -> str:
     committed = {True: "committed", False: "never committed", None: "commit status unknown"}[lost.committed]
-    end = f"from {lost.start} on" if lost.end is None else f"offsets {lost.start}..{lost.end - 1}"
-    return f"{end} gone, {committed}, {lost.confidence}"
+    return f"offsets {Range(lost.start, lost.end)} gone, {committed}, {lost.confidence}"

@@ -15,7 +15,7 @@ import pyarrow as pa
 from forensics.incidents.judging import FACTS, STANDING
 from forensics.model.cluster import broker_states, final_state
 from forensics.model.events import IDENTIFIED
-from forensics.model.findings import CLIENTS, FINDING, SALVAGEABLE
+from forensics.model.findings import CLIENTS, FINDING, RECORDS, SALVAGEABLE, WRITTEN
 from forensics.model.partition import offsets
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
@@ -105,6 +105,8 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "next_steps": "next steps",
         "still_on": "brokers whose disks still hold the lost records",
         "salvageable": "lost records that collected disks still hold, and disks that may hold the others; null if the finding is not a loss",
+        "records": "how many records the lost offsets have; null if the finding is not a loss",
+        "written": "when the lost records were appended (UTC); null if unknown, or if the finding is not a loss",
         "clients": "effect of a loss on consumer groups: lost records that each had read, and records that each skips",
         "evidence": "quotes: source, line, byte and text",
     }
@@ -168,6 +170,8 @@ PLACES = pa.list_(
             ("times", pa.int32()),
             ("salvageable", SALVAGEABLE),
             ("clients", CLIENTS),
+            ("written", WRITTEN),
+            ("records", RECORDS),
         ]
     )
 )

@@ -241,6 +241,8 @@ def _finding(number: int, f: Finding) -> dict[str, Any]:
             "brokers": list(p.brokers),
             "salvageable": p.salvageable.row() if p.salvageable is not None else None,
             "clients": [c.row() for c in p.clients],
+            "written": p.written.row() if p.written is not None else None,
+            "records": p.records.row() if p.records is not None else None,
         }
         for p in f.places
     ]

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.model.events import values
-from forensics.model.findings import LEVELS, Client, Evidence, Finding, Range, Salvageable, Statement
+from forensics.model.findings import LEVELS, Client, Evidence, Finding, Range, Records, Salvageable, Statement, Written
 from forensics.model.rows import CHUNK
 
 _PLAIN = (
@@ -37,6 +37,8 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "offsets": lambda ranges: tuple(Range(r["start"], r["end"]) for r in ranges or ()),
     "salvageable": Salvageable.of,
     "clients": lambda clients: tuple(map(Client.of, clients or ())),
+    "written": Written.of,
+    "records": Records.of,
 }
 _STATED = (*_PLAIN, *_LISTS, *_DECODERS)
 """Columns of a partition's finding that belong to its statement."""

@@ -20,8 +20,10 @@ from forensics.model.findings import (
     Evidence,
     Finding,
     Place,
+    Records,
     Rule,
     Statement,
+    Written,
     brokers_named,
     counted,
     moment,
@@ -111,6 +113,8 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
             end=_end(group),
             still_on=tuple(sorted({b for f in group for b in f.still_on})),
             salvageable=None,
+            written=None,
+            records=None,
             clients=(),
             summary=f"{counted(len(names))} ({some(names)}): {words}",
             explanation=f"{first.explanation} Same for {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
@@ -159,10 +163,28 @@ def _places(group: Sequence[Statement]) -> tuple[Place, ...]:
             len(own),
             first.salvageable,
             first.clients,
+            _written(own),
+            _records(own),
         )
         for own in by_partition.values()
         for first in own[:1]
     )
+
+
+def _written(losses: Sequence[Statement]) -> Written | None:
+    """When the records of all losses of a partition were written."""
+    spans = [f.written for f in losses if f.written is not None]
+    if len(spans) < 2:
+        return spans[0] if spans else None
+    begins, ends = [s.since for s in spans if s.since is not None], [s.until for s in spans if s.until is not None]
+    return Written(min(begins) if len(begins) == len(spans) else None, max(ends) if len(ends) == len(spans) else None)
+
+
+def _records(losses: Sequence[Statement]) -> Records | None:
+    """How many records all losses of a partition have."""
+    known = [f.records for f in losses if f.records is not None]
+    counts = [r.count for r in known if r.count is not None]
+    return Records(sum(counts) if len(counts) == len(losses) else None, known[0].log) if known else None
 
 
 def _steps(group: Sequence[Statement], names_of: Sequence[str]) -> tuple[str, ...]:

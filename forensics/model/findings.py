@@ -87,7 +87,10 @@ class Range:
     end: int | None
 
     def __str__(self) -> str:
-        return f"{self.start}..{self.end - 1}" if self.end is not None else f"from {self.start} on"
+        """'200–357', '200' for one offset, or 'from 200 on'."""
+        if self.end is None:
+            return f"from {self.start} on"
+        return f"{self.start}–{self.end - 1}" if self.end - self.start > 1 else str(self.start)
 
     @property
     def length(self) -> int | None:
@@ -246,6 +249,42 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """The span of time in which records were appended; None: unknown."""
+
+    since: datetime | None
+    until: datetime | None
+
+    def row(self) -> dict[str, datetime | None]:
+        return {"from": self.since, "until": self.until}
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any] | None) -> Written | None:
+        return cls(row["from"], row["until"]) if row is not None else None
+
+
+PLAIN_LOG, COMPACTED, TRANSACTIONAL, UNKNOWN_LOG = "plain", "compacted", "transactional", "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """How many records a range of offsets has. In a compacted log some offsets have no record any more; in a log with transactions some are
+    of their markers."""
+
+    count: int | None
+    """None: at most as many as there are offsets."""
+    log: str
+    """'plain' (each offset is a record), 'compacted', 'transactional', or 'unknown' (the settings of the topic are not in the evidence)."""
+
+    def row(self) -> dict[str, Any]:
+        return {"count": self.count, "log": self.log}
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any] | None) -> Records | None:
+        return cls(row["count"], row["log"]) if row is not None else None
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """A partition that an event affected, and what happened there."""
 
@@ -261,6 +300,8 @@ class Place:
     """Number of times; if more than one, the span is from the first start to the last end."""
     salvageable: Salvageable | None = None
     clients: tuple[Client, ...] = ()
+    written: Written | None = None
+    records: Records | None = None
 
     @property
     def name(self) -> str:
@@ -297,6 +338,10 @@ class Statement:
     """The lost records that the collected disks still contain. None if the finding is not a loss, or if `places` have it."""
     clients: tuple[Client, ...] = ()
     """The effect of a loss on consumer groups. Empty if the finding is not a loss, or if `places` have it."""
+    written: Written | None = None
+    """When the lost records were written. None if the finding is not a loss, or if `places` have it."""
+    records: Records | None = None
+    """How many records the lost offsets have. None if the finding is not a loss, or if `places` have it."""
     incident: str | None = None
     """Id of the incident it belongs to (forensics.incidents.incidents)."""
 
@@ -351,6 +396,8 @@ class Statement:
             self.brokers,
             salvageable=self.salvageable,
             clients=self.clients,
+            written=self.written,
+            records=self.records,
         )
 
     @property
@@ -414,6 +461,8 @@ class Finding(Statement):
             "still_on": list(self.still_on),
             "salvageable": self.salvageable.row() if self.salvageable is not None else None,
             "clients": [c.row() for c in self.clients] or None,
+            "written": self.written.row() if self.written is not None else None,
+            "records": self.records.row() if self.records is not None else None,
             "evidence": [e.row() for e in self.evidence],
         }
 
@@ -428,6 +477,8 @@ class Finding(Statement):
                 "still_on": tuple(row["still_on"] or ()),
                 "salvageable": Salvageable.of(row["salvageable"]),
                 "clients": tuple(map(Client.of, row["clients"] or ())),
+                "written": Written.of(row["written"]),
+                "records": Records.of(row["records"]),
                 "evidence": tuple(Evidence(**e) for e in row["evidence"] or ()),
             }
         )
@@ -493,6 +544,8 @@ CLIENTS = pa.list_(
         ]
     )
 )
+WRITTEN = pa.struct([("from", pa.timestamp("us")), ("until", pa.timestamp("us"))])
+RECORDS = pa.struct([("count", pa.int64()), ("log", pa.string())])
 EVIDENCE = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
 
 FINDING = pa.struct(
@@ -517,6 +570,8 @@ FINDING = pa.struct(
         ("still_on", pa.list_(pa.int32())),
         ("salvageable", SALVAGEABLE),
         ("clients", CLIENTS),
+        ("written", WRITTEN),
+        ("records", RECORDS),
         ("evidence", pa.list_(EVIDENCE)),
     ]
 )
@@ -633,15 +688,21 @@ def timestamp(at: datetime | None) -> str | None:
 
 
 def moment(at: datetime | None) -> str:
-    """A time as explanations print it."""
-    return at.isoformat(" ", "milliseconds") + "Z" if at is not None else "an unknown time"
+    """A time in a sentence: '2026-11-21 02:48:25.120 UTC'."""
+    return f"{at.isoformat(' ', 'milliseconds')} UTC" if at is not None else "an unknown time"
+
+
+def period(first: datetime | None, last: datetime | None, word: str = "to") -> str:
+    """Two times in a sentence: '2026-11-21 02:48:25.120 to 02:49:08.000 UTC'."""
+    if first is None or last is None:
+        return f"{moment(first)} {word} {moment(last)}"
+    begin, end = moment(first).removesuffix(" UTC"), moment(last)
+    return f"{begin} {word} {end[11:] if last.date() == first.date() else end}"
 
 
 def began(start: datetime | None, latest: datetime | None) -> str:
-    """A beginning as explanations print it: 'at A', or 'between A and B', without the date of B if it is that of A."""
-    if start is None or latest is None:
-        return f"at {moment(start)}"
-    return f"between {moment(start)} and {moment(latest)[11 if latest.date() == start.date() else 0 :]}"
+    """A beginning in a sentence: 'at A', or 'between A and B'."""
+    return f"at {moment(start)}" if start is None or latest is None else f"between {period(start, latest, 'and')}"
 
 
 NAMED = 4

@@ -6,7 +6,7 @@ producers with acks=all wait for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -49,7 +49,8 @@ def _sent_again(part: Range, exact: bool, s: LeaderTransition) -> str:
     batches = _in_their_place(part, s)
     if not batches or part.end is None or s.term.at is None:
         return _UNKNOWN
-    alive, dead = _ceased(s)
+    stopped = accepted_until(s)
+    alive, dead = map(_millis, stopped) if stopped is not None else (None, None)
     led = _millis(_led_since(s.term, s.term.at))
     first, reached = batches[0], batches[0]["last_offset"] + 1
     as_many = part.end == reached if exact else part.end <= reached
@@ -70,12 +71,11 @@ def _led_since(term: Term, elected: datetime) -> datetime:
     return next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), elected)
 
 
-def _ceased(s: LeaderTransition) -> tuple[float, float] | tuple[None, None]:
-    """The earliest and latest time at which the old leader stopped accepting records."""
+def accepted_until(s: LeaderTransition, ended: Collection[str] = (KILLED,)) -> tuple[datetime, datetime] | None:
+    """The earliest and latest time at which the old leader stopped accepting records. `ended`: how its process may have ended."""
     if s.stepped_down is not None:
-        return _millis(s.stepped_down.at), _millis(s.stepped_down.at)
-    died = _died(s)
-    return (None, None) if died is None else (_millis(died[0]), _millis(died[1]))
+        return s.stepped_down.at, s.stepped_down.at
+    return _died(s, ended)
 
 
 def _created_between(batch: Mapping[str, Any], led: float, alive: float) -> bool:
@@ -118,20 +118,20 @@ def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:
     return bool(epoch >= term.epoch if epoch >= 0 else batch["base_offset"] >= part.start)
 
 
-def _died(s: LeaderTransition) -> tuple[datetime, datetime] | None:
+def _died(s: LeaderTransition, ended: Collection[str]) -> tuple[datetime, datetime] | None:
     """The earliest and latest time at which the process that led before this term crashed: after its last line, and before the first of its
     followers lost its connection for good, else before the next election. Connections close when the operating system has freed the memory
     of the killed process, which takes longer the more memory it had."""
     before, elected = s.earlier, s.term.at
-    outage = _crash(before, before.at or elected, s) if before is not None and elected is not None else None
+    outage = _crash(before, before.at or elected, s, ended) if before is not None and elected is not None else None
     if elected is None or outage is None or outage.since is None or outage.since >= elected:
         return None
     noticed = outage.noticed.at if outage.noticed is not None else None
     return outage.since, elected if noticed is None else min(max(noticed, outage.since), elected)
 
 
-def _crash(term: Term, led: datetime, s: LeaderTransition) -> Outage | None:
+def _crash(term: Term, led: datetime, s: LeaderTransition, ended: Collection[str]) -> Outage | None:
     """The crash of the process that led in the term."""
     availability = s.cluster.availability(term.leader)
     run = next((r for r in reversed(availability.latest(led)) if r.begin_at is not None and r.begin_at < led), None)
-    return next((o for o in availability.outages if o.life is run and o.how == KILLED), None) if run is not None else None
+    return next((o for o in availability.outages if o.life is run and o.how in ended), None) if run is not None else None

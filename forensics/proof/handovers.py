@@ -377,7 +377,7 @@ def _untraced_cuts(row: _Draft, t: LeaderTransition) -> _Draft:
             return row.noted("untraced_cuts", _uncovered(broker, t.cluster))
     for removal, term in _untraced(t.timeline, t.cluster):
         if term is t.term:
-            cut = f"broker {removal.broker} cut offsets {removal.start}..{removal.end - 1}, and it is unknown whether the leader had them"
+            cut = f"broker {removal.broker} cut offsets {Range(removal.start, removal.end)}, and it is unknown whether the leader had them"
             return row.noted("untraced_cuts", cut)
     for one, other in _leader_changes(t.timeline, t.cluster).get(t.term.epoch, ()):
         if other.at is not None and not covers_logs(one.leader, t.cluster, other.at):

@@ -104,7 +104,7 @@ def _lost_words(rows: Sequence[Handover], lost: Sequence[Lost]) -> str:
     if sure:
         return f"{_ranges(sure)}, which were committed, are gone ({cause(rows[sure[0].row], True, any_committed=True)})"
     least = next(x for x in lost if x.committed and x.end is None and x.start < x.reached)
-    reached = f"offsets {least.start}..{least.reached - 1} at least"
+    reached = f"offsets {Range(least.start, least.reached)} at least"
     return f"{reached}, which were committed, are gone ({cause(rows[least.row], True, any_committed=True)})"
 
 

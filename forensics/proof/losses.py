@@ -166,7 +166,7 @@ class Deposed:
     had appended are gone. Before leader epochs no line shows whether there were any, or how far they went."""
 
     start: int
-    term: Term
+    hop: LeaderTransition
     broker: int
     committed: bool | None
     evidence: tuple[Event, ...]
@@ -174,10 +174,10 @@ class Deposed:
 
 @dataclass(frozen=True, slots=True)
 class Unflushed:
-    """Every in-sync replica stopped uncleanly before `term` began at `start`: records that they had not flushed may be gone."""
+    """Every in-sync replica stopped uncleanly before the term of `hop` began at `start`: records that they had not flushed may be gone."""
 
     start: int
-    term: Term
+    hop: LeaderTransition
     brokers: tuple[int, ...]
     alone: bool
     evidence: tuple[Event, ...]
@@ -201,7 +201,7 @@ def _deposed(row: Handover, hop: LeaderTransition, before: Term, follows: Event)
     if refused and cut is not None and cut.offset is not None:
         evidence = (*before.evidence[-1:], *hop.term.evidence, *refused[:2], follows, cut)
         committed = False if row.election.only(IN_ISR, ELIGIBLE) else None
-        yield Deposed(max(cut.offset, hop.term.start_offset or 0), hop.term, before.leader, committed, evidence)
+        yield Deposed(max(cut.offset, hop.term.start_offset or 0), hop, before.leader, committed, evidence)
 
 
 def _refused(broker: int, follows: Event, timeline: PartitionTimeline) -> list[Event]:
@@ -228,7 +228,7 @@ def unflushed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Unflush
             continue
         loads = [load.event for b in before.isr for load in hop.unclean_loads(b)]
         last = start
-        yield Unflushed(hop.term.at_least, hop.term, before.isr, len(before.isr) == 1, (before.event, *loads, *hop.term.evidence))
+        yield Unflushed(hop.term.at_least, hop, before.isr, len(before.isr) == 1, (before.event, *loads, *hop.term.evidence))
 
 
 def _all_recovered(hop: LeaderTransition) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, period, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 
@@ -32,7 +32,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         cause="election-failed",
         summary=f"{timeline.name}: the controller failed to elect a leader",
         explanation=(
-            f"From {moment(first.at)} to {moment(last.last_at)} the controller ({who}) failed {sum(e.repeats for e in events)} times to elect a leader of {timeline.name}, because no replica "
+            f"From {period(first.at, last.last_at)} the controller ({who}) failed {sum(e.repeats for e in events)} times to elect a leader of {timeline.name}, because no replica "
             "that it may elect was running."
         ),
         next_steps=(

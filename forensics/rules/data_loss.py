@@ -11,10 +11,15 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import LOG_DIRECTORIES, same_directory
 from forensics.model.events import Event
 from forensics.model.findings import (
+    COMPACTED,
     LEVELS,
+    PLAIN_LOG,
+    TRANSACTIONAL,
+    UNKNOWN_LOG,
     Aggregation,
     Finding,
     Range,
+    Records,
     Rule,
     Salvageable,
     Statement,
@@ -32,6 +37,8 @@ from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.aftermath import of_groups
 from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, unflushed
 from forensics.proof.readers import readers
+from forensics.proof.transition import LeaderTransition
+from forensics.proof.written import written
 from forensics.thresholds import LONG_DEPOSED, MANY_OFFSETS
 
 
@@ -50,17 +57,19 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         yield _lost(loss, timeline, cluster)
         if loss.below is not None:
             saved = salvageable(loss.below.range, loss.term, loss.removals, timeline)
-            yield _with(saved, _possibly_below(loss, loss.below, timeline), timeline)
+            yield _with(saved, loss.hop, _possibly_below(loss, loss.below, timeline), timeline)
     for alone in deposed(timeline, cluster):
-        yield _with(salvageable(Range(alone.start, None), alone.term, (), timeline), _taken_alone(alone, timeline), timeline)
+        saved = salvageable(Range(alone.start, None), alone.hop.term, (), timeline)
+        yield _with(saved, alone.hop, _taken_alone(alone, timeline), timeline)
     for doubt in unflushed(timeline, cluster):
-        yield _with(salvageable(Range(doubt.start, None), doubt.term, (), timeline), _possible(doubt, timeline), timeline)
+        saved = salvageable(Range(doubt.start, None), doubt.hop.term, (), timeline)
+        yield _with(saved, doubt.hop, _possible(doubt, timeline), timeline)
 
 
 def _lost(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     beyond = loss.range.end is None or (loss.at_least and loss.range.end == loss.reached)
     saved = salvageable(loss.range, loss.term, loss.removals, timeline, and_beyond=beyond)
-    finding = _with(saved, _finding(loss, timeline, tuple(_moved(loss, timeline, cluster))), timeline)
+    finding = _with(saved, loss.hop, _finding(loss, timeline, tuple(_moved(loss, timeline, cluster))), timeline)
     clients = tuple(reader.client for reader in readers(loss, timeline))
     consumers = "; ".join(of_groups(clients, finding.place))
     explanation = finding.explanation + (f" Consumers: {consumers}." if consumers else "")
@@ -111,8 +120,10 @@ def _severity(loss: Loss) -> str:
     return "high" if gave_way is not None and (gave_way.late >= LONG_DEPOSED or (loss.range.length or 0) >= MANY_OFFSETS) else "medium"
 
 
-def _with(saved: Salvageable, finding: Finding, timeline: PartitionTimeline) -> Finding:
-    """The finding with the offsets that can be recovered, and how."""
+def _with(saved: Salvageable, hop: LeaderTransition, finding: Finding, timeline: PartitionTimeline) -> Finding:
+    """The finding with the time at which the records were written, and the offsets that can be recovered, and how."""
+    lost = finding.offsets[0]
+    finding = replace(finding, written=written(lost, hop, saved), records=_records(lost, saved, timeline))
     if not saved.held:
         return finding if finding.confidence == "possible" else replace(finding, salvageable=saved)
     spans = some([f"{h.offsets} on {brokers_named([h.broker])}" if h.broker is not None else str(h.offsets) for h in saved.held])
@@ -122,6 +133,22 @@ def _with(saved: Salvageable, finding: Finding, timeline: PartitionTimeline) -> 
     words = f" The collected files contain {which}offsets {spans}{'' if saved.missing else ', all of them'} ({sources}){proof}.{_senders(saved)}"
     step = f"Recover the records of {timeline.name} that the collected disks contain: kafka-forensics salvage exports them and shows how to resend them."
     return replace(finding, salvageable=saved, explanation=finding.explanation + words, next_steps=(step, *finding.next_steps))
+
+
+def _records(lost: Range, saved: Salvageable, timeline: PartitionTimeline) -> Records:
+    """Copies of all lost records show their number; otherwise each offset of a plain log is a record."""
+    log = _kind_of_log(timeline)
+    if saved.held and not saved.missing and lost.end is not None and log != COMPACTED:
+        return Records(sum(p.records for p in saved.producers), log)
+    return Records(lost.length if log == PLAIN_LOG else None, log)
+
+
+def _kind_of_log(timeline: PartitionTimeline) -> str:
+    if timeline.cleaned:
+        return COMPACTED
+    if timeline.transactions or any(b["control"] for d in timeline.collected_logs.values() for b in d.batches()):
+        return TRANSACTIONAL
+    return UNKNOWN_LOG if timeline.cleaned is None else PLAIN_LOG
 
 
 def _senders(saved: Salvageable) -> str:
@@ -251,7 +278,7 @@ def _gone_words(loss: Loss, gone: int) -> str:
     least = "at least " if loss.at_least else ""
     are = "are" if gone > 1 else "is"
     return (
-        f"So {least}{counted(gone, 'offset')} ({loss.range.start}..{loss.range.start + gone - 1}) {are} missing from the partition{more}."
+        f"So {least}{counted(gone, 'offset')} ({Range(loss.range.start, loss.range.start + gone)}) {are} missing from the partition{more}."
     )
 
 
@@ -379,7 +406,7 @@ def _why_unknown(timeline: PartitionTimeline) -> str:
 
 
 def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
-    term, broker = alone.term, alone.broker
+    term, broker = alone.hop.term, alone.broker
     return Finding(
         kind="data-loss",
         severity="medium",
@@ -407,7 +434,7 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
 
 
 def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
-    term = doubt.term
+    term = doubt.hop.term
     who = brokers_named(doubt.brokers)
     alone = "was the only in-sync replica" if doubt.alone else "were all the in-sync replicas"
     again = "continued as leader" if term.restart else "was elected"

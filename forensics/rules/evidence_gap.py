@@ -16,7 +16,7 @@ from forensics.model.findings import (
     Urgency,
     brokers_named,
     counted,
-    moment,
+    period,
     quote,
     some,
 )
@@ -102,7 +102,7 @@ def _left_out(gaps: Sequence[Event], timeline: PartitionTimeline) -> Finding:
         confidence="certain",
         start=first,
         end=last,
-        summary=f"{timeline.name}: {count:,} events between {moment(first)} and {moment(last)} were left out as repetitive",
+        summary=f"{timeline.name}: {count:,} events between {period(first, last, 'and')} were left out as repetitive",
         explanation=(
             f"The evidence about {timeline.name} is too large for memory. {len(gaps)} periods with one leader in one leader epoch, and with no events "
             "other than ISR changes, refused writes and failed fetches, were judged by their first and last events; "

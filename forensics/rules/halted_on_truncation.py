@@ -11,7 +11,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Range, Rule, moment, quote
+from forensics.model.findings import Finding, Range, Rule, moment, period, quote
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -32,7 +32,7 @@ def _finding(broker: int, topic: str, partition: int, events: list[Event]) -> Fi
     leader = f"broker {last.broker}" if last.broker is not None else "its leader"
     assert last.offset is not None and last.log_end_offset is not None
     ahead = Range(last.offset, last.log_end_offset) if last.offset < last.log_end_offset else None
-    times = f"{len(events)} times from {moment(events[0].at)} to {moment(last.at)}" if len(events) > 1 else f"at {moment(last.at)}"
+    times = f"{len(events)} times from {period(events[0].at, last.at)}" if len(events) > 1 else f"at {moment(last.at)}"
     return Finding(
         kind="halted-on-truncation",
         severity="high",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, period, quote
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import REFUSED_REPEATEDLY, UNREACHABLE
 
@@ -43,7 +43,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         cause=None,
         summary=f"{timeline.name}: ISR changes of {who} were refused {sum(e.repeats for e in events)} times, until {moment(last.last_at)}",
         explanation=(
-            f"From {moment(first.at)} to {moment(last.last_at)} {sum(e.repeats for e in events)} ISR changes of {who} for {timeline.name} were refused, because {who} has an old state of the "
+            f"From {period(first.at, last.last_at)} {sum(e.repeats for e in events)} ISR changes of {who} for {timeline.name} were refused, because {who} has an old state of the "
             f'partition ("Cached zkVersion not equal to that in zookeeper" up to 2.6). {who} does not learn the new state, so its ISR cannot shrink or grow.'
         ),
         next_steps=(

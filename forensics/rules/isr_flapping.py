@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import MAX_EVIDENCE, Aggregation, Finding, Rule, Statement, moment, quote
+from forensics.model.findings import MAX_EVIDENCE, Aggregation, Finding, Rule, Statement, period, quote
 from forensics.model.partition.absences import (
     CRASHED,
     EXPECTED,
@@ -60,7 +60,7 @@ def _finding(broker: int, own: Sequence[Interval], timeline: PartitionTimeline) 
         end=own[-1].start,
         summary=f"{timeline.name}: broker {broker} left the ISR {times} and came back",
         explanation=(
-            f"Broker {broker} left the ISR of {timeline.name} {times} between {moment(own[0].start)} and {moment(own[-1].start)} "
+            f"Broker {broker} left the ISR of {timeline.name} {times} between {period(own[0].start, own[-1].start, 'and')} "
             f"({', '.join(f'{_WORDS[cause]}: {count}' for cause, count in causes.most_common())}) and came back each time, without a "
             "shutdown. Each time it caught up soon after: the process, the disk or the network of that broker stalls repeatedly."
         ),

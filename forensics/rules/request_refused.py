@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, period, quote
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN
 
@@ -55,7 +55,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         cause=first.reason,
         summary=f"{timeline.name}: {who} could not become leader or follower: {_WHY[first.reason or '']}",
         explanation=(
-            f"From {moment(first.at)} to {moment(last.last_at)} {who} failed {sum(e.repeats for e in events)} times to become leader or follower of {timeline.name}: "
+            f"From {period(first.at, last.last_at)} {who} failed {sum(e.repeats for e in events)} times to become leader or follower of {timeline.name}: "
             f"{_WHY[first.reason or '']}. The replica does not serve or follow until a later request succeeds."
         ),
         next_steps=(

@@ -10,7 +10,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import Cause, FailedStart, cause_of, exception, failed_starts, named_node
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, counted, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, counted, moment, period, quote
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def _finding(node: int | None, cause: Cause | None, attempts: Sequence[FailedSta
         summary=f"{who} failed to start{f' ({times})' if len(attempts) > 1 else ''}{why}"
         + (f"; {who} was up at {moment(back.at)}" if back else ""),
         explanation=(
-            f"{who[0].upper()}{who[1:]} failed to start {times}, from {moment(first.at)} to {moment(last.at)}{why}."
+            f"{who[0].upper()}{who[1:]} failed to start {times}, from {period(first.at, last.at)}{why}."
             + (f" The error is: {thrown}." if thrown else "")
             + (
                 f" {who[0].upper()}{who[1:]} started successfully at {moment(back.at)}."

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, period, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 
@@ -37,7 +37,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         cause=None,
         summary=f"{timeline.name}: {who} refused to lead or follow, because the log on its disk belongs to another topic of the same name",
         explanation=(
-            f"From {moment(first.at)} to {moment(last.last_at)} {who} refused {sum(e.repeats for e in events)} times to lead or follow {timeline.name}, because its log has another "
+            f"From {period(first.at, last.last_at)} {who} refused {sum(e.repeats for e in events)} times to lead or follow {timeline.name}, because its log has another "
             f"topic id than the cluster{f' (cluster: {first.value}; log: {first.reason})' if first.event == 'topic-id-mismatch' else ''}. Possible causes: the topic was "
             "deleted and created again while the broker was down, or ZooKeeper or the metadata log lost its data and the topics were created again. "
             f"Without this replica {timeline.name} has fewer copies, or no leader."

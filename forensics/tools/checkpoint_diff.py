@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
+from forensics.model.findings import Range
 from forensics.model.partition.lineage import Lineage, reach
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline
@@ -390,7 +391,7 @@ def _parted(reference: Copy, copy: Copy, at: int) -> Remark:
     known = "" if copy.log_end is not None else " or more"
     text = (
         f"parts from broker {reference.broker} at offset {at}: epoch {mine} here, epoch {theirs} there; "
-        f"offsets {at}..{end - 1} ({count}{known}) are not the ones broker {reference.broker} has"
+        f"offsets {Range(at, end)} ({count}{known}) are not the ones broker {reference.broker} has"
     )
     return Remark("lineage-parts", True, copy.broker, text, at)
 

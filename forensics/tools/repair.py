@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from forensics.model.cluster.final_state import Broker, Partition
+from forensics.model.findings import Range
 
 LIMIT = 0.10
 """leader.imbalance.per.broker.percentage, 10 by default; the same for replicas: deviation from an even share."""
@@ -452,7 +453,7 @@ def loss(p: Partition, choice: int) -> str:
         return f"no loss is known of: broker {choice} reached {have}, no other is known to have reached more"
     committed = max(min(p.high_watermark or 0, best) - have, 0)
     kept = f", at least {committed} of them committed" if committed else ""
-    return f"would lose offsets {have}..{best - 1} ({best - have} or more{kept})"
+    return f"would lose offsets {Range(have, best)} ({best - have} or more{kept})"
 
 
 def _ids(ids: Iterable[int]) -> str:

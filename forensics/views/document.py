@@ -21,7 +21,7 @@ from forensics.model.cluster.clocks import UNSURE, Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.names import Name, names
 from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
-from forensics.model.findings import MINOR, Finding, Place, Salvageable, brokers_named, timestamp
+from forensics.model.findings import MINOR, Finding, Place, Salvageable, Written, brokers_named, timestamp
 from forensics.model.partition import durability
 from forensics.output.json_text import encoded
 from forensics.output.version import version
@@ -315,6 +315,9 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
         "evidence": row["evidence"],
         **({"still_on": list(f.still_on)} if f.still_on else {}),
         **({"salvageable": _salvageable(f.salvageable)} if f.salvageable is not None else {}),
+        **({"written": _written(f.written)} if f.written is not None else {}),
+        **({"records": f.records.row()} if f.records is not None else {}),
+        **({"recoverable": _recoverable(f.salvageable)} if f.salvageable is not None else {}),
         **({"clients": _clients(f)} if f.clients else {}),
         **({"places": _places(f)} if f.places else {}),
         **({"cluster": f.cluster} if cluster.ended else {}),
@@ -324,6 +327,15 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
 def _salvageable(salvageable: Salvageable) -> dict[str, Any]:
     row = salvageable.row()
     return {**row, "producers": [{**p, "first": timestamp(p["first"]), "last": timestamp(p["last"])} for p in row["producers"]]}
+
+
+def _recoverable(salvageable: Salvageable) -> list[dict[str, Any]]:
+    """The lost offsets that collected files contain, by file."""
+    return [{"offsets": h.offsets.row(), "source": h.source} for h in salvageable.held]
+
+
+def _written(written: Written) -> dict[str, Any]:
+    return {"from": timestamp(written.since), "until": timestamp(written.until)}
 
 
 def _clients(of: Finding | Place) -> list[dict[str, Any]]:
@@ -358,6 +370,11 @@ def _when(p: Place, f: Finding) -> dict[str, Any]:
         row["end"] = timestamp(p.end)
     if p.salvageable is not None:
         row["salvageable"] = _salvageable(p.salvageable)
+        row["recoverable"] = _recoverable(p.salvageable)
+    if p.written is not None:
+        row["written"] = _written(p.written)
+    if p.records is not None:
+        row["records"] = p.records.row()
     if p.clients:
         row["clients"] = _clients(p)
     return row

@@ -14,7 +14,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from forensics.incidents.folding import places
-from forensics.model.findings import LEVELS, Evidence, Finding, Place, brokers_named, counted, moment, some
+from forensics.model.findings import LEVELS, Evidence, Finding, Place, brokers_named, counted, moment, period, some
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views.document import Report, rules_digest
@@ -116,7 +116,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     yield "Kafka", prose(", ".join(sorted({n.version for n in brokers if n.version}))) or "version unknown"
     firsts, lasts = [s.first for s in cluster.sources if s.first], [s.last for s in cluster.sources if s.last]
     if firsts and lasts:
-        yield "Evidence", f"{len(cluster.sources)} sources, {moment(min(firsts))} to {moment(max(lasts))}"
+        yield "Evidence", f"{len(cluster.sources)} sources, {period(min(firsts), max(lasts))}"
     verdicts = ", ".join(f"{n:,} {verdict}" for verdict, n in report.headline.partitions.items())
     yield "Partitions", f"{len(report.partitions):,}: {verdicts}"
 

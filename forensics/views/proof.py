@@ -54,7 +54,7 @@ Proof = Mapping[str, Any]
 
 MISSING = "This case was made before the proof was kept, so it has no table `handovers`. Analyze the evidence again to get the proof."
 MEANING = (
-    "Each row is a hand-over to a new leader, with what the evidence leaves possible: 200..310 is between the two, 200 or more has no upper "
+    "Each row is a hand-over to a new leader, with what the evidence leaves possible: 200–310 is between the two, 200 or more has no upper "
     "bound. Row numbers are those of the verdict."
 )
 ELECTIONS = {
@@ -279,12 +279,12 @@ def _words(values: frozenset[str], everything: frozenset[str]) -> str:
 
 
 def interval(cell: Interval) -> str:
-    """`200`, `200..310`, `200 or more`, or `unknown`."""
+    """`200`, `200–310`, `200 or more`, or `unknown`."""
     if cell.at_most is None:
         return f"{cell.at_least} or more" if cell.at_least else UNKNOWN
     if cell.conflict:
         return f"contradictory: {cell.at_least} or more, {cell.at_most} or less"
-    return str(cell.at_least) if cell.exact else f"{cell.at_least}..{cell.at_most}"
+    return str(cell.at_least) if cell.exact else f"{cell.at_least}–{cell.at_most}"
 
 
 def _removed(removed: Row) -> str:

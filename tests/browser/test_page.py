@@ -225,7 +225,7 @@ def test_filters_narrow_and_links_lead_back(browser: Any, written: Callable[[str
     with opened(browser, path, "#p-fast-7") as tab:
         assert tab.locator("#p-fast-7 .story tbody tr").count() > 5 and tab.locator("#p-fast-7 .uplot").count() == 1
         assert tab.locator("#p-fast-7 .proof[open] .handovers tr.hit").is_visible()
-        assert "Gone: offsets 40..79: committed, certain" in tab.inner_text("#p-fast-7 .proof")
+        assert "Gone: offsets 40–79: committed, certain" in tab.inner_text("#p-fast-7 .proof")
 
 
 def test_the_window_of_time_moves_all_lanes_and_may_filter(browser: Any, written: Callable[[str], Path]) -> None:

@@ -14,7 +14,7 @@ from tests.support.damaged import Change, changed
 from tests.support.shapes import File, Files, bundle, renamed
 
 LEFT_DOWN = "producers-left-down-2.8.2-zk"
-"""Broker 3 led orders-0, stopped, and was never started again: its segment ends with the lost offsets 211..382."""
+"""Broker 3 led orders-0, stopped, and was never started again: its segment ends with the lost offsets 211–382."""
 OLD_LEADER = "broker-3/data/orders-0/00000000000000000000.log"
 UNCLEAN = "unclean-election-2.8.2-zk"
 CLEAN = "clean-failover-2.8.2-zk"

@@ -71,5 +71,21 @@ def spread(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _at(f: Finding, p: Place) -> Finding:
-    own = {k: getattr(p, k) for k in ("topic", "partition", "leader_epoch", "start", "end", "offsets", "committed", "brokers")}
+    own = {
+        k: getattr(p, k)
+        for k in (
+            "topic",
+            "partition",
+            "leader_epoch",
+            "start",
+            "end",
+            "offsets",
+            "committed",
+            "brokers",
+            "written",
+            "records",
+            "salvageable",
+            "clients",
+        )
+    }
     return replace(f, **own, places=())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import moment
+from forensics.model.findings import moment, period
 from forensics.thresholds import SAME_FAILURE
 from parsers.kinds import named
 
@@ -251,4 +251,4 @@ def named_node(node: int | None, cluster: Cluster) -> str:
 def span(events: Sequence[Event]) -> str:
     """When it happened, and how often."""
     first, last = events[0].at, events[-1].at
-    return f"at {moment(first)}" if len(events) == 1 or first == last else f"{len(events)} times from {moment(first)} to {moment(last)}"
+    return f"at {moment(first)}" if len(events) == 1 or first == last else f"{len(events)} times from {period(first, last)}"

@@ -23,7 +23,7 @@ from forensics.incidents.judging import INTERNAL, OF_VERDICT, STANDING, found_in
 from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, brokers_named
+from forensics.model.findings import Finding, Range, brokers_named
 from forensics.model.partition.continuity import Gap, between
 from forensics.model.partition.order import file_order
 from forensics.model.partition.replicas import Removal, Replica
@@ -504,7 +504,7 @@ class _Story:
         for broker, replica in sorted(timeline.replicas.items()):
             for removal in replica.removals:
                 if removal.cause == "left-behind":
-                    extent = f"{removal.start}..{removal.end - 1}"
+                    extent = str(Range(removal.start, removal.end))
                     words = f"broker {broker} still has offsets {extent} that no later leader had: it will truncate them when it becomes a follower"
                     yield Step(
                         "left-behind", None, ("left-behind", broker), said(words), removal.evidence, broker=self.lane(broker), tone="bad"

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from forensics.model.cluster.availability import words_of
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment
+from forensics.model.findings import Finding, Range, moment
 from forensics.model.partition.absences import (
     CRASHED,
     GONE,
@@ -277,7 +277,7 @@ def _decided(state: State, before: State | None) -> str:
 
 def removed(removal: Removal) -> str:
     """A range of offsets that left a log, with the reason."""
-    extent = f"offsets {removal.start}..{removal.end - 1}{'' if removal.exact else ' at least'}"
+    extent = f"offsets {Range(removal.start, removal.end)}{'' if removal.exact else ' at least'}"
     if removal.cause == "empty":
         return f"begins an empty log: {extent} are gone from its disk"
     if removal.cause == "restart":

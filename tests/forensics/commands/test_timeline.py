@@ -18,10 +18,10 @@ def test_the_story_on_spark_is_the_one_told_in_process(tmp_path: Path, called: C
     file = tmp_path / "story.json"
     done = called("timeline", BUNDLE, "--topic", "orders", "--partition", "0", "--json", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "!! LOSS: offsets 200..357" in done.stdout
+    assert "!! LOSS: offsets 200–357" in done.stdout
     assert "\x1b" not in done.stdout
     said = " ".join(done.stdout.split())
-    assert "The proof: lost" in said and "!! gone: offsets 200..357: committed, certain" in said
+    assert "The proof: lost" in said and "!! gone: offsets 200–357: committed, certain" in said
     assert "removed: broker-2/logs/server.log:1345" in said and "Truncating to offset 200 (kafka.log.Log)" in said
     document = json.loads(file.read_text())
     assert document["schema"] == "kafka-forensics/timeline/1"

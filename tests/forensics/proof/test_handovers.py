@@ -79,7 +79,7 @@ def test_nothing_is_missing() -> None:
     assert judge(handed_over()).verdict == INTACT
     judged = judge(handed_over(end=205))
     assert judged.verdict == TAIL_CUT
-    assert "200..204" in judged.why
+    assert "200–204" in judged.why
 
 
 # the start of the evidence
@@ -532,7 +532,7 @@ def test_a_leader_that_had_crashed_before_it_joined_the_isr_has_what_was_committ
 def test_a_crash_and_a_high_watermark_that_was_seen_show_a_loss() -> None:
     judged = judge(back_before_leading(recovers=True, mark=380))
     assert judged.verdict == LOST
-    assert "340..379" in judged.why
+    assert "340–379" in judged.why
 
 
 @pytest.mark.parametrize(("reached", "mark"), [(None, 300), (290, 300), (380, 380)])
@@ -611,7 +611,7 @@ def unknown_to_the_leader(end: int) -> Staged:
 def test_records_that_were_cut_and_that_the_leader_may_not_have_had() -> None:
     judged = judge(unknown_to_the_leader(205))
     assert (CHANGE, "untraced_cuts") in left(judged)
-    assert "cut offsets 200..204" in the(judged).notes["untraced_cuts"]
+    assert "cut offsets 200–204" in the(judged).notes["untraced_cuts"]
     assert (CHANGE, "untraced_cuts") not in left(judge(unknown_to_the_leader(200)))
 
 

@@ -158,20 +158,20 @@ def test_a_partition_without_a_leader_epoch() -> None:
 
 def test_words_of_what_was_lost() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(OUTSIDE))
-    assert reason(row) == "offsets 5..7, which were committed, are gone (unclean-election)"
+    assert reason(row) == "offsets 5–7, which were committed, are gone (unclean-election)"
 
 
 def test_words_name_only_what_was_committed_and_is_surely_gone() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=exactly(6), log=only(CUT))
-    assert reason(row) == "offsets 5..5, which were committed, are gone (hw-truncation)"
+    assert reason(row) == "offsets 5, which were committed, are gone (hw-truncation)"
     possibly = change(removed=(tail(1, 3, earlier=EITHER),), high_watermark=exactly(3), new_log_end=exactly(1))
-    assert reason(possibly, row).startswith("offsets 5..5, which")
+    assert reason(possibly, row).startswith("offsets 5, which")
 
 
 def test_words_name_each_range_once() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(OUTSIDE))
-    assert reason(row, row).startswith("offsets 5..7, which")
-    assert reason(row, replace(row, removed=(tail(6, 9),), high_watermark=exactly(9))).startswith("offsets 5..7, 6..8, which")
+    assert reason(row, row).startswith("offsets 5–7, which")
+    assert reason(row, replace(row, removed=(tail(6, 9),), high_watermark=exactly(9))).startswith("offsets 5–7, 6–8, which")
 
 
 def test_words_name_the_cause_of_the_first_row_that_lost_something() -> None:
@@ -182,7 +182,7 @@ def test_words_name_the_cause_of_the_first_row_that_lost_something() -> None:
 
 def test_words_of_a_loss_whose_end_is_unknown() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(OUTSIDE), sole_end_lost=EITHER)
-    assert reason(change(sole_end_lost=EITHER), row) == "offsets 5..7 at least, which were committed, are gone (unclean-election)"
+    assert reason(change(sole_end_lost=EITHER), row) == "offsets 5–7 at least, which were committed, are gone (unclean-election)"
 
 
 def test_words_of_a_loss_whose_end_is_unknown_name_the_row_that_shows_it() -> None:
@@ -190,7 +190,7 @@ def test_words_of_a_loss_whose_end_is_unknown_name_the_row_that_shows_it() -> No
     row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(CUT), sole_end_lost=EITHER)
     only_a_tail = change(removed=(tail(1, 3),), high_watermark=exactly(1), new_log_end=exactly(1))
     possibly = replace(row, removed=(tail(2, 4, earlier=EITHER),))
-    assert reason(only_a_tail, possibly, row) == "offsets 5..7 at least, which were committed, are gone (hw-truncation)"
+    assert reason(only_a_tail, possibly, row) == "offsets 5–7 at least, which were committed, are gone (hw-truncation)"
     assert reason(replace(row, log=only(KEPT, RECOVERED))).endswith("(unflushed-log)")
 
 
@@ -200,7 +200,7 @@ def test_words_of_committed_records_say_that_the_log_lost_them() -> None:
 
 
 def test_words_of_a_tail() -> None:
-    assert reason(change(removed=(tail(5, 8),))) == "only offsets 5..7, which were never committed, are gone"
+    assert reason(change(removed=(tail(5, 8),))) == "only offsets 5–7, which were never committed, are gone"
 
 
 def test_words_of_an_intact_partition_count_its_leader_epochs() -> None:
@@ -211,10 +211,10 @@ def test_words_of_an_intact_partition_count_its_leader_epochs() -> None:
 
 def test_words_of_records_that_may_have_been_committed() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=Interval())
-    assert reason(row) == "offsets 5..7 are gone; whether they were committed is unknown"
+    assert reason(row) == "offsets 5–7 are gone; whether they were committed is unknown"
     both = replace(row, high_watermark=Interval(6))
     rows = [closed(BEGIN, 0), replace(both, removed=(tail(6, 8),)), closed(END)]
-    assert why(rows, verdict(rows)).startswith("offsets 6..7 are gone")
+    assert why(rows, verdict(rows)).startswith("offsets 6–7 are gone")
 
 
 def test_words_of_records_that_are_only_possibly_gone_name_what_is_open() -> None:

@@ -307,7 +307,7 @@ def led_on(evidence: Evidence) -> list[Deposed]:
 def test_a_leader_that_was_refused_and_cut_its_log() -> None:
     """How much it had appended alone no line shows."""
     (found,) = led_on(refused())
-    assert (found.start, found.term.epoch, found.broker, found.committed) == (190, 1, 1, False)
+    assert (found.start, found.hop.term.epoch, found.broker, found.committed) == (190, 1, 1, False)
     assert [e.event for e in found.evidence if e.writer == 1] == ["partition-state", "isr-rejected", "partition-state", "truncation"]
     assert {e.writer for e in found.evidence} == {1, 2}
 
@@ -367,7 +367,7 @@ def test_each_hand_over_has_its_own_cut() -> None:
     s = refused()
     s.receives(1, 30, 1, 2, [1, 2], 3)
     s.receives(2, 40, 2, 3, [2], 4)
-    assert [found.term.epoch for found in led_on(s)] == [1]
+    assert [found.hop.term.epoch for found in led_on(s)] == [1]
 
 
 def test_a_cut_of_the_whole_log() -> None:
@@ -450,7 +450,7 @@ def stopped(evidence: Evidence) -> list[Unflushed]:
 
 def test_records_that_nobody_had_flushed() -> None:
     (found,) = stopped(power_loss())
-    assert (found.start, found.term.epoch, found.brokers, found.alone) == (200, 1, (1, 2), False)
+    assert (found.start, found.hop.term.epoch, found.brokers, found.alone) == (200, 1, (1, 2), False)
     assert [e.event for e in found.evidence].count("log-load") == 2
 
 
@@ -484,8 +484,8 @@ def shorter(*starts: int, lost: bool = False) -> list[Unflushed]:
 
 
 def test_it_is_said_once_of_one_leader_and_start() -> None:
-    assert [(found.term.epoch, found.start) for found in shorter(200, 200)] == [(1, 200)]
-    assert [(found.term.epoch, found.start) for found in shorter(200, 300)] == [(1, 200), (2, 300)]
+    assert [(found.hop.term.epoch, found.start) for found in shorter(200, 200)] == [(1, 200)]
+    assert [(found.hop.term.epoch, found.start) for found in shorter(200, 300)] == [(1, 200), (2, 300)]
 
 
 def test_it_is_not_said_of_a_start_at_which_a_loss_is_known() -> None:

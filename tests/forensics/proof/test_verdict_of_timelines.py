@@ -40,13 +40,13 @@ def test_a_leader_in_sync_after_another_whose_end_is_known() -> None:
 def test_a_tail_that_was_never_committed() -> None:
     verdict, why = said(handed_over(end=205))
     assert verdict == "tail-cut"
-    assert "200..204" in why and "never committed" in why
+    assert "200–204" in why and "never committed" in why
 
 
 def test_what_an_unclean_election_cost() -> None:
     verdict, why = said(unclean())
     assert verdict == "lost"
-    assert why.startswith("offsets 200..357, which were committed, are gone")
+    assert why.startswith("offsets 200–357, which were committed, are gone")
 
 
 def test_a_leader_whose_log_is_not_there() -> None:

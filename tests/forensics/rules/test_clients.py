@@ -116,10 +116,10 @@ def told_everywhere(name: str) -> dict[str, str]:
     [
         (
             "clients-unclean-1.1.1-zk",
-            "150 records; in the collected files of the disk of broker 1; group tracking had read 211..240 of them and will skip the new records at "
-            "211..240; group billing had read 211..352 of them and is beyond the log's end: auto.offset.reset decides",
+            "150 records; in the collected files of the disk of broker 1; group tracking had read 211–240 of them and will skip the new records at "
+            "211–240; group billing had read 211–352 of them and is beyond the log's end: auto.offset.reset decides",
         ),
-        ("clients-unclean-4.2.0-kraft", "share group pickers had read 211..240 of them and will skip the new records at 211..240"),
+        ("clients-unclean-4.2.0-kraft", "share group pickers had read 211–240 of them and will skip the new records at 211–240"),
         ("producers-left-down-3.9.1-kraft", "170 records; still on the disk of broker"),
     ],
 )
@@ -158,7 +158,7 @@ def test_who_sent_what_is_lost(name: str) -> None:
 
 
 def cut(partition: int = 0) -> Story:
-    """Offsets 200..299 are lost in an unclean election 20 seconds on."""
+    """Offsets 200–299 are lost in an unclean election 20 seconds on."""
     s = Story(partition=partition)
     s.leads(1, 10, 2, 200, 200, [1], previous=1)
     s.offline(3, 19, 3, [1], 3, 1)
@@ -188,7 +188,7 @@ def test_a_share_group_stands_at_least_where_its_tool_says() -> None:
     shown = "\nGROUP           TOPIC           PARTITION  START-OFFSET  LAG\nworkers         t               0          250            0\n"
     told = staged({**cut().files, "cluster/share.txt": shown}, {"cluster/share.txt": START + timedelta(seconds=15)}).findings
     (found,) = [f for f in told if f.kind == "data-loss"]
-    assert [(c.protocol, c.outcome, str(c.skipped)) for c in found.clients] == [("share", "skips", "200..249")]
+    assert [(c.protocol, c.outcome, str(c.skipped)) for c in found.clients] == [("share", "skips", "200–249")]
     (skip,) = [f for f in told if f.kind == "consumer-skip"]
     assert skip.confidence == "possible" and "kafka-share-groups.sh" in skip.next_steps[0]
 

@@ -266,7 +266,7 @@ def test_replica_deleted_before_it_followed_the_new_leader_takes_its_tail_with_i
     (loss,) = losses(taken_away("renamed to /d/t-0.57e231e54e64485c9ac790cf39e67c49-delete and is scheduled for deletion").files)
     assert told(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
     assert (
-        "Broker 2 at 2026-11-21 01:53:45.000Z had the lost records in the log that it deleted when its replica was removed"
+        "Broker 2 at 2026-11-21 01:53:45.000 UTC had the lost records in the log that it deleted when its replica was removed"
         in loss.explanation
     )
     assert not any(step.startswith("Copy the directory") for step in loss.next_steps)
@@ -386,7 +386,7 @@ def test_leader_of_whose_last_life_nothing_is_left_may_have_gone_on_alone() -> N
     (loss,) = of(found, "data-loss")
     assert told(loss) == ((Range(0, None),), True, "empty-replica", "possible")
     assert [(p["verdict"], p["why"]) for p in found.document()["partitions"]] == [
-        ("lost", "offsets 0..299 at least, which were committed, are gone (empty-replica)")
+        ("lost", "offsets 0–299 at least, which were committed, are gone (empty-replica)")
     ]
 
 

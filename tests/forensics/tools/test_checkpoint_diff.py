@@ -174,7 +174,7 @@ def test_lineages_that_part_name_the_offset_and_both_epochs() -> None:
     old, new = files(1, hw=358, epochs="0\n2\n0 0\n2 180\n"), files(2, hw=260, epochs="0\n3\n0 0\n2 180\n4 200\n")
     (remark,) = [r for r in row(compared(local.events_of_files({**old, **new})), "t", 0)["remarks"] if r["kind"] == "lineage-parts"]
     assert (remark["broker"], remark["offset"], remark["odd"]) == (1, 200, True)
-    assert remark["text"].startswith("parts from broker 2 at offset 200: epoch 2 here, epoch 4 there; offsets 200..357 (158 or more)")
+    assert remark["text"].startswith("parts from broker 2 at offset 200: epoch 2 here, epoch 4 there; offsets 200–357 (158 or more)")
 
 
 def test_directories_of_two_topics_of_one_name() -> None:

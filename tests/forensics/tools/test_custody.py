@@ -280,15 +280,13 @@ def test_the_verdicts_of_a_case_follow_from_its_table(kept: Path) -> None:
 def test_a_verdict_that_was_changed_is_found(kept: Path, tmp_path: Path) -> None:
     code, said = rechecked(tampered(kept, tmp_path / "a", "partitions", changed({"verdict": "intact"}, **SESSIONS)))
     assert code == 1 and "sessions-0: the case states intact, the hand-overs give tail-cut" in said
-    assert "row 1, removed and high_watermark: offsets 450..569 gone, never committed, certain" in said
+    assert "row 1, removed and high_watermark: offsets 450–569 gone, never committed, certain" in said
 
 
 def test_a_cell_that_was_narrowed_counts_as_it_stands(kept: Path, tmp_path: Path) -> None:
     reached = {"high_watermark": {"at_least": 500, "at_most": 500, "evidence": []}, "had_all": ["no"]}
     code, said = rechecked(tampered(kept, tmp_path / "a", "handovers", changed(reached, **SESSIONS, row=1)))
-    assert (
-        code == 1 and "the case states tail-cut, the hand-overs give lost" in said and "offsets 450..499 gone, committed, certain" in said
-    )
+    assert code == 1 and "the case states tail-cut, the hand-overs give lost" in said and "offsets 450–499 gone, committed, certain" in said
     code, said = rechecked(tampered(kept, tmp_path / "b", "handovers", changed({"removed": []}, **SESSIONS, row=1)))
     assert code == 1 and "row 1, old_log_end" in said
     narrower = changed({"process": ["kept-running"], "log": ["kept"]}, **SESSIONS, row=0)

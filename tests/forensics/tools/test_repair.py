@@ -259,7 +259,7 @@ def test_the_last_resort_says_what_it_costs() -> None:
     (change,) = changes(found, UNCLEAN).values()
     assert change.new_leader == 2
     assert change.note == (
-        "would lose offsets 100..149 (50 or more, at least 40 of them committed); if it can be, bring back broker 1 of its ISR instead"
+        "would lose offsets 100–149 (50 or more, at least 40 of them committed); if it can be, bring back broker 1 of its ISR instead"
     )
     unknown = part(0, (1, 2), leader=-1, isr=(1,))
     assert "does not tell" in changes(plan([unknown], [Broker(1, "down"), *living(2)]), UNCLEAN)[0].note

@@ -84,7 +84,7 @@ def in_order(own: Mapping[str, Iterable[tuple[int, int | None]]]) -> dict[str, R
 
 
 def read(words: Iterable[str]) -> list[tuple[int, int | None]]:
-    """Offsets as people have them: 3..5, from 3 on."""
+    """Offsets as people have them: 3–5, from 3 on."""
     found = [re.fullmatch(r"(\d+)\.\.(\d+)|from (\d+) on", w) for w in words]
     return [(int(m[1]), int(m[2]) + 1) if m[1] else (int(m[3]), None) for m in found if m is not None]
 

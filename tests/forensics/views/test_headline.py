@@ -18,7 +18,7 @@ def loss(**changes: Any) -> Finding:
         "kind": "data-loss",
         "severity": "critical",
         "confidence": "certain",
-        "summary": "t-0: offsets 1..4 committed, lost",
+        "summary": "t-0: offsets 1–4 committed, lost",
         "explanation": "They are gone.",
         "evidence": (Evidence("broker-1/logs/server.log", 3, 120, "a line"),),
         "topic": "t",
@@ -69,10 +69,10 @@ CASES = [
     ),
     (
         [loss(committed=None)],
-        [state("unknown", why="offsets 1..4 are gone")],
+        [state("unknown", why="offsets 1–4 are gone")],
         "unknown",
         "4 offsets are gone in 1 partition; whether they were committed is unknown. "
-        "Unknown whether data was lost in 1 partition (t-0): offsets 1..4 are gone.",
+        "Unknown whether data was lost in 1 partition (t-0): offsets 1–4 are gone.",
     ),
     (
         [loss(topic="gone", confidence="possible", committed=None)],

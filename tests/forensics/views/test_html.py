@@ -105,7 +105,7 @@ def test_the_proof_of_a_loss_is_on_the_page_with_the_lines_behind_it(told: tuple
     report, case, text = told
     proof = proof_of(text, "fast-7")
     said = words(Parsed(proof).text)
-    assert proof.startswith(" open>") and "Gone: offsets 40..79: committed, certain" in said
+    assert proof.startswith(" open>") and "Gone: offsets 40–79: committed, certain" in said
     (row,) = (r for r in (case.case.proof("fast", 7) or {})["handovers"] if r["removed"])
     quotes = [*row["new_log_end"]["evidence"], *row["removed"][0]["start"]["evidence"]]
     assert quotes and all(words(q["text"]) in said and f"{q['source']}:{q['line']}" in said for q in quotes if q["line"] is not None)

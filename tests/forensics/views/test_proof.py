@@ -93,7 +93,7 @@ def printed(proof: Proof, width: int, *, everything: bool = False) -> str:
         (Interval(), "unknown"),
         (Interval(200), "200 or more"),
         (Interval.exactly(0), "0"),
-        (Interval(200, 310), "200..310"),
+        (Interval(200, 310), "200–310"),
         (Interval(300, 200), "contradictory: 300 or more, 200 or less"),
     ],
 )
@@ -105,8 +105,8 @@ def test_a_row_says_what_was_lost_and_what_is_open() -> None:
     proof = table([row(0, BEGIN, old_leader=None), lossy(1, high_watermark=300), row(2, untraced_cuts=Possible.of(YES, NO)), row(3, END)])
     begin, change, unclear, end = (r for r in section(proof).rows if isinstance(r, Shown))
     assert (change.election, change.process, change.log, change.high_watermark) == ("unclean", "crashed", "kept", "300 or more")
-    assert change.removed == ("200..357 (broker 1, truncation)",)
-    assert [g.words for g in change.lost] == ["offsets 200..299: committed, certain", "offsets 300..357: commit status unknown, certain"]
+    assert change.removed == ("200–357 (broker 1, truncation)",)
+    assert [g.words for g in change.lost] == ["offsets 200–299: committed, certain", "offsets 300–357: commit status unknown, certain"]
     assert [cell for cell, _ in unclear.open] == ["untraced_cuts"] and not begin.open and not begin.lost
     assert (begin.leader, begin.process, end.election) == ("2", "-", "end of evidence")
 

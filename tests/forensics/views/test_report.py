@@ -224,7 +224,7 @@ def finding(**changes: Any) -> Finding:
         "kind": "data-loss",
         "severity": "critical",
         "confidence": "certain",
-        "summary": "t-0: offsets 1..4 committed, lost",
+        "summary": "t-0: offsets 1–4 committed, lost",
         "explanation": "They are gone.",
         "evidence": (Evidence("broker-1/logs/server.log", 3, 120, "a line"),),
         "topic": "t",

@@ -138,7 +138,7 @@ def test_the_deaths_of_brokers_stand_before_what_follows_from_them() -> None:
     assert lanes(died)[2] == "down"
     assert "restarts 01:53:44.208" in died["text"]
     removal = of(rows, "removal")[0]
-    assert (removal["broker"], removal["text"]) == (2, "broker 2 TRUNCATES to 200: offsets 200..357 are gone from its log")
+    assert (removal["broker"], removal["text"]) == (2, "broker 2 TRUNCATES to 200: offsets 200–357 are gone from its log")
     assert removal["evidence"][0]["source"] == "broker-2/logs/server.log"
     assert "Truncating to offset 200" in removal["evidence"][0]["text"]
 
@@ -339,7 +339,7 @@ def test_a_story_as_it_is_pasted() -> None:
     page = shown(rows, 80, name=("orders", 0))
     assert "\x1b" not in page, "no colour where there is no terminal"
     assert "01:53:40.751      4  ●     ┊  !! UNCLEAN ELECTION: broker 1 leads, it was not in" in page
-    assert "01:53:40.751      4  ┃     ┊  !! LOSS: offsets 200..357 committed, lost" in page
+    assert "01:53:40.751      4  ┃     ┊  !! LOSS: offsets 200–357 committed, lost" in page
     assert "broker-2/logs/server.log:" not in page
     assert "broker-2/logs/server.log:" in shown(rows, 130)
 

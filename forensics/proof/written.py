@@ -1,0 +1,91 @@
+"""When lost records were written: the span of time in which they were appended to the log that had them.
+
+Here: the bounds of that span. Not here: which records are lost (losses), or when they were lost, which is the begin of the next term.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from forensics.model.cluster.availability import KILLED, MISSED
+from forensics.model.findings import Range, Salvageable, Written
+from forensics.model.partition.replicas import AT_LEAST, AT_MOST, EXACT, Observation
+from forensics.proof.acknowledged import accepted_until
+from forensics.proof.transition import LeaderTransition
+from parsers.kinds import named
+from parsers.schemas import moment as of_record
+
+_NEXT = named("segment-roll", "producer-snapshot")
+CLOCKS = timedelta(minutes=1)
+"""Timestamps that producers set are used if they are in the leader's term, with this tolerance: they may also be those of other events."""
+
+
+def written(part: Range, hop: LeaderTransition, saved: Salvageable) -> Written:
+    """When the offsets of `part`, which are missing in the term of `hop`, were appended. Copies of all of these records show it best, then
+    the last record before them, then the brokers' lines."""
+    begin, end = _bounds(part, hop)
+    if saved.held and not saved.missing:
+        first = min((p.first for p in saved.producers if p.first is not None), default=None)
+        last = max((p.last for p in saved.producers if p.last is not None), default=None)
+        if first is not None and last is not None and _plausible(first, begin, end) and _plausible(last, begin, end):
+            return Written(first, last)
+    before = _last_before(part.start, hop, begin, end)
+    return Written(max((at for at in (begin, before) if at is not None), default=None), end)
+
+
+def _bounds(part: Range, hop: LeaderTransition) -> tuple[datetime | None, datetime | None]:
+    """By the brokers' lines: after the log was seen to end at or below the first offset, or the term began there; and before it was seen to
+    end above the last one, or stopped accepting records."""
+    stopped = accepted_until(hop, (KILLED, MISSED))
+    end = stopped[1] if stopped is not None else hop.term.at
+    own = list(_ends_of_log(hop))
+    below = [o.at for o in own if _at_most(o) <= part.start and _by(o.at, end)]
+    begin = max((at for at in (_began(part.start, hop), *below) if at is not None), default=None)
+    if part.end is not None:
+        beyond = [o.at for o in own if o.bound in (EXACT, AT_LEAST) and o.offset >= part.end and o.at is not None]
+        end = min((at for at in beyond if (begin is None or at >= begin) and _by(at, end)), default=end)
+    return begin, end
+
+
+def _at_most(seen: Observation) -> float:
+    """Upper bound of the end of the log at that moment. A segment begins with the next record, although more may follow at once."""
+    return seen.offset if seen.bound in (EXACT, AT_MOST) or seen.event.event in _NEXT else math.inf
+
+
+def _by(at: datetime | None, end: datetime | None) -> bool:
+    return at is not None and (end is None or at <= end)
+
+
+def _ends_of_log(hop: LeaderTransition) -> Iterator[Observation]:
+    """Observations of the end of the log that the leader before had."""
+    replica = hop.timeline.replicas.get(hop.earlier.leader) if hop.earlier is not None else None
+    return (o for o in (replica.observations if replica is not None else ()) if o.quantity == "log-end-offset")
+
+
+def _began(start: int, hop: LeaderTransition) -> datetime | None:
+    """The begin of the last term before that began at or below the offset."""
+    terms = (t for t in reversed(hop.timeline.terms) if t.order < hop.term.order)
+    return next((t.at for t in terms if t.at_most is not None and t.at_most <= start), None)
+
+
+def _last_before(start: int, hop: LeaderTransition, begin: datetime | None, end: datetime | None) -> datetime | None:
+    """The timestamp of the record before the first lost one, if the timestamps of all records of its epoch are times of that term."""
+    for disk in hop.timeline.collected_logs.values():
+        kept = [b for b in disk.batches() if b["last_offset"] < start and 0 <= b["leader_epoch"] < hop.term.epoch]
+        if kept and kept[-1]["last_offset"] == start - 1:
+            of_epoch = [_appended(b) for b in kept if b["leader_epoch"] == kept[-1]["leader_epoch"]]
+            began = _began(kept[0]["base_offset"], hop)
+            if all(at is not None and _plausible(at, began, end) for at in of_epoch):
+                return of_epoch[-1]
+    return None
+
+
+def _appended(batch: Mapping[str, Any]) -> datetime | None:
+    return of_record(batch["max_timestamp"])
+
+
+def _plausible(at: datetime, begin: datetime | None, end: datetime | None) -> bool:
+    return (begin is None or at >= begin - CLOCKS) and (end is None or at <= end + CLOCKS)
