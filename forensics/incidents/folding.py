@@ -118,7 +118,7 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
             clients=(),
             summary=f"{counted(len(names))} ({some(names)}): {words}",
             explanation=f"{first.explanation} Same for {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
-            next_steps=_steps(group, names_of),
+            next_steps=_steps(group, names_of, many),
             evidence=_evidence(group),
             places=_places(group) if many.recurs else tuple(f.place for f in group),
         )
@@ -187,14 +187,17 @@ def _records(losses: Sequence[Statement]) -> Records | None:
     return Records(sum(counts) if len(counts) == len(losses) else None, known[0].log) if known else None
 
 
-def _steps(group: Sequence[Statement], names_of: Sequence[str]) -> tuple[str, ...]:
-    """Steps with the same words for many partitions become one; those of the most partitions come first."""
+def _steps(group: Sequence[Statement], names_of: Sequence[str], many: Aggregation) -> tuple[str, ...]:
+    """The steps for all together, then those with the same words for many partitions as one, the ones of most partitions first."""
     names_by_step: dict[str, dict[str, None]] = defaultdict(dict)
     for f, name in zip(group, names_of, strict=True):
+        own = set(many.steps((f,))) if many.steps is not None else ()
         for step in f.next_steps:
-            names_by_step[step.replace(name, "{}")][name] = None
-    steps = sorted(names_by_step.items(), key=lambda item: -len(item[1]))
-    return tuple(step.replace("{}", some(list(names))) for step, names in steps)[: 2 * NAMED]
+            if step not in own:
+                names_by_step[step.replace(name, "{}")][name] = None
+    others = sorted(names_by_step.items(), key=lambda item: -len(item[1]))
+    together = many.steps(group) if many.steps is not None else ()
+    return (*together, *(step.replace("{}", some(list(names))) for step, names in others))[: 2 * NAMED]
 
 
 def _evidence(group: Sequence[Statement]) -> tuple[Evidence, ...]:

@@ -648,6 +648,8 @@ class Aggregation:
     """Only the worst finding of each cause is reported: it covers the others."""
     recurs: bool = True
     """It may happen for months: if it happens often, it is reported once."""
+    steps: Callable[[Sequence[Statement]], Iterable[str]] | None = None
+    """Next steps for all of them together, such as one span of time. Each finding alone has those of itself, before its others."""
 
 
 @dataclass(frozen=True)

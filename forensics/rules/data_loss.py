@@ -13,6 +13,7 @@ from forensics.model.events import Event
 from forensics.model.findings import (
     COMPACTED,
     LEVELS,
+    NAMED,
     PLAIN_LOG,
     TRANSACTIONAL,
     UNKNOWN_LOG,
@@ -28,6 +29,7 @@ from forensics.model.findings import (
     counted,
     moment,
     offsets_in,
+    period,
     quote,
     some,
 )
@@ -123,7 +125,12 @@ def _severity(loss: Loss) -> str:
 def _with(saved: Salvageable, hop: LeaderTransition, finding: Finding, timeline: PartitionTimeline) -> Finding:
     """The finding with the time at which the records were written, and the offsets that can be recovered, and how."""
     lost = finding.offsets[0]
-    finding = replace(finding, written=written(lost, hop, saved), records=_records(lost, saved, timeline))
+    finding = _with_copies(saved, replace(finding, written=written(lost, hop, saved), records=_records(lost, saved, timeline)))
+    alone = finding.of_partition(timeline.topic, timeline.partition)
+    return replace(finding, next_steps=(*_steps((alone,)), *finding.next_steps))
+
+
+def _with_copies(saved: Salvageable, finding: Finding) -> Finding:
     if not saved.held:
         return finding if finding.confidence == "possible" else replace(finding, salvageable=saved)
     spans = some([f"{h.offsets} on {brokers_named([h.broker])}" if h.broker is not None else str(h.offsets) for h in saved.held])
@@ -131,8 +138,7 @@ def _with(saved: Salvageable, hop: LeaderTransition, finding: Finding, timeline:
     which = "some of them: " if saved.missing else ""
     proof = "" if saved.certain else ", as far as the evidence can distinguish them from other records at the same offsets"
     words = f" The collected files contain {which}offsets {spans}{'' if saved.missing else ', all of them'} ({sources}){proof}.{_senders(saved)}"
-    step = f"Recover the records of {timeline.name} that the collected disks contain: kafka-forensics salvage exports them and shows how to resend them."
-    return replace(finding, salvageable=saved, explanation=finding.explanation + words, next_steps=(step, *finding.next_steps))
+    return replace(finding, salvageable=saved, explanation=finding.explanation + words)
 
 
 def _records(lost: Range, saved: Salvageable, timeline: PartitionTimeline) -> Records:
@@ -346,15 +352,6 @@ def _unweighed(loss: Loss) -> str:
 
 
 def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
-    strays = {r.broker for r in loss.removals if r.cause == "stray"}
-    if strays:
-        yield f"Copy the directory of {timeline.name} that ends in -stray from {brokers_named(sorted(strays))}: it contains the lost records."
-    elif loss.still_on:
-        yield f"Copy the directory of {timeline.name} from {brokers_named(loss.still_on)} before the broker starts: it truncates the log when it rejoins."
-    if loss.committed is False:
-        yield f"Resend the records that producers with acks=0 or acks=1, if any, wrote to {timeline.name} around the time of the loss; producers with acks=all got an error or resent them."
-    else:
-        yield f"Have the producers of {timeline.name} resend the records that they wrote around the time of the loss."
     if loss.committed is not False:  # consumers read below the high watermark only
         yield f"Consumers of {timeline.name} that had read past the start of the lost range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."
     if loss.at_least or loss.range.end is None:
@@ -427,7 +424,6 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
         next_steps=(
             f"Check the producers' last acknowledged offsets of {timeline.name}, or their requests to broker {broker} at that time and its answers: they would "
             "settle whether records were lost.",
-            f"Have the producers of {timeline.name} resend the records that they wrote around the time of the loss.",
         ),
         evidence=quote(*alone.evidence),
     )
@@ -463,6 +459,43 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
     )
 
 
+def _steps(group: Sequence[Statement]) -> Iterator[str]:
+    """How the records come back: from disks that still have them, from the collected files, and from their producers."""
+    for brokers in dict.fromkeys(f.still_on for f in group if f.still_on):
+        names, who = some([f.name for f in group if f.still_on == brokers]), brokers_named(brokers)
+        yield f"Copy the directories of {names} (also if they end in -stray) from {who} before {who} starts: a broker truncates its log when it rejoins."
+    saved = [f for f in group if f.salvageable is not None and f.salvageable.held]
+    if saved:
+        topics = list(dict.fromkeys(f.topic or "" for f in saved))
+        extents = _extents([(f.name, [h.offsets for h in f.salvageable.held]) for f in saved if f.salvageable is not None])
+        options = "".join(f" --topic {t}" for t in topics[:NAMED])
+        yield f"Recover {extents} from the collected files: `kafka-forensics salvage PATH{options} --out DIR` writes these records and shows how to resend them."
+    missing = [
+        f for f in group if f.confidence != "possible" and (f.salvageable is None or not f.salvageable.held or f.salvageable.missing)
+    ]
+    if missing:
+        whose = "producers that use acks=0 or acks=1" if missing[0].committed is False else "the producers"
+        others = " (producers with acks=all got an error or resent them)" if missing[0].committed is False else ""
+        extents = _extents([(f.name, f.offsets) for f in missing])
+        yield f"Ask {whose} of {extents} to resend the records that they wrote {_written(missing)}{others}."
+
+
+def _extents(ranges: Sequence[tuple[str, Sequence[Range]]]) -> str:
+    """'orders-0 (offsets 200–357), orders-1 (offsets 200–357) and 3 more'."""
+    return some([f"{name} (offsets {some(list(map(str, offsets)))})" for name, offsets in ranges])
+
+
+def _written(group: Sequence[Statement]) -> str:
+    """The span of time in which all of these records were written."""
+    begins = [f.written.since if f.written is not None else None for f in group]
+    ends = [f.written.until if f.written is not None else None for f in group]
+    since = None if None in begins else min(at for at in begins if at is not None)
+    until = None if None in ends else max(at for at in ends if at is not None)
+    if until is None:
+        return "around the time of the loss" if since is None else f"after {moment(since)}"
+    return f"before {moment(until)}" if since is None else f"between {period(since, until, 'and')}"
+
+
 def _many(first: Finding, group: Sequence[Statement]) -> str:
     tail = first.summary.removeprefix(f"{first.name}: ")
     if _open(first):
@@ -489,5 +522,5 @@ RULE = Rule(
     ),
     references=("KIP-101", "KIP-279", "KIP-966", "KAFKA-3919", "KAFKA-1211"),
     partition=detect,
-    many=Aggregation(words=_many, key=_open, recurs=False),
+    many=Aggregation(words=_many, key=_open, recurs=False, steps=_steps),
 )

@@ -347,7 +347,7 @@ class Judged(NamedTuple):
     summary: str
 
 
-AT_LEAST = re.compile(r"offsets (\d+)\.\.(\d+) at least")
+AT_LEAST = re.compile(r"offsets (\d+)(?:–(\d+))? at least")
 
 
 def judged(told: Report) -> Judged:
@@ -357,7 +357,7 @@ def judged(told: Report) -> Judged:
     gone = [p for f in told.findings if f.kind == "data-loss" for p in places(f)]
     lost_at = {f"{p.topic}-{p.partition}": at for p in gone if (at := p.end or p.start) is not None}
     least = {f"{p['topic']}-{p['partition']}": found for p in told.partitions if (found := AT_LEAST.match(p["why"]))}
-    sure = {name: range(int(found[1]), int(found[2]) + 1) for name, found in least.items() if verdicts[name] == LOST}
+    sure = {name: range(int(found[1]), int(found[2] or found[1]) + 1) for name, found in least.items() if verdicts[name] == LOST}
     return Judged(claims(told.findings), verdicts, since, until, lost_at, sure, told.headline.loss, told.headline.summary)
 
 

@@ -85,8 +85,8 @@ def in_order(own: Mapping[str, Iterable[tuple[int, int | None]]]) -> dict[str, R
 
 def read(words: Iterable[str]) -> list[tuple[int, int | None]]:
     """Offsets as people have them: 3–5, from 3 on."""
-    found = [re.fullmatch(r"(\d+)\.\.(\d+)|from (\d+) on", w) for w in words]
-    return [(int(m[1]), int(m[2]) + 1) if m[1] else (int(m[3]), None) for m in found if m is not None]
+    found = [re.fullmatch(r"(\d+)(?:–(\d+))?|from (\d+) on", w) for w in words]
+    return [(int(m[1]), int(m[2] or m[1]) + 1) if m[1] else (int(m[3]), None) for m in found if m is not None]
 
 
 def moment(at: str) -> str | None:
@@ -115,7 +115,7 @@ def of_timesketch(told: str) -> Facts:
             at = moment(row["datetime"]) if row["timestamp_desc"] != timesketch.NO_TIME else None
             start = start if row["timestamp_desc"] == "Finding ended" else at
             end = end if row["timestamp_desc"] == "Finding began" else at
-            by_name = (re.split(r" (?=\d+\.\.|from \d)", words) for words in row.get("partitions", ()))
+            by_name = (re.split(r"(?<!from) (?=\d+(?:–\d+)?(?: |$)|from \d)", words) for words in row.get("partitions", ()))
             joined: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
             for name, *words in by_name:
                 joined[name] += read(words)

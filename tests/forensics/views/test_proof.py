@@ -135,7 +135,7 @@ def test_it_fits_the_terminal(width: int, offset: int) -> None:
     text = printed(table(rows), width)
     assert max(map(cell_len, text.splitlines())) <= width
     said = " ".join(text.split())
-    assert f"!! gone: offsets {offset}..{offset + 99}: committed, certain" in said
+    assert f"!! gone: offsets {offset}–{offset + 99}: committed, certain" in said
     assert said.count("2026-11-2") >= 2, "days"
     as_table = re.search(r"(?m)^row +UTC +epoch", text) is not None
     assert as_table == (width == 160 and offset == 200)
@@ -172,7 +172,7 @@ def test_the_proof_of_a_recorded_loss_quotes_its_lines() -> None:
         text = printed(proof, width)
         said = " ".join(text.split())
         assert text.startswith("The proof: lost\n")
-        assert f"!! gone: offsets {begin}..{end - 1}: committed, certain" in said
+        assert f"!! gone: offsets {begin}–{end - 1}: committed, certain" in said
         assert f"Truncating to offset {begin} (kafka.log.Log)" in said
         assert "removed: broker-2/logs/server.log:1345" in said
         assert max(map(cell_len, text.splitlines())) <= width

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from forensics.model.findings import Range
 from forensics.rules import RULES
 from forensics.views.lanes import document, json_text, show
 from forensics.views.story.assembly import story_rows
@@ -90,7 +91,7 @@ def test_losses_unclean_elections_and_the_end_are_told_as_they_were(bundle: str)
     for name, lost in truth["lost"].items():
         ranges = [tuple(r) for r in lost["offsets"]]
         losses = [r for r in of(found[name], "data-loss") if r["tone"] == "loss"]
-        assert all(any(f"LOSS: offsets {a}..{b - 1}" in r["text"] for r in losses) for a, b in ranges), name
+        assert all(any(f"LOSS: offsets {Range(a, b)}" in r["text"] for r in losses) for a, b in ranges), name
     for name in truth["nothing_lost"]:
         assert not [r for r in found[name] if r["tone"] == "loss"], name
     for unclean in truth["unclean_elections"]:

@@ -1,0 +1,102 @@
+"""Times as people read them: UTC, or the zone that `--display-timezone` names.
+
+Here: the forms that all outputs for people share, and the times in sentences converted from UTC. Not here: times that programs read (RFC 3339
+in UTC, forensics.model.findings.timestamp), the zones of log lines (forensics.model.cluster.zones), or quoted lines, which stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+_STATED = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3})(?: (to|and) ((?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\.\d{3}))? UTC")
+"""Times in sentences: forensics.model.findings.moment and period."""
+SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayZone:
+    """`zone` None: UTC."""
+
+    name: str = "UTC"
+    zone: tzinfo | None = None
+
+    @classmethod
+    def named(cls, name: str) -> DisplayZone:
+        """The zone with an IANA name, 'UTC', or 'local' for that of this machine. Raises ValueError if there is none."""
+        if name.upper() in ("UTC", "Z"):
+            return cls()
+        if name == "local":
+            return cls("local", _Local())
+        try:
+            return cls(name, ZoneInfo(name))
+        except (KeyError, ValueError, OSError):
+            raise ValueError(name) from None
+
+    def wall(self, at: datetime) -> datetime:
+        """The wall time of a UTC time without a zone."""
+        return at if self.zone is None else at.replace(tzinfo=timezone.utc).astimezone(self.zone).replace(tzinfo=None)
+
+    def offset(self, at: datetime) -> str:
+        """'UTC', or the offset at that time: '+02:00'."""
+        if self.zone is None:
+            return "UTC"
+        text = at.replace(tzinfo=timezone.utc).astimezone(self.zone).strftime("%z")
+        return f"{text[:3]}:{text[3:5]}"
+
+    def label(self, times: Iterable[datetime]) -> str:
+        """What a heading says of the zone of these times: 'UTC', '+02:00', or 'Europe/Berlin' if its offset changes between them."""
+        offsets = {self.offset(at) for at in times}
+        return offsets.pop() if len(offsets) == 1 else self.name
+
+    def seconds(self, at: datetime) -> str:
+        """'2026-11-21 02:48:25'."""
+        return self.wall(at).strftime("%Y-%m-%d %H:%M:%S")
+
+    def moment(self, at: datetime) -> str:
+        """'2026-11-21 02:48:25.120 UTC'."""
+        return f"{self.wall(at).isoformat(' ', 'milliseconds')} {self.offset(at)}"
+
+    def sentence(self, text: str) -> str:
+        """A sentence of ours with its times in this zone."""
+        return text if self.zone is None else _STATED.sub(self._stated, text)
+
+    def _stated(self, found: re.Match[str]) -> str:
+        first = datetime.fromisoformat(found[1])
+        if found[3] is None:
+            return self.moment(first)
+        last = datetime.fromisoformat(found[3] if len(found[3]) > len("00:00:00.000") else f"{found[1][:10]} {found[3]}")
+        begin, end = self.moment(first), self.moment(last)
+        if self.offset(first) == self.offset(last):
+            begin = begin.rpartition(" ")[0]
+        return f"{begin} {found[2]} {end[11:] if begin[:10] == end[:10] else end}"
+
+    def span(self, first: datetime | None, last: datetime | None, *, dates: bool) -> str:
+        """'02:48:25–02:49:08': whole seconds that include both; with `dates` '11-21 02:48:25–02:49:08'."""
+        form = "%m-%d %H:%M:%S" if dates else "%H:%M:%S"
+        begin = self.wall(first).strftime(form) if first is not None else "…"
+        if last is None:
+            return f"{begin}–…"
+        up = last if not last.microsecond else last.replace(microsecond=0) + SECOND
+        same_day = first is not None and self.wall(first).date() == self.wall(up).date()
+        end = self.wall(up).strftime("%H:%M:%S" if same_day else form)
+        return begin if begin.endswith(end) else f"{begin}–{end}"
+
+
+class _Local(tzinfo):
+    """The zone of this machine, with its changes over the year."""
+
+    def utcoffset(self, at: datetime | None) -> timedelta | None:
+        return at.replace(tzinfo=None).astimezone().utcoffset() if at is not None else None
+
+    def dst(self, at: datetime | None) -> timedelta | None:
+        return None
+
+    def tzname(self, at: datetime | None) -> str | None:
+        return at.replace(tzinfo=None).astimezone().tzname() if at is not None else None
+
+    def fromutc(self, at: datetime) -> datetime:
+        return at.replace(tzinfo=timezone.utc).astimezone().replace(tzinfo=self)

@@ -1,0 +1,123 @@
+"""Losses, partition by partition, as every format lists them.
+
+Here: what was lost, possibly lost or only truncated, in which offsets, when these records were written, whether they can be recovered, and
+which groups had read them. Not here: present failures (impact), the sentence above them (headline), or the look of a format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from forensics.incidents.folding import places
+from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, Records, brokers_named, counted, some
+from forensics.output.display_times import DisplayZone
+
+LOST, POSSIBLE, CUT = "lost", "possible", "cut"
+TITLES = {LOST: "Lost", POSSIBLE: "Possibly lost", CUT: "Truncated, never committed (only producers with acks=0/1 can be affected)"}
+"""The worst first."""
+LISTED = 10
+"""Partitions on the first screen."""
+GROUPS = 2
+"""Groups that a line names."""
+RANGES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LostRange:
+    """One loss of one partition."""
+
+    kind: str
+    finding: Finding
+    place: Place
+
+    @property
+    def name(self) -> str:
+        return self.place.name
+
+    @property
+    def count(self) -> int | None:
+        """Its records if they can be counted, otherwise its offsets; None if its end is unknown."""
+        if any(r.end is None for r in self.place.offsets):
+            return None
+        records = self.place.records
+        return records.count if records is not None and records.count is not None else sum(r.length or 0 for r in self.place.offsets)
+
+    @property
+    def extent(self) -> str:
+        """'200–357 (158 records)'."""
+        offsets = some(list(map(str, self.place.offsets)), RANGES)
+        return offsets if self.count is None else f"{offsets} ({size(self.count, self.place.records)})"
+
+    @property
+    def at(self) -> datetime | None:
+        """When the records were lost."""
+        return self.place.end or self.place.start
+
+    def written(self, zone: DisplayZone, *, dates: bool) -> str:
+        """When the records were written."""
+        span = self.place.written
+        return zone.span(span.since, span.until, dates=dates) if span is not None and (span.since or span.until) else "unknown"
+
+    @property
+    def recoverable(self) -> str:
+        """'no', 'yes: broker 2', or 'partly: broker 2'."""
+        saved = self.place.salvageable
+        if saved is not None and saved.held:
+            brokers = sorted({h.broker for h in saved.held if h.broker is not None})
+            return f"{'partly' if saved.missing else 'yes'}: {brokers_named(brokers) if brokers else 'collected files'}"
+        if self.finding.still_on:
+            return f"disk of {brokers_named(self.finding.still_on)}"
+        return "no" if self.kind != POSSIBLE else "unknown"
+
+    @property
+    def readers(self) -> str:
+        """The groups that had read some of it: 'billing (all), audit (200–210)'."""
+        lost = [(r.start, r.end) for r in self.place.offsets]
+        had = [(c.group, c.had_read) for c in self.place.clients if c.had_read is not None]
+        return some([f"{group} ({'all' if [(r.start, r.end)] == lost else r})" for group, r in had], GROUPS) or "none known"
+
+
+def size(count: int, records: Records | None) -> str:
+    """'158 records', or '158 offsets, compacted' if some offsets may have no record."""
+    if records is not None and records.count is not None:
+        return counted(count, "record")
+    log = {COMPACTED: ", compacted", TRANSACTIONAL: ", transactional"}.get(records.log if records is not None else "", "")
+    return counted(count, "offset") + log
+
+
+def losses(findings: Sequence[Finding]) -> list[LostRange]:
+    """All losses; lost ones first, then by number."""
+    found = [LostRange(_kind(f), f, p) for f in findings if f.kind == "data-loss" for p in places(f)]
+    order = list(TITLES)
+    return sorted(found, key=lambda r: (order.index(r.kind), r.count is None, -(r.count or 0), r.name))
+
+
+def _kind(f: Finding) -> str:
+    if f.committed is False:
+        return CUT
+    return POSSIBLE if f.confidence == "possible" else LOST
+
+
+def by_kind(ranges: Sequence[LostRange]) -> Iterator[tuple[str, list[LostRange]]]:
+    """The kinds that are there, with a heading: 'Lost: 316 records in 2 partitions'."""
+    for kind, title in TITLES.items():
+        if own := [r for r in ranges if r.kind == kind]:
+            yield f"{title}: {total(own)} in {counted(len({(r.finding.cluster, r.name) for r in own}))}", own
+
+
+def total(ranges: Sequence[LostRange]) -> str:
+    """'316 records', '316 offsets', or '316 offsets or more'."""
+    known = [r.count for r in ranges if r.count is not None]
+    if not known:
+        return "an unknown number of records"
+    exact = all(r.place.records is not None and r.place.records.count is not None for r in ranges)
+    return counted(sum(known), "record" if exact else "offset") + (" or more" if len(known) < len(ranges) else "")
+
+
+def spans_days(ranges: Sequence[LostRange]) -> bool:
+    """Whether times need their dates."""
+    spans = [r.place.written for r in ranges if r.place.written is not None]
+    times = [at for s in spans for at in (s.since, s.until) if at is not None]
+    return len({at.date() for at in times}) > 1
