@@ -134,7 +134,7 @@ def test_no_secret_is_in_what_a_command_says(objects: Objects) -> None:
     told = local.events_of(uri)
     opened = Opened([uri], Options(), told, *local.gathered(told), MagicMock(), MagicMock(), [])
     assert EvidenceInput(opened).paths == ["s3://evidence/server.log"]
-    with pytest.raises(Unusable, match=r"^s3://evidence/nowhere: no such object or prefix$"):
+    with pytest.raises(Unusable, match=r"^s3://evidence/nowhere: no such object or prefix; check the path$"):
         open_evidence([objects.uri("nowhere")], None, (), None, Progress())
     lost = storage("s3://key:secret@bucket/a b").trouble()
     assert lost is not None
