@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import click
 
@@ -174,7 +175,12 @@ def _inputs(context: click.Context) -> Iterator[str]:
     for param in context.command.params:
         if isinstance(param, click.Argument) or param.name in INPUTS:
             value = context.params.get(param.name or "")
-            yield from value if isinstance(value, tuple) else [] if value is None else [str(value)]
+            yield from map(_local, value if isinstance(value, tuple) else [] if value is None else [str(value)])
+
+
+def _local(path: str) -> str:
+    """The path in a file URI; any other path as it is."""
+    return unquote(urlsplit(path).path) if path.lower().startswith("file://") else path
 
 
 def _apart(given: Sequence[tuple[str, str]], context: click.Context) -> None:

@@ -144,14 +144,15 @@ def _pairs(before: Sequence[Finding], after: Sequence[Finding]) -> Iterator[tupl
     by_id = {f.id: f for f in after}
     same = {f.id for f in before if f.id in by_id}
     yield from ((f, by_id[f.id]) for f in before if f.id in same)
-    kinds: dict[tuple[str, int], list[Finding]] = defaultdict(list)
+    about: dict[tuple[str, int, Any], dict[int, Finding]] = defaultdict(dict)
     for f in after:
-        if f.id not in same:
-            kinds[f.kind, f.cluster].append(f)
+        for subject in _subjects(f) if f.id not in same else ():
+            about[f.kind, f.cluster, subject][id(f)] = f
     rest = [f for f in before if f.id not in same]
-    near = [
-        (distance, n, new) for n, f in enumerate(rest) for new in kinds[f.kind, f.cluster] if (distance := _distance(f, new)) is not None
-    ]
+    near = []
+    for n, f in enumerate(rest):
+        candidates = {key: new for subject in _subjects(f) for key, new in about[f.kind, f.cluster, subject].items()}
+        near += [(distance, n, new) for new in candidates.values() if (distance := _distance(f, new)) is not None]
     paired: set[int] = set()
     for _, n, new in sorted(near, key=lambda one: (one[0], one[1], one[2].id)):
         if not {id(rest[n]), id(new)} & paired:
@@ -162,19 +163,19 @@ def _pairs(before: Sequence[Finding], after: Sequence[Finding]) -> Iterator[tupl
 _Distance = tuple[bool, float, float]
 
 
+def _subjects(f: Finding) -> set[Any]:
+    """What a finding is about: its partitions, or else its brokers, or else nothing in particular."""
+    return hit([f]) or set(f.brokers) or {None}
+
+
 def _distance(f: Finding, other: Finding) -> _Distance | None:
     """How far apart two findings of one kind are: by cause, by partitions or brokers, by time. None: they are about different things."""
-    own, others = hit([f]), hit([other])
-    shared = _shared(own, others) if own or others else _shared(set(f.brokers), set(other.brokers))
+    own, others = _subjects(f), _subjects(other)
+    shared = len(own & others) / len(own | others)
     apart = _apart(f, other)
     if not shared or (apart > SAME_INCIDENT and not _same_records(f, other)):
         return None
     return f.cause != other.cause, -shared, apart.total_seconds()
-
-
-def _shared(some: set[Any], others: set[Any]) -> float:
-    """The share of what both have; 1 if both have nothing."""
-    return len(some & others) / len(some | others) if some or others else 1.0
 
 
 def _apart(f: Finding, other: Finding) -> timedelta:

@@ -30,6 +30,15 @@ TOGETHER = 4
 """Files of one directory that are listed one by one."""
 NAMED = 6
 """Partitions that a line names."""
+OPTIONS = {
+    "zone_offset_ms": "--timezone",
+    "zone_name": "--timezone",
+    "clock_offsets_ms": "--clock-offset",
+    "log_patterns": "--log-pattern",
+    "limits": "--limit",
+    "patterns": "--patterns",
+}
+"""Options of the command line, by their names in a case's manifest."""
 FILES = {"additional": "new", "missing": "gone", "changed": "changed", "moved": "moved", "same": "same", "unread": "unread"}
 """Words for the states of files (forensics.tools.custody.STATES)."""
 
@@ -79,9 +88,8 @@ class DiffReport:
         if self.before.tool["rules"] != self.after.tool["rules"]:
             versions = f"version {self.before.tool['version']} before, version {self.after.tool['version']} after"
             lines.append(f"The cases were made by different programs ({versions}), so some differences may come from the tool.")
-        options = sorted(
-            n for n in {**self.before.options, **self.after.options} if self.before.options.get(n) != self.after.options.get(n)
-        )
+        names = {**self.before.options, **self.after.options}
+        options = sorted({OPTIONS.get(n, n) for n in names if self.before.options.get(n) != self.after.options.get(n)})
         if options:
             lines.append(f"The evidence was read with different options ({', '.join(options)}), so some differences may come from these.")
         return lines

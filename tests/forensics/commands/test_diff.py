@@ -194,7 +194,7 @@ def test_the_tool_and_its_options_are_compared(cases: tuple[str, str], tmp_path:
     manifest["options"]["zone_offset_ms"] = 0
     (other / "case.json").write_text(json.dumps(manifest))
     notes = json.loads(run(cases[1], str(other), "--json", "-").stdout)["notes"]
-    assert "different programs (version 0.1.0 before, version 9.9 after)" in notes[0] and "zone_offset_ms" in notes[1]
+    assert "different programs (version 0.1.0 before, version 9.9 after)" in notes[0] and "(--timezone)" in notes[1]
 
 
 @pytest.mark.parametrize(("level", "code"), [("critical", 0), ("unknown", 1), ("lost", 0)])

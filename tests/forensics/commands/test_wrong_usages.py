@@ -60,10 +60,14 @@ def test_a_wrong_usage_is_refused_at_once(usage: str, message: str, directory: P
     monkeypatch.setattr("spark.session.Starting", Never)
     monkeypatch.chdir(directory)
     before = content(directory)
-    done = CliRunner(env={"COLUMNS": "200"}).invoke(cli, [word.replace("{long}", LONG) for word in shlex.split(usage)])
+
+    def filled(text: str) -> str:
+        return text.replace("{long}", LONG).replace("{here}", str(directory))
+
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(cli, list(map(filled, shlex.split(usage))))
     printed = [line for line in done.stderr.splitlines() if line and not line.startswith(("Usage: ", "Try "))]
     assert (done.exit_code, done.stdout) == (2, ""), done.exception
-    assert printed == [f"Error: {message.replace('{long}', LONG)}"]
+    assert printed == [f"Error: {filled(message)}"]
     assert content(directory) == before
 
 
