@@ -14,11 +14,11 @@ from forensics.model.findings import CONFIDENCES, LEVELS
 from forensics.output.json_schema import Schema, document, of_field, record
 from forensics.proof.verdict import NO, VERDICTS, YES
 from forensics.tools.checkpoint_diff import AGREE, DIFFER, ODD, SINGLE
-from forensics.views.document_schema import CELL_WORDS, HANDOVERS, INCIDENTS, KINDS, SOURCES
+from forensics.views.document_schema import CELL_WORDS, HANDOVERS, INCIDENTS, KINDS, LOGS, SOURCES
 from forensics.views.story.step import STATUSES, TONES
 from parsers.kinds import KINDS as EVENTS
 
-_OF_FINDING = {"kind": KINDS, "severity": LEVELS, "confidence": CONFIDENCES}
+_OF_FINDING = {"kind": KINDS, "severity": LEVELS, "confidence": CONFIDENCES, "log": LOGS}
 _WORDS: Mapping[str, Mapping[str, Collection[str]]] = {
     "sources": {"kind": (*SOURCES, "archive")},
     "brokers": {"role": ("broker", "controller")},

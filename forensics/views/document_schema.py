@@ -11,7 +11,19 @@ from typing import Any
 
 from forensics.incidents.incidents import ROLLING
 from forensics.model.cluster.broker_states import STATES
-from forensics.model.findings import CLIENTS, CONFIDENCES, EVIDENCE, LEVELS, SALVAGEABLE
+from forensics.model.findings import (
+    CLIENTS,
+    COMPACTED,
+    CONFIDENCES,
+    EVIDENCE,
+    LEVELS,
+    PLAIN_LOG,
+    RECORDS,
+    SALVAGEABLE,
+    TRANSACTIONAL,
+    UNKNOWN_LOG,
+    WRITTEN,
+)
 from forensics.model.partition.durability import SPENT
 from forensics.output.json_schema import (
     BOOLEAN,
@@ -44,6 +56,8 @@ KINDS = tuple(rule.kind for rule in RULES)
 """Kinds of findings."""
 INCIDENTS = (*KINDS, ROLLING)
 """Kinds of incidents: the kind of the finding that is the cause, or several restarts of one kind together."""
+LOGS = (PLAIN_LOG, COMPACTED, TRANSACTIONAL, UNKNOWN_LOG)
+"""What the offsets of a log say about its records."""
 SOURCES = (*FILES, "unreadable")
 """Kinds of files."""
 CELL_WORDS: Mapping[str, Sequence[str]] = {
@@ -414,7 +428,13 @@ def _incident() -> Schema:
 
 
 def _finding() -> Schema:
-    of_loss = {"salvageable": of_arrow(SALVAGEABLE), "clients": of_arrow(CLIENTS)}
+    of_loss = {
+        "salvageable": of_arrow(SALVAGEABLE),
+        "clients": of_arrow(CLIENTS),
+        "written": described(of_arrow(WRITTEN), "when the lost records were appended"),
+        "records": of_arrow(RECORDS, {"log": LOGS}),
+        "recoverable": described(listed(record({"offsets": RANGE, "source": TEXT})), "lost offsets that collected files contain"),
+    }
     place = {
         "topic": nullable(TEXT),
         "partition": nullable(INTEGER),
