@@ -86,6 +86,9 @@ class DisplayZone:
         return begin if begin.endswith(end) else f"{begin}–{end}"
 
 
+UTC = DisplayZone()
+
+
 class _Local(tzinfo):
     """The zone of this machine, with its changes over the year."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -125,6 +126,14 @@ def _unknown_words(rows: Sequence[Handover], found: Verdict) -> str:
 def _open_cell(rows: Sequence[Handover], left: Open) -> str:
     """What is missing, with the row of the proof that shows it."""
     return f"{note_of(rows[left.row], left.cell)} ({_place(rows[left.row])}; proof row {left.row}, {left.cell})"
+
+
+_ROW = re.compile(r" \([^()]*; proof row \d+, \w+\)$")
+
+
+def without_row(reason: str) -> str:
+    """The reason for readers who do not look at the proof."""
+    return _ROW.sub("", reason)
 
 
 def _place(row: Handover) -> str:

@@ -104,7 +104,7 @@ def _unclean(incident: _Incident) -> Iterator[_Risk]:
         "true",
         "high" if elected or seen else "medium",
         _where(topics, brokers),
-        _UNCLEAN_ELECTION.of(key=key),
+        _UNCLEAN_ELECTION.of(where=_entity(topics, brokers), command=_alter(topics, f"{key}=false")),
         quote(*(e.event for e in (*topics.values(), *brokers.values()))),
         seen or [f"{f.name} got a leader from outside the ISR{_when(f)}" for f in elected],
         topics=set(topics) if not brokers else set(),
@@ -127,7 +127,7 @@ def _min_isr_of_one(incident: _Incident) -> Iterator[_Risk]:
         "1",
         "medium" if lost else "info" if internal else "low",
         f"{_in_topics(shown)} ({_places(values[n] for n in sorted(shown))})",
-        (_ONE_IN_SYNC_INTERNAL if internal else _ONE_IN_SYNC).of(),
+        (_ONE_IN_SYNC_INTERNAL if internal else _ONE_IN_SYNC).of(where=_entity(shown, ()), command=_alter(shown, f"{key}=2")),
         quote(*(values[n].event for n in sorted(shown))),
         [_lost(f, "while down to one in-sync replica") for f in lost],
         topics=shown,
@@ -336,16 +336,17 @@ _ONE_REPLICA = _Words(
 )
 _UNCLEAN_ELECTION = _Words(
     "When all in-sync replicas are down, a replica that lacks acknowledged records is elected, and they are lost",
-    "Set {key}=false; elect a leader from outside the ISR only by hand, after checking which records that loses.",
+    "Set unclean.leader.election.enable=false {where}: `{command}`. Elect a leader from outside the ISR only by hand, after checking which records that "
+    "loses.",
 )
 _ONE_IN_SYNC = _Words(
     "With acks=all a record can be acknowledged although only the leader has it, and is lost with the leader; with acks=0 or acks=1 this is always "
     "possible. The files of brokers do not show the acks setting of producers",
-    "Set min.insync.replicas=2 with three replicas, and acks=all in the producers.",
+    "Set min.insync.replicas=2 with three replicas {where}: `{command}`. Set acks=all in the producers.",
 )
 _ONE_IN_SYNC_INTERNAL = _Words(
     "The coordinators write with acks=all: records that only the leader has are acknowledged, and lost with it",
-    "Set min.insync.replicas=2 with three replicas.",
+    "Set min.insync.replicas=2 with three replicas {where}: `{command}`.",
 )
 _ALL_IN_SYNC = _Words(
     "Any broker that restarts or fails blocks all acks=all writes",
@@ -371,6 +372,19 @@ def _where(topics: Mapping[str, Effective], brokers: Mapping[int | None, Effecti
         named = [b for b in brokers if b is not None]
         parts.append((f"on {brokers_named(named)} " if named else "") + f"({_places(brokers.values())})")
     return " and ".join(parts)
+
+
+def _entity(topics: Iterable[str], brokers: Iterable[int | None]) -> str:
+    """What a setting is changed for: 'for topic orders', or 'for the cluster' if brokers have it."""
+    names = sorted(topics)
+    return f"for {_topics(names)}" if names and not list(brokers) else "for the cluster"
+
+
+def _alter(topics: Iterable[str], setting: str) -> str:
+    """The command of Kafka that changes a setting of the first topic, or of all brokers."""
+    name = next(iter(sorted(topics)), None)
+    entity = f"--entity-type topics --entity-name {name}" if name is not None else "--entity-type brokers --entity-default"
+    return f"kafka-configs.sh --bootstrap-server HOST:PORT --alter {entity} --add-config {setting}"
 
 
 def _places(values: Iterable[Effective]) -> str:

@@ -50,7 +50,8 @@ def _finding(row: Handover, election: Election, lost: list[Loss], timeline: Part
                 if silent
                 else ()
             ),
-            f"Check unclean.leader.election.enable on the topic of {timeline.name} and on the brokers (before 0.11 the default was true).",
+            f"Find out who allowed the unclean election of {timeline.name}: the setting unclean.leader.election.enable of the topic and the brokers "
+            "(default true before 0.11), or an operator with kafka-leader-election.sh.",
         ),
         evidence=quote(*election.evidence, *term.evidence),
     )

@@ -18,15 +18,16 @@ from rich.text import Text
 from forensics.incidents.judging import Conclusion
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import LEVELS, counted, some, timestamp
+from forensics.output.display_times import UTC
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.headline import EXCLUDED, FOUND
 from forensics.views.headline import headline as verdict_of
-from forensics.views.impact import broken, lost
+from forensics.views.impact import broken
+from forensics.views.losses import line, losses
 from forensics.views.terminal import hung, put, rendered
-from forensics.views.text import lost_line
 
 SCHEMA = "kafka-forensics/clusters/1"
 NOT_JUDGED = "not judged"
@@ -54,7 +55,7 @@ def brief(conclusion: Conclusion, cluster: Cluster) -> dict[str, Any]:
         "summary": verdict.summary if cluster.usable else "No Kafka logs or checkpoints found.",
         "partitions": verdict.partitions,
         "findings": {level: sum(f.severity == level for f in conclusion.findings) for level in reversed(LEVELS)},
-        "lost": [lost_line(row) for row in lost(conclusion.findings)][:KEPT],
+        "lost": [line(loss, UTC) for loss in losses(conclusion.findings)[:KEPT]],
         "broken": list(broken(conclusion.findings, conclusion.partitions))[:KEPT],
         "mode": cluster.mode,
         "brokers": [node.id for node in cluster.nodes.values() if node.broker],

@@ -23,6 +23,7 @@ from forensics.model.cluster.names import Name, names
 from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
 from forensics.model.findings import MINOR, Finding, Place, Salvageable, Written, brokers_named, timestamp
 from forensics.model.partition import durability
+from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.version import version
 from forensics.views.headline import Headline, headline
@@ -71,6 +72,8 @@ class Report:
     command: Sequence[str] = ()
     scope: Scope | None = None
     """What the report was narrowed to; `findings` and `partitions` are those in scope."""
+    zone: DisplayZone = UTC
+    """The zone of times in outputs for people; programs get UTC."""
 
     @cached_property
     def headline(self) -> Headline:

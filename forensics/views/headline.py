@@ -13,9 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.incidents.folding import hit, places
-from forensics.model.findings import Finding, counted, offsets_in, some
+from forensics.model.findings import Finding, counted, some
+from forensics.proof.judgement import without_row
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 from forensics.views.impact import failures, unusable
+from forensics.views.losses import CUT, LostRange, is_one, losses, partitions_of, total
+from forensics.views.losses import LOST as GONE
 from forensics.views.scope import Partitions, Scope
 
 FOUND, EXCLUDED, UNSETTLED, BROKEN = "found", "excluded", "unknown", "broken"
@@ -89,13 +92,13 @@ def _title(loss: str, findings: Sequence[Finding], scope: Scope | None) -> str:
 
 
 def _sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
-    sure = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
+    ranges = losses(findings)
     now = list(failures(findings))
     lines = [
-        *_lost(sure),
+        *_lost(ranges),
         *([f"Now: {'; '.join(now[:SAID])}."] if now else []),
         *_missing(findings, states),
-        *_cut(findings),
+        *_cut(ranges),
         *_unknown(findings, states),
         *_whole(states),
         *([] if states else ["Unknown whether data was lost: the evidence contains no partition."]),
@@ -114,36 +117,28 @@ def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
     return [f"Evidence is missing: {gaps[0]}{more}."]
 
 
-def _lost(sure: Sequence[Finding]) -> list[str]:
+def _lost(ranges: Sequence[LostRange]) -> list[str]:
     lines = []
-    if gone := [f for f in sure if f.committed]:
-        offsets, one = _offsets(gone)
-        lines.append(f"DATA WAS LOST: {offsets} that {'was' if one else 'were'} committed, in {counted(len(hit(gone)))}.")
-    if gone := [f for f in sure if f.committed is None]:
-        offsets, one = _offsets(gone)
-        lines.append(
-            f"{offsets} {'is' if one else 'are'} gone in {counted(len(hit(gone)))}; whether {'it was' if one else 'they were'} committed is unknown."
-        )
+    sure = [r for r in ranges if r.kind == GONE]
+    if gone := [r for r in sure if r.finding.committed]:
+        were = "was" if is_one(gone) else "were"
+        lines.append(f"DATA WAS LOST: {total(gone)} that {were} committed, in {partitions_of(gone)}.")
+    if gone := [r for r in sure if r.finding.committed is None]:
+        are, were = ("is", "it was") if is_one(gone) else ("are", "they were")
+        lines.append(f"{total(gone)} {are} gone in {partitions_of(gone)}; whether {were} committed is unknown.")
     return lines
 
 
-def _cut(findings: Sequence[Finding]) -> list[str]:
+def _cut(ranges: Sequence[LostRange]) -> list[str]:
     lines = []
     for possible, perhaps in ((False, ""), (True, "; possibly none are")):
-        if cut := [f for f in findings if f.kind == "data-loss" and f.committed is False and (f.confidence == "possible") == possible]:
-            offsets, one = _offsets(cut)
-            were = "was" if one else "were"
+        if cut := [r for r in ranges if r.kind == CUT and (r.finding.confidence == "possible") == possible]:
+            were = "was" if is_one(cut) else "were"
             lines.append(
-                f"{offsets} that {were} never committed {were} cut in {counted(len(hit(cut)))}; only acks=0/1 producers can be affected{perhaps}."
+                f"{total(cut)} that {were} never committed {were} truncated in {partitions_of(cut)}; only acks=0/1 producers can be "
+                f"affected{perhaps}."
             )
     return lines
-
-
-def _offsets(findings: Sequence[Finding]) -> tuple[str, bool]:
-    """The number of offsets in words, and whether it is exactly one."""
-    count = offsets_in((f, p) for f in findings for p in places(f))
-    more = " or more" if any(r.end is None for f in findings for p in places(f) for r in p.offsets) else ""
-    return f"{count or 'an unknown number of'} offset{'s' if count != 1 else ''}{more if count else ''}", count == 1 and not more
 
 
 def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
@@ -155,7 +150,7 @@ def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
     lines = []
     if unknown:
         names = some([f"{p['topic']}-{p['partition']}" for p in unknown])
-        why, most = Counter(p["why"] for p in unknown).most_common(1)[0]
+        why, most = Counter(without_row(p["why"]) for p in unknown).most_common(1)[0]
         reason = why if len(unknown) == most else f"for {counted(most)}, {why}"
         more = "more " if any(p["verdict"] == LOST for p in states) else ""
         lines.append(f"Unknown whether {more}data was lost in {counted(len(unknown))} ({names}): {reason}.")

@@ -1,73 +1,19 @@
-"""Impact of an incident: losses by topic, current failures, and the disks with the only copy of lost data.
+"""What does not work when the evidence ends, and the disks with the only copy of lost data.
 
-Here: the rows, made from findings and the states of partitions. Not here: the sentence above them (headline), or a format.
+Here: the lines, made from findings and the states of partitions. Not here: losses (losses), the sentence above them (headline), or a format.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from forensics.incidents.folding import hit, places
-from forensics.model.findings import MINOR, Finding, Place, brokers_named, counted, offsets_in, some
+from forensics.model.findings import MINOR, Finding, brokers_named, counted, some
 
-MANY_TOPICS = 3
-"""Topics that lost only uncommitted records, before they are combined in one row."""
 MANY_DISKS = 4
 """Sets of brokers whose disks must not be changed, before they are combined in one line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Certain or possible losses of topics: `offsets` None if the number is unknown."""
-
-    partitions: tuple[tuple[str, int], ...]
-    offsets: int | None
-    committed: bool | None
-    confidence: str
-    first: datetime | None
-    last: datetime | None
-    causes: tuple[str, ...]
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(topic for topic, _ in self.partitions))
-
-
-def lost(findings: Sequence[Finding]) -> list[Lost]:
-    """By topic, committed losses first, then by number; uncommitted losses of all topics together, if there are many."""
-    alike: dict[tuple[bool | None, str, bool], dict[str, list[tuple[Finding, Place]]]] = defaultdict(lambda: defaultdict(list))
-    for f in findings:
-        if f.kind == "data-loss":
-            for p in places(f):
-                alike[f.committed, f.confidence, any(r.end is None for r in p.offsets)][p.topic or ""].append((f, p))
-    rows: list[Lost] = []
-    for (committed, _, _), topics in alike.items():
-        if committed is False and len(topics) > MANY_TOPICS:
-            rows.append(_row([item for places_of_topic in topics.values() for item in places_of_topic]))
-        else:
-            rows.extend(_row(places_of_topic) for places_of_topic in topics.values())
-    return sorted(
-        rows, key=lambda r: (r.confidence == "possible", {True: 0, None: 1, False: 2}[r.committed], -(r.offsets or 0), r.partitions)
-    )
-
-
-def _row(losses: Sequence[tuple[Finding, Place]]) -> Lost:
-    first = losses[0][0]
-    unbounded = any(r.end is None for _, p in losses for r in p.offsets)
-    times = [at for _, p in losses if (at := p.end or p.start) is not None]
-    return Lost(
-        partitions=tuple(sorted({(p.topic or "", p.partition if p.partition is not None else -1) for _, p in losses})),
-        offsets=None if unbounded else offsets_in(losses),
-        committed=first.committed,
-        confidence=first.confidence,
-        first=min(times, default=None),
-        last=max(times, default=None),
-        causes=tuple(sorted({f.cause for f, _ in losses if f.cause is not None})),
-    )
 
 
 BROKEN = (

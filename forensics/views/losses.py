@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forensics.incidents.folding import places
-from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, Records, brokers_named, counted, some
+from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, brokers_named, counted, offsets_in, some
 from forensics.output.display_times import DisplayZone
 
 LOST, POSSIBLE, CUT = "lost", "possible", "cut"
-TITLES = {LOST: "Lost", POSSIBLE: "Possibly lost", CUT: "Truncated, never committed (only producers with acks=0/1 can be affected)"}
+WORDS = {LOST: "Lost", POSSIBLE: "Possibly lost", CUT: "Truncated, never committed"}
 """The worst first."""
 LISTED = 10
 """Partitions on the first screen."""
@@ -45,10 +45,20 @@ class LostRange:
         return records.count if records is not None and records.count is not None else sum(r.length or 0 for r in self.place.offsets)
 
     @property
+    def size(self) -> str:
+        """'158 records', or '158 offsets, compacted' if some offsets may have no record; empty if its end is unknown."""
+        if self.count is None:
+            return ""
+        records = self.place.records
+        if records is not None and records.count is not None:
+            return counted(self.count, "record")
+        log = {COMPACTED: ", compacted", TRANSACTIONAL: ", transactional"}.get(records.log if records is not None else "", "")
+        return counted(self.count, "offset") + log
+
+    @property
     def extent(self) -> str:
         """'200–357 (158 records)'."""
-        offsets = some(list(map(str, self.place.offsets)), RANGES)
-        return offsets if self.count is None else f"{offsets} ({size(self.count, self.place.records)})"
+        return some(list(map(str, self.place.offsets)), RANGES) + (f" ({self.size})" if self.size else "")
 
     @property
     def at(self) -> datetime | None:
@@ -79,19 +89,17 @@ class LostRange:
         return some([f"{group} ({'all' if [(r.start, r.end)] == lost else r})" for group, r in had], GROUPS) or "none known"
 
 
-def size(count: int, records: Records | None) -> str:
-    """'158 records', or '158 offsets, compacted' if some offsets may have no record."""
-    if records is not None and records.count is not None:
-        return counted(count, "record")
-    log = {COMPACTED: ", compacted", TRANSACTIONAL: ", transactional"}.get(records.log if records is not None else "", "")
-    return counted(count, "offset") + log
+def line(loss: LostRange, zone: DisplayZone) -> str:
+    """'Lost: orders-0, offsets 200–357 (158 records), lost at … (unclean-election)'."""
+    lost = f", lost at {zone.moment(loss.at)}" if loss.at is not None and loss.kind == LOST else ""
+    return f"{WORDS[loss.kind]}: {loss.name}, offsets {loss.extent}{lost} ({loss.finding.cause})"
 
 
 def losses(findings: Sequence[Finding]) -> list[LostRange]:
-    """All losses; lost ones first, then by number."""
+    """All losses; lost ones first, then by number, internal topics last."""
     found = [LostRange(_kind(f), f, p) for f in findings if f.kind == "data-loss" for p in places(f)]
-    order = list(TITLES)
-    return sorted(found, key=lambda r: (order.index(r.kind), r.count is None, -(r.count or 0), r.name))
+    order = list(WORDS)
+    return sorted(found, key=lambda r: (order.index(r.kind), r.count is None, -(r.count or 0), r.name.startswith("__"), r.name))
 
 
 def _kind(f: Finding) -> str:
@@ -102,18 +110,32 @@ def _kind(f: Finding) -> str:
 
 def by_kind(ranges: Sequence[LostRange]) -> Iterator[tuple[str, list[LostRange]]]:
     """The kinds that are there, with a heading: 'Lost: 316 records in 2 partitions'."""
-    for kind, title in TITLES.items():
+    for kind, words in WORDS.items():
         if own := [r for r in ranges if r.kind == kind]:
-            yield f"{title}: {total(own)} in {counted(len({(r.finding.cluster, r.name) for r in own}))}", own
+            affected = "; only producers with acks=0/1 can be affected" if kind == CUT else ""
+            yield f"{words}: {total(own)} in {partitions_of(own)}{affected}", own
+
+
+def partitions_of(ranges: Sequence[LostRange]) -> str:
+    """'2 partitions'."""
+    return counted(len({(r.finding.cluster, r.name) for r in ranges}))
+
+
+def is_one(ranges: Sequence[LostRange]) -> bool:
+    """Whether exactly one record or offset was lost."""
+    return [r.count for r in ranges] == [1]
 
 
 def total(ranges: Sequence[LostRange]) -> str:
     """'316 records', '316 offsets', or '316 offsets or more'."""
-    known = [r.count for r in ranges if r.count is not None]
-    if not known:
+    known = [r for r in ranges if r.count is not None]
+    offsets = offsets_in((r.finding, r.place) for r in ranges)
+    if not offsets:
         return "an unknown number of records"
-    exact = all(r.place.records is not None and r.place.records.count is not None for r in ranges)
-    return counted(sum(known), "record" if exact else "offset") + (" or more" if len(known) < len(ranges) else "")
+    records = [r.place.records.count for r in known if r.place.records is not None and r.place.records.count is not None]
+    counts_all = len(records) == len(ranges) and offsets == sum(r.length or 0 for one in ranges for r in one.place.offsets)
+    number = counted(sum(records), "record") if counts_all else counted(offsets, "offset")
+    return number + (" or more" if len(known) < len(ranges) else "")
 
 
 def spans_days(ranges: Sequence[LostRange]) -> bool:

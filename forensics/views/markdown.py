@@ -13,13 +13,14 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from forensics.incidents.folding import places
-from forensics.model.findings import LEVELS, Evidence, Finding, Place, brokers_named, counted, moment, period, some
+from forensics.model.findings import LEVELS, Evidence, Finding, began, brokers_named, counted, moment, period
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views.document import Report, rules_digest
-from forensics.views.impact import Lost, broken, lost, untouchable
+from forensics.views.impact import broken, untouchable
+from forensics.views.losses import LostRange, by_kind, losses
 from forensics.views.notes import notes
+from forensics.views.steps import next_steps
 from forensics.views.text import MODES
 
 SERIOUS = ("critical", "high")
@@ -52,6 +53,11 @@ def prose(text: str) -> str:
     shown = _UNDERSCORE.sub(r"\\_", _SPECIAL.sub(r"\\\1", shown))
     shown = _LINK.sub(r"\1<!-- -->", _REFERENCE.sub(lambda m: f"{m[0]}<!-- -->", shown))
     return _BLOCK.sub(lambda m: f"{m[1]}\\{m[2]}" if m[1] else f"\\{m[3]}", shown)
+
+
+def _said(report: Report, text: str) -> str:
+    """A sentence of ours, with its times in the zone of the report."""
+    return prose(report.zone.sentence(text))
 
 
 def code(text: str) -> str:
@@ -95,17 +101,21 @@ def _summary(report: Report) -> Iterator[str]:
     day = f" of {begin:%Y-%m-%d}" if begin is not None else ""
     yield f"# Post-incident review: Kafka incident{day}, {prose(report.headline.title[:1].lower() + report.headline.title[1:])}"
     yield ""
-    yield "_Draft by kafka-forensics, from the logs and checkpoints of the brokers. Times are UTC. `TODO` marks what only people know._"
+    yield f"_Draft by kafka-forensics, from the logs and checkpoints of the brokers. {_times(report)} `TODO` marks what only people know._"
     yield ""
     yield "## Summary"
     yield ""
     for line in notes(report.cluster):
         yield f"> **Note:** {prose(line)}"
         yield ""
-    yield f"**{prose(report.headline.summary)}**"
+    yield f"**{_said(report, report.headline.summary)}**"
     yield ""
     people = [("Severity", "`TODO`"), ("Noticed at, by", "`TODO`"), ("Owner of this review", "`TODO`")]
     yield from table(("", ""), [*_facts(report), *people])
+
+
+def _times(report: Report) -> str:
+    return "Times are UTC." if report.zone.zone is None else f"Times are of the zone {prose(report.zone.name)}."
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -116,7 +126,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     yield "Kafka", prose(", ".join(sorted({n.version for n in brokers if n.version}))) or "version unknown"
     firsts, lasts = [s.first for s in cluster.sources if s.first], [s.last for s in cluster.sources if s.last]
     if firsts and lasts:
-        yield "Evidence", f"{len(cluster.sources)} sources, {period(min(firsts), max(lasts))}"
+        yield "Evidence", _said(report, f"{len(cluster.sources):,} sources, {period(min(firsts), max(lasts))}")
     verdicts = ", ".join(f"{n:,} {verdict}" for verdict, n in report.headline.partitions.items())
     yield "Partitions", f"{len(report.partitions):,}: {verdicts}"
 
@@ -124,41 +134,39 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
 def _impact(report: Report) -> Iterator[str]:
     yield "## Impact"
     yield ""
-    rows = [_lost(row) for row in lost(report.findings)]
-    if rows:
-        yield from table(("Topic", "Partitions", "Records", "Committed", "Sure", "When", "Cause"), rows)
+    every = losses(report.findings)
+    for title, own in by_kind(every):
+        yield f"**{prose(title)}**"
         yield ""
-    else:
+        yield from table(_COLUMNS, [_loss(r, report) for r in own[:PLACES]])
+        if len(own) > PLACES:
+            yield f"\nand {len(own) - PLACES:,} more; the JSON report has all."
+        yield ""
+    if not every:
         yield "No record is known to be lost."
         yield ""
-    if ranges := [(f, p) for f in report.findings if f.kind == "data-loss" for p in places(f)]:
-        yield "Offsets, the first and the last of each range:"
-        yield ""
-        cells = [(code(p.name), _ranges(p), _epoch(p), code(f.id)) for f, p in ranges[:PLACES]]
-        yield from table(("Partition", "Offsets", "Leader epoch", "Finding"), cells)
-        if len(ranges) > PLACES:
-            yield f"\nand {len(ranges) - PLACES} more; the JSON report has all."
-        yield ""
-    yield from (f"- {prose(line)}" for line in untouchable(report.findings))
-    yield from (f"- When the evidence ends, {prose(line)}." for line in broken(report.findings, report.partitions))
+    yield from (f"- {_said(report, line)}" for line in untouchable(report.findings))
+    yield from (f"- When the evidence ends, {_said(report, line)}." for line in broken(report.findings, report.partitions))
     yield "- Who was affected, and how: `TODO`"
 
 
-def _lost(row: Lost) -> tuple[str, ...]:
-    topics = some([code(t) for t in row.topics])
-    which = some([str(n) for _, n in row.partitions], 12) if len(row.topics) == 1 else counted(len(row.partitions))
-    records = "not known" if row.offsets is None else str(row.offsets)
-    committed = {True: "yes", False: "no", None: "not known"}[row.committed]
-    when = moment(row.first) + (f" to {moment(row.last)}" if row.last != row.first else "")
-    return topics, which, records, committed, row.confidence, when, prose(", ".join(row.causes))
+_COLUMNS = ("Partition", "Offsets", "Records", "Written", "Lost", "Sure", "Cause", "Recoverable", "Read by", "Finding")
 
 
-def _ranges(p: Place) -> str:
-    return ", ".join(map(str, p.offsets)) or "not known"
-
-
-def _epoch(p: Place) -> str:
-    return str(p.leader_epoch) if p.leader_epoch is not None else "not known"
+def _loss(r: LostRange, report: Report) -> tuple[str, ...]:
+    written = r.place.written
+    return (
+        code(r.name),
+        ", ".join(map(str, r.place.offsets)) or "unknown",
+        r.size or "unknown",
+        _said(report, period(written.since, written.until)) if written is not None else "unknown",
+        report.zone.moment(r.at) if r.at is not None else "unknown",
+        r.finding.confidence,
+        prose(r.finding.cause or ""),
+        prose(r.recoverable),
+        prose(r.readers),
+        code(r.finding.id),
+    )
 
 
 _Moment = tuple[datetime | None, str, str, str, str]
@@ -187,7 +195,8 @@ def _course(report: Report) -> Iterator[str]:
     yield ""
     worst = [row for level in reversed(LEVELS) for row in moments if row[1] == level][:MOMENTS]
     for at, _, kind, words, id_ in sorted(worst, key=lambda row: (row[0] is None, row[0] or datetime.min)):
-        yield f"- {moment(at) if at is not None else 'at an unknown time'}: **{prose(kind)}** {prose(words)} ({code(id_)})"
+        when = report.zone.moment(at) if at is not None else "at an unknown time"
+        yield f"- {when}: **{prose(kind)}** {_said(report, words)} ({code(id_)})"
     if len(moments) > MOMENTS:
         yield f"- and {len(moments) - MOMENTS} less severe; the JSON report has all"
     yield "- `TODO`: when it was noticed, what was done, when users were no longer affected"
@@ -198,11 +207,10 @@ def _causes(report: Report) -> Iterator[str]:
     yield ""
     serious = [i for i in report.incidents if i.severity != "info"]
     for i in serious[:ANNOUNCED]:
-        until = f" to {moment(i.end)}" if i.end is not None else ""
         yield f"### {prose(i.kind)} ({code(i.id)}, {i.severity}, {brokers_named(i.brokers)})"
         yield ""
-        latest = f" (at the latest {moment(i.start_latest)})" if i.start_latest is not None else ""
-        yield f"{moment(i.start)}{latest}{until}: {prose(i.explanation)}"
+        over = f", until {moment(i.end)}" if i.end is not None else ""
+        yield _said(report, f"{began(i.start, i.start_latest).capitalize()}{over}: {i.explanation}")
         yield ""
     if len(serious) > ANNOUNCED:
         yield f"and {len(serious) - ANNOUNCED} smaller ones; the JSON report has all."
@@ -220,9 +228,9 @@ def _evidence(report: Report) -> Iterator[str]:
     yield "## Evidence"
     for f in serious[:PROVEN]:
         yield ""
-        yield f"### {prose(f.summary)} ({code(f.id)}, {f.severity}, {f.confidence})"
+        yield f"### {_said(report, f.summary)} ({code(f.id)}, {f.severity}, {f.confidence})"
         yield ""
-        yield prose(f.explanation)
+        yield _said(report, f.explanation)
         yield ""
         yield from block(line for e in f.evidence for line in _quoted(e))
     if len(serious) > PROVEN:
@@ -237,11 +245,12 @@ def _quoted(e: Evidence) -> tuple[str, ...]:
 def _actions(report: Report) -> Iterator[str]:
     yield "## Actions"
     yield ""
+    first = next_steps(report.findings)
     grave = (f for f in report.findings if f.severity in WORTH_A_LINE or f.kind == "data-loss")
-    steps = list(dict.fromkeys(step for f in grave for step in f.next_steps))
-    yield from (f"- [ ] {prose(step)} (who, until when: `TODO`)" for step in steps[:STEPS])
+    steps = list(dict.fromkeys((*first, *(step for f in grave for step in f.next_steps))))
+    yield from (f"- [ ] {_said(report, step)} (who, until when: `TODO`)" for step in steps[:STEPS])
     if len(steps) > STEPS:
-        yield f"- [ ] and {len(steps) - STEPS} more; the JSON report has all"
+        yield f"- [ ] and {len(steps) - STEPS:,} more; the JSON report has all"
     yield "- [ ] `TODO`: what makes it not happen again"
 
 
@@ -252,25 +261,25 @@ def _limits(report: Report) -> Iterator[str]:
     if limits:
         yield "## What limits this review"
         yield ""
-        yield from (f"- {prose(line)}" for line in limits)
+        yield from (f"- {_said(report, line)}" for line in limits)
 
 
 def _findings(report: Report) -> Iterator[str]:
     if report.findings:
         yield "## All findings"
         yield ""
-        yield from table(("Id", "Severity", "Sure", "Kind", "Begins", "Ends", "What"), [_finding(f) for f in report.findings])
+        yield from table(("Id", "Severity", "Sure", "Kind", "Begins", "Ends", "What"), [_finding(f, report) for f in report.findings])
 
 
-def _finding(f: Finding) -> tuple[str, ...]:
+def _finding(f: Finding, report: Report) -> tuple[str, ...]:
     return (
         code(f.id),
         f.severity,
         f.confidence,
         prose(f.kind),
-        moment(f.start) if f.start is not None else "not known",
-        moment(f.end) if f.end is not None else "not known",
-        prose(f.summary),
+        report.zone.moment(f.start) if f.start is not None else "unknown",
+        report.zone.moment(f.end) if f.end is not None else "unknown",
+        _said(report, f.summary),
     )
 
 

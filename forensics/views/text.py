@@ -1,4 +1,4 @@
-"""The summary a terminal shows: the verdict first, then findings, causes, and unknowns.
+"""The summary a terminal shows: the verdict, losses, present failures, what happened, next steps, findings, causes, and unknowns.
 
 Here: the text and the order. Not here: the findings themselves. Log text is hostile: control characters never reach the terminal, and
 markup in it is printed literally.
@@ -8,23 +8,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forensics.incidents.folding import places
 from forensics.incidents.incidents import Incident
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import LEVELS, Evidence, Finding, began, counted, some
+from forensics.model.findings import LEVELS, Evidence, Finding, began, counted, moment
+from forensics.output.display_times import DisplayZone
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views.document import Report
 from forensics.views.headline import BROKEN, EXCLUDED, FOUND, UNSETTLED
-from forensics.views.impact import Lost, broken, lost, untouchable
+from forensics.views.impact import broken, untouchable
+from forensics.views.losses import LostRange, by_kind, losses, spans_days
+from forensics.views.losses import line as loss_line
 from forensics.views.notes import notes
+from forensics.views.steps import next_steps
 from forensics.views.terminal import Line, hung, indent, put, rendered
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
@@ -35,7 +38,10 @@ LISTED = 12
 TOLD = 3
 """Findings whose explanation is printed."""
 QUOTED = 2
-STEPS = 8
+PRESENT = 8
+"""Present failures that are listed."""
+LOSSES = 10
+"""Losses of partitions that are listed."""
 COPIED, SAID = 2, 240
 """Sentences per group in the closing summary, and characters of one."""
 WHOLE = 24
@@ -76,7 +82,7 @@ def _top(report: Report) -> Iterator[RenderableType]:
 
 def _found(report: Report) -> Iterator[RenderableType]:
     if report.findings:
-        yield _table(report.findings)
+        yield _table(report)
         yield Text()
 
 
@@ -85,7 +91,7 @@ def _why(report: Report) -> Iterator[RenderableType]:
     if worst:
         yield Text("Why", style="bold")
     for finding in worst:
-        yield from _story(finding)
+        yield from _story(finding, report)
 
 
 def subject(report: Report) -> list[str]:
@@ -115,7 +121,7 @@ def _head(report: Report) -> Text:
     lasts = [s.last for s in cluster.sources if s.last]
     text = Text(" · ".join(map(clean, subject(report))))
     if firsts and lasts:
-        text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
+        text.append(f"\n{_covered(min(firsts), max(lasts), report.zone)}", style="dim")
     for line in notes(cluster):
         text.append(f"\n{clean(line)}", style="bold")
     return text
@@ -128,8 +134,9 @@ def _protocol(cluster: Cluster) -> str:
     return f"Kafka {', '.join(versions)} or later (inter.broker.protocol.version)" if versions else "Kafka version unknown"
 
 
-def _moment(at: datetime) -> str:
-    return at.strftime("%Y-%m-%d %H:%M:%S")
+def _covered(first: datetime, last: datetime, zone: DisplayZone) -> str:
+    begin, end = zone.seconds(first), zone.seconds(last)
+    return f"{begin} to {end[11:] if begin[:10] == end[:10] else end} {zone.label((first, last))}"
 
 
 def sized(size: int) -> str:
@@ -146,54 +153,54 @@ _TONES = {FOUND: "bold red", BROKEN: "bold red", UNSETTLED: "bold yellow", EXCLU
 
 def headline(report: Report) -> Text:
     verdict = report.headline
-    return Text(clean(verdict.summary), style=_TONES[verdict.tone])
+    return Text(_said(report, verdict.summary), style=_TONES[verdict.tone])
 
 
-def _impact(report: Report) -> Iterator[RenderableType]:
-    """Losses, current failures, and disks that must not be changed."""
-    rows = lost(report.findings)
-    if rows:
-        lines = [lost_line(row) for row in rows[:LISTED]]
-        if len(rows) > LISTED:
-            lines.append(f"and {counted(len(rows) - LISTED, 'topic')} more; --json has all")
-        yield Text("Lost, by topic", style="bold")
-        yield from map(_item, lines)
+def _lost(report: Report) -> Iterator[RenderableType]:
+    """Losses partition by partition, the worst first, and the disks that must not be changed."""
+    room = LOSSES
+    every = losses(report.findings)
+    dates = spans_days(every)
+    for title, own in by_kind(every):
+        yield Text(title, style="bold")
+        if shown := own[:room]:
+            yield _loss_table(shown, report.zone, dates=dates)
+        if more := len(own) - len(shown):
+            yield Text(f"  and {more:,} more; --json has all")
+        room -= len(shown)
         yield Text()
+    for line in untouchable(report.findings):
+        yield Text(_said(report, line), style="bold red")
+        yield Text()
+
+
+def _loss_table(ranges: Sequence[LostRange], zone: DisplayZone, *, dates: bool) -> RenderableType:
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=True, header_style="dim", expand=False)
+    times = [at for r in ranges if r.place.written is not None for at in (r.place.written.since, r.place.written.until) if at is not None]
+    for name in ("partition", "offsets", f"written ({zone.label(times) if times else zone.name})", "recoverable", "read by"):
+        table.add_column(name, overflow="fold")
+    for r in ranges:
+        row = (r.name, r.extent, r.written(zone, dates=dates), r.recoverable, r.readers)
+        table.add_row(*(Text(clean(cell)) for cell in row))
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _present(report: Report) -> Iterator[RenderableType]:
+    """What does not work when the evidence ends."""
     now = list(broken(report.findings, report.partitions))
     if now:
         yield Text("Broken now", style="bold")
-        yield from map(_item, now[:STEPS])
-        yield Text()
-    for line in untouchable(report.findings):
-        yield Text(clean(line), style="bold red")
+        yield from (_item(report, line) for line in now[:PRESENT])
         yield Text()
 
 
-def _item(words: str) -> RenderableType:
-    return hung("  - ", Text(clean(words)))
+def _item(report: Report, words: str) -> RenderableType:
+    return hung("  - ", Text(_said(report, words)))
 
 
-def lost_line(row: Lost) -> str:
-    doubt = row.confidence == "possible"
-    cut = "never committed, possibly no producer affected" if doubt else "never committed"
-    kind = {True: "committed", False: cut, None: "commit status unknown"}[row.committed]
-    many = "an unknown number of records" if row.offsets is None else counted(row.offsets, "record")
-    when = f"{_moment(row.first)}" if row.first is not None else "at an unknown time"
-    if row.last is not None and row.first is not None and row.last - row.first > timedelta(minutes=1):
-        when += f" to {_moment(row.last)}"
-    perhaps = "possibly " if doubt and row.committed is not False else ""
-    return f"{_whose(row)}: {perhaps}{many} ({kind}), {when} ({', '.join(row.causes)})"
-
-
-def _kind_of(row: Lost) -> str:
-    return "Cut" if row.committed is False else "Possibly lost" if row.confidence == "possible" else "Lost"
-
-
-def _whose(row: Lost) -> str:
-    if len(row.topics) > 1:
-        return f"{counted(len(row.partitions))} of {len(row.topics)} topics ({some(row.topics)})"
-    which = some([str(partition) for _, partition in row.partitions], STEPS)
-    return f"{row.topics[0]}, partition{'s' if len(row.partitions) > 1 else ''} {which}"
+def _said(report: Report, words: str) -> str:
+    """A sentence of ours as the terminal shows it."""
+    return report.zone.sentence(clean(words))
 
 
 def _incidents(report: Report) -> Iterator[RenderableType]:
@@ -201,30 +208,37 @@ def _incidents(report: Report) -> Iterator[RenderableType]:
     if shown:
         yield Text("What happened", style="bold")
     for incident in shown:
-        at = f"  {_moment(incident.start)}  " if incident.start is not None else "  "
-        text = Text(f"{incident.kind}  ", style=_colour(incident.severity)).append(clean(incident.explanation), style="none")
-        yield hung(at, text, _colour(incident.severity))
+        at = f"  {report.zone.seconds(incident.start)}  " if incident.start is not None else "  "
+        words = Text(f"{incident.kind}  ", style=_colour(incident.severity)).append(_said(report, _course(incident)), style="none")
+        yield hung(at, words, _colour(incident.severity))
     if len(report.incidents) > len(shown):
-        yield Text(f"  and {len(report.incidents) - len(shown)} smaller ones; --json has all")
+        yield Text(f"  and {len(report.incidents) - len(shown):,} smaller ones; --json has all")
     if shown:
         yield Text()
 
 
-def _table(findings: Sequence[Finding]) -> Table:
+def _course(incident: Incident) -> str:
+    """The incident in a few sentences, without those on single losses."""
+    when = f" Began {began(incident.start, incident.start_latest)}." if incident.start_latest is not None else ""
+    return f"{incident.summary}.{when}" + (f" Ended: {moment(incident.end)}." if incident.end is not None else "")
+
+
+def _table(report: Report) -> Table:
+    findings, zone = report.findings, report.zone
     table = Table(box=None, padding=(0, 1, 0, 0), show_header=True, header_style="bold", expand=False)
     for name in ("severity", "kind", "when"):
         table.add_column(name, no_wrap=True)
     table.add_column("what", overflow="fold")
-    several_days = len({at.date() for f in findings if (at := f.happened) is not None}) > 1
+    several_days = len({zone.wall(at).date() for f in findings if (at := f.happened) is not None}) > 1
     time_format = "%m-%d %H:%M:%S" if several_days else "%H:%M:%S"
     for level in reversed(LEVELS[1:]):
         rows = [f for f in findings if f.severity == level]
         for finding in rows[:LISTED]:
             at = finding.happened
-            when = at.strftime(time_format) if at is not None else ""
-            table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(_what(finding))))
+            when = zone.wall(at).strftime(time_format) if at is not None else ""
+            table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(_said(report, _what(finding))))
         if len(rows) > LISTED:
-            table.add_row(Text(level, style=COLOURS[level]), "", "", f"and {len(rows) - LISTED} more; --json has all")
+            table.add_row(Text(level, style=COLOURS[level]), "", "", f"and {len(rows) - LISTED:,} more; --json has all")
     if harmless := Counter(f.kind for f in findings if f.severity == LEVELS[0]):
         kinds = ", ".join(f"{kind} ({count})" if count > 1 else kind for kind, count in harmless.items())
         table.add_row(Text(LEVELS[0], style=COLOURS[LEVELS[0]]), "", "", f"{kinds}; --json has them")
@@ -248,10 +262,10 @@ def _worst_of_each_kind(findings: Sequence[Finding]) -> list[Finding]:
     return chosen[:TOLD]
 
 
-def _story(finding: Finding) -> Iterator[RenderableType]:
+def _story(finding: Finding, report: Report) -> Iterator[RenderableType]:
     colour = _colour(finding.severity)
-    yield hung(f"  {finding.kind}  ", Text(clean(finding.summary), style=colour), colour)
-    yield Padding(Text(clean(finding.explanation)), (0, 0, 0, 4))
+    yield hung(f"  {finding.kind}  ", Text(_said(report, finding.summary), style=colour), colour)
+    yield Padding(Text(_said(report, finding.explanation)), (0, 0, 0, 4))
     for evidence in finding.evidence[:QUOTED]:
         yield from _quote(evidence)
     yield Text()
@@ -275,11 +289,11 @@ def _unknowns(report: Report) -> Iterator[RenderableType]:
         return
     yield Text("What limits this report", style="bold")
     for gap in gaps[:LISTED]:
-        yield _item(gap)
+        yield _item(report, gap)
     if missing:
-        yield _item(f"not collected: {'; '.join(missing)}")
+        yield _item(report, f"not collected: {'; '.join(missing)}")
     for zone in zones:
-        yield _item(f"{zone}; state it with --timezone")
+        yield _item(report, f"{zone}; state it with --timezone")
     yield Text()
 
 
@@ -287,25 +301,8 @@ def _next(report: Report) -> Iterator[RenderableType]:
     steps = next_steps(report.findings)
     if steps:
         yield Text("What to do next", style="bold")
-        yield from map(_item, steps)
+        yield from (_item(report, step) for step in steps)
         yield Text()
-
-
-def next_steps(findings: Sequence[Finding]) -> list[str]:
-    """Steps of the worst findings first; a step for many partitions is listed once."""
-    names_of: dict[str, list[str]] = {}
-    for finding in findings:
-        if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
-            names = [p.name for p in places(finding)]
-            for step in finding.next_steps:
-                names_of.setdefault(step.replace(some(names), "{}") if names else step, []).extend(names)
-    return [general.replace("{}", some(names)) for general, names in list(names_of.items())[:STEPS]]
-
-
-def _since(incident: Incident) -> str:
-    if incident.start is None:
-        return ""
-    return f" ({began(incident.start, incident.start_latest) if incident.start_latest else f'from {_moment(incident.start)} on'})"
 
 
 def _closing(report: Report) -> Iterator[RenderableType]:
@@ -315,18 +312,19 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     lines = [f"{verdict.title}. Of {counted(len(report.partitions))}: {numbers}."]
     if report.scope is not None:
         lines += report.scope.after()
-    lines += [f"{_kind_of(row)}: {lost_line(row)}." for row in lost(report.findings)[:COPIED]]
+    lines += [f"{loss_line(r, report.zone)}." for r in losses(report.findings)[:COPIED]]
     if causes := [i for i in report.incidents if i.severity != "info"]:
-        lines.append(f"Cause: {causes[0].summary}" + f"{_since(causes[0])}.")
+        lines.append(f"Cause: {causes[0].summary} ({began(causes[0].start, causes[0].start_latest)}).")
     lines += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]
     lines += list(untouchable(report.findings))[:COPIED]
     lines += [f"Next: {step}" for step in next_steps(report.findings)[:1]]
     brokers = sum(n.broker for n in report.cluster.nodes.values())
+    times = "Times are UTC." if report.zone.zone is None else f"Times are of the zone {report.zone.name}."
     lines.append(
-        f"Times are UTC. Made by kafka-forensics {version()} from {len(report.cluster.sources)} files of {counted(brokers, 'broker')}."
+        f"{times} Made by kafka-forensics {version()} from {counted(len(report.cluster.sources), 'file')} of {counted(brokers, 'broker')}."
     )
     yield Text("In short", style="bold")
-    yield from (hung("  ", Text(clean(_short(line)))) for line in lines)
+    yield from (hung("  ", Text(_said(report, _short(line)))) for line in lines)
 
 
 def _short(line: str) -> str:
@@ -338,4 +336,4 @@ def _short(line: str) -> str:
     return f"{clauses}; …" if clause else f"{kept.rpartition(' ')[0]} …"
 
 
-_SECTIONS = (_impact, _incidents, _found, _why, _unknowns, _next)
+_SECTIONS = (_lost, _present, _incidents, _next, _found, _why, _unknowns)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from forensics.output.display_times import UTC
 from forensics.output.version import version
 from forensics.views.clusters import NOT_JUDGED, Clusters, headline
 from forensics.views.headline import EXCLUDED, FOUND, NOT_KNOWN, TITLES, UNSETTLED
@@ -45,6 +46,7 @@ def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
         "clusters": rows,
         "parts": [p for p in (("", loud), (QUIET, [c for c in rows if c not in loud])) if p[1]],
         "version": version(),
+        "zone": UTC,
     }
     return environment().get_template("clusters.html").render(**values)
 

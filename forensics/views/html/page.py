@@ -11,27 +11,30 @@ import hashlib
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from forensics.incidents.folding import places
 from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, Span
 from forensics.model.cluster.facts import Source
 from forensics.model.findings import LEVELS, Finding
+from forensics.output.display_times import DisplayZone
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
 from forensics.views.html.details import Detail, Kept, Lane, Sources, details, gravity, ranked
 from forensics.views.html.drawing import Drawn, Window, window
 from forensics.views.html.safe import block, visible
-from forensics.views.impact import Lost, broken, lost, untouchable
+from forensics.views.impact import broken, untouchable
+from forensics.views.losses import by_kind, losses, spans_days
 from forensics.views.proof import MEANING, MISSING
-from forensics.views.text import next_steps, sized, subject
+from forensics.views.steps import next_steps
+from forensics.views.text import sized, subject
 
 VERDICTS = {LOST: "lost", UNKNOWN: "not known", TAIL_CUT: "tail cut", INTACT: "intact"}
 MEANINGS = {
@@ -46,6 +49,8 @@ SHOWN = 40
 """Findings, and incidents, that are shown initially; further ones are shown on request."""
 PAGE = 25
 """Rows of partitions at a time."""
+LISTED = 10
+"""Losses of each kind that are listed at the top."""
 HELD = 1_000
 """Findings that are on the page at all."""
 NAMED = 24
@@ -85,9 +90,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
-    environment.filters.update(
-        utc=_utc, sized=sized, thousands=lambda n: f"{n:,}".replace(",", "\u202f"), percent=lambda x: f"{100 * x:.1f}"
-    )
+    environment.filters.update(time=_time, said=_said, sized=sized, thousands=lambda n: f"{n:,}", percent=lambda x: f"{100 * x:.1f}")
     style = "\n".join(map(_file, ("vendor/uplot/uPlot.min.css", "static/page.css")))
     theme = _file("static/theme.js")
     script = "\n".join((_file("vendor/uplot/uPlot.iife.min.js"), _file("static/page.js")))
@@ -118,18 +121,20 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _utc(at: datetime | str | None) -> str:
+@pass_context
+def _time(context: Context, at: datetime | str | None) -> str:
+    """The time in the zone of the report, to the second; to the millisecond if it is text of the document."""
     if at is None:
         return ""
-    return at.replace("T", " ").removesuffix("Z") if isinstance(at, str) else at.strftime("%Y-%m-%d %H:%M:%S")
+    zone: DisplayZone = context["zone"]
+    return zone.wall(_parsed(at)).isoformat(" ", "milliseconds") if isinstance(at, str) else zone.seconds(at)
 
 
-@dataclass(frozen=True, slots=True)
-class _Lost:
-    row: Lost
-    kind: str
-    names: Sequence[str]
-    more: int
+@pass_context
+def _said(context: Context, text: str) -> str:
+    """A sentence of ours with its times in the zone of the report."""
+    zone: DisplayZone = context["zone"]
+    return zone.sentence(text)
 
 
 class _Page:
@@ -185,7 +190,9 @@ class _Page:
             "subject": subject(report),
             "document": self.document,
             "sentences": verdict.sentences,
-            "lost": [_loss(row) for row in lost(report.findings)],
+            "losses": list(by_kind(losses(report.findings))),
+            "listed": LISTED,
+            "dates": spans_days(losses(report.findings)),
             "broken": list(broken(report.findings, report.partitions)),
             "untouchable": list(untouchable(report.findings)),
             "steps": next_steps(report.findings),
@@ -193,6 +200,8 @@ class _Page:
             "sure": SURE,
             "levels": [*reversed(LEVELS)],
             "window": self.window,
+            "zone": report.zone,
+            "zone_label": report.zone.label((self.window.begin, self.window.end)),
         }
 
     def _lane_values(self) -> dict[str, Any]:
@@ -288,13 +297,16 @@ class _Page:
     def _eventful(self, spans: Sequence[Span]) -> bool:
         return any(s.state in WORTH or (s.state == CONTROLLER and sum(o.state == CONTROLLER for o in spans) > 1) for s in spans)
 
+    def _time(self, at: datetime | None) -> str:
+        return self.report.zone.seconds(at) if at is not None else ""
+
     def _span_text(self, s: Span) -> str:
         words = "; ".join(w for w in (s.words, f"cluster {s.cluster}" if s.cluster else "") if w)
         more = f" ({words})" if words else ""
         if s.state == CLOCK:
-            return f"clock changed at {_utc(s.start)}{more}"
-        start = _utc(s.start) if s.start is not None else "before the evidence"
-        return f"{s.state} from {start} to {_utc(s.end) if s.end is not None else 'the end of the evidence'}{more}"
+            return f"clock changed at {self._time(s.start)}{more}"
+        start = self._time(s.start) if s.start is not None else "before the evidence"
+        return f"{s.state} from {start} to {self._time(s.end) if s.end is not None else 'the end of the evidence'}{more}"
 
     # findings
 
@@ -434,12 +446,6 @@ def _group(node: int | None, kind: str, sources: Sequence[Source]) -> dict[str, 
         "first": min((s.first for s in sources if s.first is not None), default=None),
         "last": max((s.last for s in sources if s.last is not None), default=None),
     }
-
-
-def _loss(row: Lost) -> _Lost:
-    kinds = {True: "yes", False: "no, never", None: "unknown"}
-    names = [f"{topic}-{partition}" for topic, partition in row.partitions]
-    return _Lost(row, kinds[row.committed], names[:12], len(names) - 12)
 
 
 def _parsed(at: str) -> datetime:

@@ -100,13 +100,11 @@ def test_nothing_of_a_body_is_in_the_report() -> None:
 
 def told_everywhere(name: str) -> dict[str, str]:
     """The outputs that people read, as one line of text each."""
-    shown = StringIO()
-    terminal.show(report(name), Console(file=shown, width=200))
     timeline, cluster = next((t, c) for t, c in local.timelines(events(name)) if t.topic == "orders")
     story = " ".join(step["text"] for step in story_rows(timeline, cluster, Wanted()))
     page = html.unescape(re.sub(r"<[^>]+>", " ", "".join(pieces(report(name), None))))
     incidents = "".join(i["explanation"] for i in report(name).document()["incidents"])
-    texts = {"terminal": shown.getvalue(), "timeline": story, "html": page, "json": incidents}
+    texts = {"timeline": story, "html": page, "json": incidents}
     texts["markdown"] = "".join(markdown.pieces(report(name))).replace("\\", "")
     return {form: re.sub(r"[\s\u2502|]+", " ", text) for form, text in texts.items()}
 
@@ -127,6 +125,21 @@ def test_a_sentence_beside_each_loss_says_it_wherever_people_read(name: str, sen
     for form, text in told_everywhere(name).items():
         assert sentence in text, form
         assert not [word for word in OF_BODIES if word in text], form
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("clients-unclean-1.1.1-zk", ["orders-0", "211–362 (150 records)", "yes: broker 1", "billing (211–352), tracking (211–240)"]),
+        ("clients-unclean-4.2.0-kraft", ["pickers (211–240)"]),
+        ("producers-left-down-3.9.1-kraft", ["170 records", "yes: broker 3"]),
+    ],
+)
+def test_the_terminal_lists_what_can_be_recovered_and_who_had_read_it(name: str, cells: list[str]) -> None:
+    shown = StringIO()
+    terminal.show(report(name), Console(file=shown, width=200))
+    assert [cell for cell in cells if cell not in shown.getvalue()] == []
+    assert not [word for word in OF_BODIES if word in shown.getvalue()]
 
 
 def test_clients_travel_as_rows() -> None:

@@ -142,10 +142,10 @@ def of_markdown(told: str) -> tuple[set[tuple[str | None, ...]], dict[str, dict[
     """The findings without offsets, and those of losses."""
     rows = [[c.strip(" `") for c in line[2:-2].split(" | ")] for line in told.splitlines() if line.startswith("| `")]
     findings = {
-        (r[0], r[3], r[1], *(moment(at) if at != "not known" else None for at in r[4:6])) for r in rows if len(r) == 7 and r[1] in LEVELS
+        (r[0], r[3], r[1], *(moment(at) if at != "unknown" else None for at in r[4:6])) for r in rows if len(r) == 7 and r[1] in LEVELS
     }
     losses: dict[str, dict[str, list[tuple[int, int | None]]]] = defaultdict(lambda: defaultdict(list))
-    for name, offsets, _, id_ in (r for r in rows if len(r) == 4):
+    for name, offsets, *_, id_ in (r for r in rows if len(r) == 10):
         losses[id_][name] += read(offsets.split(", "))
     return findings, {id_: in_order(own) for id_, own in losses.items()}
 

@@ -10,7 +10,7 @@ import pytest
 from forensics.model.findings import Evidence, Finding, Range
 from forensics.proof.verdict import VERDICTS
 from forensics.views.headline import counts, headline
-from forensics.views.impact import lost
+from forensics.views.losses import by_kind, losses
 
 
 def loss(**changes: Any) -> Finding:
@@ -43,14 +43,14 @@ CASES = [
         [loss(committed=False)],
         [state("tail-cut")],
         "excluded",
-        "4 offsets that were never committed were cut in 1 partition; only acks=0/1 producers can be affected. "
+        "4 offsets that were never committed were truncated in 1 partition; only acks=0/1 producers can be affected. "
         "No committed record was lost: the partition is proven intact.",
     ),
     (
         [loss(committed=False, confidence="possible", offsets=(Range(1, None),))],
         [state("tail-cut")],
         "excluded",
-        "An unknown number of offsets that were never committed were cut in 1 partition; only acks=0/1 producers can be affected; "
+        "An unknown number of records that were never committed were truncated in 1 partition; only acks=0/1 producers can be affected; "
         "possibly none are. No committed record was lost: the partition is proven intact.",
     ),
     (
@@ -97,4 +97,4 @@ def test_every_verdict_is_counted() -> None:
 def test_what_two_replicas_brought_and_lost_is_counted_once_wherever_it_is_counted() -> None:
     own = [loss(cause="inherited-log", brokers=(b,), offsets=(Range(0, 100),)) for b in (1, 2)]
     assert "100 offsets" in headline(own, [state("lost")]).summary
-    assert [row.offsets for row in lost(own)] == [100]
+    assert [heading for heading, _ in by_kind(losses(own))] == ["Lost: 100 offsets in 1 partition"]
