@@ -75,10 +75,12 @@ SAME_FAILURE = timedelta(hours=1)
 """Errors of one kind and one process that are at most this far apart are one failure."""
 UNREACHABLE = timedelta(minutes=1)
 """A node that restarts refuses connections for a shorter time."""
+SAME_FETCH_FAILURE = timedelta(minutes=5)
+"""A fetcher tries again every replica.fetch.backoff.ms (a second), but a stuck leader may hold an attempt for several request timeouts."""
 NO_QUORUM = timedelta(seconds=10)
 """An ordinary election of the metadata quorum ends within this time."""
 REFUSED_REPEATEDLY = 3
-"""A leader that was replaced retries an ISR change once or twice before it learns that."""
+"""A leader that was replaced retries an ISR change once or twice before it learns that, and a follower a fetch."""
 
 # rules about elections and settings
 

@@ -10,7 +10,7 @@ from typing import Any
 from forensics.model.cluster.availability import CLOCK_TOLERANCE, KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, began, counted, moment, quote, some
+from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, began, counted, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTime, CrashTimes
 
 
@@ -99,13 +99,13 @@ def _finding(crash: _Crash, times: CrashTimes) -> Finding:
         start_latest=time.latest,
         end=end,
         summary=f"broker {crash.node} {_ended(run)}{between}{back}{affected}",
-        explanation=" ".join(_sentences(crash, dropped, headless)),
+        explanation=" ".join(_sentences(crash, times.effects(crash.node, time.start, end))),
         next_steps=_steps(crash),
         evidence=tuple(dict.fromkeys((*quote(run.halted), *crash.evidence, *quote(_begun(run), _unclean(run), run.last_seen, run.begin)))),
     )
 
 
-def _sentences(crash: _Crash, dropped: Sequence[str], headless: Sequence[str]) -> Iterator[str]:
+def _sentences(crash: _Crash, effects: Iterator[str]) -> Iterator[str]:
     who, begun, time = f"broker {crash.node}", _begun(crash.run), crash.time
     yield f"The last line in the logs of {who} is from {moment(time.start)}."
     if begun is not None:
@@ -120,10 +120,7 @@ def _sentences(crash: _Crash, dropped: Sequence[str], headless: Sequence[str]) -
     if _unclean(crash.run):
         yield f"The log directories of {who} had no marker of a clean shutdown."
     yield _cause(crash)
-    if dropped:
-        yield f"Broker {crash.node} dropped out of the ISR of {some(dropped, 6)}."
-    if headless:
-        yield f"Broker {crash.node} left {some(headless, 6)} without a leader."
+    yield from effects
 
 
 def _missed(outage: Outage) -> str:

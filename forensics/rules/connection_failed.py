@@ -1,4 +1,4 @@
-"""connection-failed: a node could not connect to another node for longer than a restart takes.
+"""connection-failed: other nodes could not connect to a node for longer than a restart takes.
 
 Here: connections between nodes of the cluster. Not here: nodes that were down then (broker_crash, controlled_shutdown, controller_crash), refused
 identities (authentication_failed).
@@ -8,29 +8,99 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import failures, named_node, span
+from forensics.model.cluster.names import ADDRESS, names
+from forensics.model.cluster.process_errors import capital, failures, listed, named_node, runs, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote, some
+from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.thresholds import UNREACHABLE
 
 _LOCAL = ("localhost", "127.", "[::1]", "0:0:0:0:0:0:0:1")
+_AT_THE_END = timedelta(seconds=5)
+"""A node tries again within this time (reconnect.backoff.max.ms is at most 1 s between brokers, with a request timeout on top)."""
+_CONTROLLERS = "controller-connection-unsuccessful"
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreachable:
+    """A node that others could not connect to, and their lines, in order of time."""
+
+    target: int
+    events: tuple[Event, ...]
+    cluster: Cluster
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        return tuple(sorted({e.writer for e in self.events if e.writer is not None}))
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(e.value for e in self.events if e.value))
+
+    @property
+    def span(self) -> tuple[datetime | None, datetime | None]:
+        return self.events[0].at, max((e.last_at for e in self.events if e.last_at is not None), default=None)
+
+    @property
+    def ran(self) -> bool:
+        """Whether the log of the other node shows that it was running."""
+        first, last = self.span
+        runs = self.cluster.availability(self.target).living(first, last) if first is not None and last is not None else iter(())
+        until = self.cluster.last_line(self.target)
+        return last is not None and until is not None and until >= last and next(runs, None) is not None
+
+    @property
+    def local(self) -> bool:
+        """Whether the address is the machine of whoever connects to it, in a cluster of several machines."""
+        known = [n.name for own in names(self.cluster).values() for n in own if n.kind == ADDRESS]
+        hosts = [part for address in (*self.addresses, *known) for part in address.split("/") if part]
+        own = [part for address in self.addresses for part in address.split("/") if part]
+        return any(_is_local(part) for part in own) and not all(map(_is_local, hosts))
+
+    @property
+    def other_addresses(self) -> tuple[str, ...]:
+        """Addresses with which the node registered at other times, or on which it listens."""
+        known = [n.name for n in names(self.cluster).get(self.target, ()) if n.kind == ADDRESS]
+        return tuple(dict.fromkeys(name for name in known if not any(name in address for address in self.addresses)))
+
+
+def _is_local(address: str) -> bool:
+    return address.startswith(_LOCAL)
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    pairs: dict[tuple[int, int], list[Event]] = defaultdict(list)
+    times = CrashTimes(partitions)
+    targets: dict[int, list[Event]] = defaultdict(list)
     for e in cluster.of("connection-failed"):
-        if e.writer is not None and e.broker is not None and e.broker >= 0 and e.broker != e.writer:
-            pairs[(e.writer, e.broker)].append(e)
-    for (node, target), events in sorted(pairs.items()):
-        for _, same in failures(e for e in events if e.at is not None and _up(target, e.at, cluster)):
-            first, last = same[0].at, same[-1].at
-            if first is not None and last is not None and last - first >= UNREACHABLE:
-                yield _finding(node, target, same, cluster)
+        if e.writer is not None and e.broker is not None and e.broker >= 0:
+            targets[e.broker].append(e)
+    for target, events in sorted(targets.items()):
+        lasting = [e for same in _lasting(events, target, cluster) for e in same]
+        for same in runs(sorted(lasting, key=lambda e: e.at or datetime.min)):
+            yield _finding(_Unreachable(target, tuple(same), cluster), times)
+
+
+def _lasting(events: Sequence[Event], target: int, cluster: Cluster) -> Iterator[list[Event]]:
+    """The attempts of each node that failed for longer than a restart takes, or until its log ends, while nothing shows that the target was
+    down."""
+    for node, same in failures(e for e in _once(events) if e.at is not None and _up(target, e.at, cluster)):
+        first, last = same[0].at, same[-1].last_at
+        until = cluster.last_line(node) if node is not None else None
+        open_end = last is not None and until is not None and until - last <= _AT_THE_END
+        if first is not None and last is not None and (last - first >= UNREACHABLE or open_end):
+            yield same
+
+
+def _once(events: Sequence[Event]) -> list[Event]:
+    """From 1.1 on a ZooKeeper controller prints each failed attempt twice: once as a client, once as a controller."""
+    clients = {e.writer for e in events if e.pattern != _CONTROLLERS}
+    return [e for e in events if e.pattern != _CONTROLLERS or e.writer not in clients]
 
 
 def _up(target: int, at: datetime, cluster: Cluster) -> bool:
@@ -39,51 +109,61 @@ def _up(target: int, at: datetime, cluster: Cluster) -> bool:
     return availability.outage(at, DETECTION) is None and not availability.begun(at - DETECTION, at + DETECTION)
 
 
-def _ran(target: int, events: Sequence[Event], cluster: Cluster) -> bool:
-    """Whether the log of the other node shows that it was running."""
-    first, last = events[0].at, events[-1].at
-    runs = cluster.availability(target).living(first, last) if first is not None and last is not None else iter(())
-    until = cluster.last_own_line(target)
-    return last is not None and until is not None and until >= last and next(runs, None) is not None
-
-
-def _finding(node: int, target: int, events: Sequence[Event], cluster: Cluster) -> Finding:
-    who, other, address = named_node(node, cluster), named_node(target, cluster), next((e.value for e in events if e.value), None)
-    ran, local = _ran(target, events, cluster), address is not None and any(part.startswith(_LOCAL) for part in address.split("/"))
-    to = f"{other} ({address})" if address is not None else other
-    why = (
-        f"The address {address} is the machine of {who} itself, so the advertised listener of {other} is wrong."
-        if local
-        else f"The log of {other} shows that it was running, so the network, a firewall or its advertised listener is the cause."
-        if ran
-        else f"No evidence shows whether {other} was running."
-    )
+def _finding(found: _Unreachable, times: CrashTimes) -> Finding:
+    cluster, target = found.cluster, found.target
+    ran, local = found.ran, found.local
+    other = named_node(target, cluster) if found.nodes != (target,) else "its own address"
+    who = listed([named_node(n, cluster) for n in found.nodes])
+    first, last = found.span
+    address = f" ({', '.join(found.addresses[:3])})" if found.addresses else ""
+    lasted = span(found.events)
+    suspected = local or (ran and found.other_addresses)
     return Finding(
         kind="connection-failed",
-        severity="medium" if ran or local else "low",
+        severity="high" if ran and len(found.nodes) > 1 else "medium" if ran or local else "low",
         confidence="certain",
-        brokers=(node, target),
-        start=events[0].at,
-        end=events[-1].at,
-        cause="advertised-listener" if local else None,
-        summary=f"{who} could not connect to {to}, {span(events)}",
-        explanation=f"{who[0].upper()}{who[1:]} could not connect to {to}, {span(events)}. {why}",
-        next_steps=(
-            f"Check from the machine of {who} that {address or 'the address of ' + other} can be reached, for example with `nc -vz HOST PORT`.",
-            f"Compare `advertised.listeners` of {other} with its address as the other nodes resolve it; localhost is wrong in a cluster of several machines.",
-            *(() if ran else (f"Collect server.log of {other} for the time from {moment(events[0].at)} on.",)),
+        brokers=(target, *(n for n in found.nodes if n != target)),
+        start=first,
+        end=last,
+        cause="advertised-listener" if suspected else None,
+        summary=f"{who} could not connect to {other}{address}, {lasted}",
+        explanation=" ".join(
+            (
+                f"{capital(who)} could not connect to {other}{address}, {lasted}.",
+                *_reasons(found, who, named_node(target, cluster)),
+                *times.meanwhile(target, first, last),
+            )
         ),
-        evidence=quote(events[:4], events[-1:]),
+        next_steps=(
+            f"Check from the machine of {named_node(found.nodes[0], cluster)} that {found.addresses[0] if found.addresses else 'the address of ' + named_node(target, cluster)} can be reached, for example with `nc -vz HOST PORT`.",
+            f"Compare `advertised.listeners` of {named_node(target, cluster)} with the address where it listens, as the other nodes resolve it; localhost is wrong in a cluster of several machines.",
+            *(() if ran else (f"Collect server.log of {named_node(target, cluster)} for the time from {moment(first)} on.",)),
+        ),
+        evidence=quote(found.events[:4], found.events[-1]),
     )
+
+
+def _reasons(found: _Unreachable, who: str, other: str) -> Iterator[str]:
+    if found.local:
+        yield f"The address {found.addresses[0]} is the machine of whoever connects, but other nodes have addresses elsewhere, so the advertised listener of {other} is wrong."
+    elif found.ran and found.other_addresses:
+        yield f"The log of {other} shows that it was running. At other times, or as a listener, {other} has {some(found.other_addresses)}, so its advertised listener is probably wrong."
+    elif found.ran:
+        yield f"The log of {other} shows that it was running, so the network, a firewall or its advertised listener is the cause."
+    else:
+        yield f"No evidence shows whether {other} was running."
+        if any(_is_local(part) for address in found.addresses for part in address.split("/")):
+            yield f"If {who} and {other} are not on one machine, the advertised listener of {other} is wrong."
 
 
 RULE = Rule(
     kind="connection-failed",
     rank=302,
-    level="medium",
-    meaning="A node could not connect to another node for longer than a restart takes, although no evidence shows that the other node was down.",
+    level="high",
+    meaning="Other nodes could not connect to a node for longer than a restart takes, although no evidence shows that the node was down.",
     benign=("A node that restarts, stops or has crashed refuses connections in the meantime.",),
     cluster=detect,
-    many=Aggregation(key=lambda f: f.brokers[-1:]),
-    root="could not connect to another node",
+    facts=FACTS,
+    many=Aggregation(key=lambda f: f.brokers[:1]),
+    root="could not be reached by other nodes",
 )

@@ -1,31 +1,44 @@
-"""fetcher-dead: a replica fetcher of a broker ended because of an error.
+"""fetcher-dead: a replica fetcher of a broker ended because of an error, or gave up one of its partitions.
 
-Here: threads that ended because of an error. Not here: threads that a shutdown ends, and other threads (fatal_error).
+Here: errors after which nothing is fetched until an operator acts. Not here: threads that a shutdown ends, other threads (fatal_error),
+fetches that are tried again (fetch_failing), and partitions of a failed log directory (log_dir_failure).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, span
+from forensics.model.cluster.process_errors import capital, cause_of, exception, failures, named_node, span
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.crash_times import FACTS, CrashTimes
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import EPOCH_KNOWN
+
+_SAME_FETCH = timedelta(seconds=2)
+"""The error and the line that the partition is given up are printed one after the other."""
 
 
 def of_fetcher(error: Event) -> bool:
     return error.event == "fatal-error" and error.reason == "thread" and "ReplicaFetcher" in (error.text or "").split("\n")[0]
 
 
+# threads
+
+
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    for node, errors in failures(e for e in cluster.of("fatal-error") if of_fetcher(e)):
-        yield _finding(node, errors, cluster)
+    times = CrashTimes(partitions)
+    for node, errors in failures((e for e in cluster.of("fatal-error") if of_fetcher(e)), lambda e: e.broker):
+        yield _of_thread(node, errors, cluster, times)
 
 
-def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Finding:
+def _of_thread(node: int | None, errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Finding:
     who, cause, thrown = named_node(node, cluster), cause_of(errors), exception(errors)
     back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None else None
+    source = f", which fetched from broker {errors[0].broker}," if errors[0].broker is not None else ""
     return Finding(
         kind="fetcher-dead",
         severity="high",
@@ -35,11 +48,14 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Fin
         end=back.at if back is not None else None,
         cause=cause.name if cause is not None else None,
         summary=f"a replica fetcher of {who} ended because of an error" + (f": {cause.words}" if cause is not None else ""),
-        explanation=(
-            f"A replica fetcher of {who} ended because of an error {span(errors)}."
-            + (f" The error is: {thrown}." if thrown else "")
-            + f" The replicas that this thread fetched for do not follow their leaders any more, and leave the ISR, until {who} is restarted."
-            + (f" {who[0].upper()}{who[1:]} was started again at {moment(back.at)}." if back else "")
+        explanation=" ".join(
+            (
+                f"A replica fetcher of {who}{source} ended because of an error {span(errors)}.",
+                *((f"The error is: {thrown}.",) if thrown else ()),
+                f"The replicas that this thread fetched for do not follow their leaders any more, and leave the ISR, until {who} is restarted.",
+                *(times.meanwhile(node, errors[0].at, errors[-1].at) if node is not None else ()),
+                *((f"{capital(who)} was started again at {moment(back.at)}.",) if back else ()),
+            )
         ),
         next_steps=(
             *(cause.next_steps if cause is not None else ()),
@@ -49,13 +65,84 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Fin
     )
 
 
+# partitions that a fetcher gave up (2.3 and later, KAFKA-8346)
+
+
+def detect_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for failed in timeline.of("partition-failed"):
+        if failed.writer is not None and not _settled(failed, timeline, cluster):
+            yield _of_partition(failed, failed.writer, timeline)
+
+
+def _settled(failed: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Whether the broker got the partition's new leader soon, or its log directory failed, or its log ends too soon to show either."""
+    last = cluster.last_line(failed.writer) if failed.writer is not None else None
+    if failed.at is None or failed.writer is None or last is None or last < failed.at + EPOCH_KNOWN:
+        return True
+    near = [e for e in timeline.of("log-dir-partitions") if e.at is not None and abs(e.at - failed.at) <= EPOCH_KNOWN]
+    if any(failed.writer in (e.broker, e.writer) for e in near):
+        return True
+    resumed = timeline.resumed(failed.writer, failed.at)
+    return resumed is not None and resumed <= failed.at + EPOCH_KNOWN
+
+
+def _reason(failed: Event, timeline: PartitionTimeline) -> list[Event]:
+    """The error for which the partition was given up: the last one before."""
+    at = failed.at
+    errors = [
+        e for e in timeline.of("fetch-error") if e.writer == failed.writer and at and e.last_at and abs(e.last_at - at) <= _SAME_FETCH
+    ]
+    return errors[-1:]
+
+
+def _of_partition(failed: Event, broker: int, timeline: PartitionTimeline) -> Finding:
+    why = _reason(failed, timeline)
+    cause, thrown = cause_of(why), exception(why)
+    back = timeline.resumed(broker, failed.at) if failed.at is not None else None
+    out = timeline.out_of_isr(broker, failed.at, back or timeline.states[-1].at or failed.at) if failed.at and timeline.states else None
+    leader = f" from broker {failed.broker}" if failed.broker is not None else ""
+    named = f": {cause.words}" if cause is not None else ""
+    return Finding(
+        kind="fetcher-dead",
+        severity="high",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(broker,),
+        start=failed.at,
+        end=back,
+        cause=cause.name if cause is not None else None,
+        summary=f"{timeline.name}: broker {broker} gave up fetching because of an error{named}",
+        explanation=" ".join(
+            (
+                f"At {moment(failed.at)} broker {broker} gave up fetching {timeline.name}{leader} because of an error.",
+                *((f"The error is: {thrown}.",) if thrown else ()),
+                f"The replica on broker {broker} does not follow until the partition gets a new leader or broker {broker} is restarted.",
+                *((f"Broker {broker} was missing from the ISR at {moment(out)}.",) if out is not None else ()),
+                *((f"Broker {broker} got a role or a fetcher for {timeline.name} again at {moment(back)}.",) if back is not None else ()),
+            )
+        ),
+        next_steps=(
+            *(cause.next_steps if cause is not None else ()),
+            f"Restart broker {broker} after the cause is removed, and check with `kafka-topics.sh --describe --topic {timeline.topic}` that its replica returns to the ISR.",
+        ),
+        evidence=quote(why, failed),
+    )
+
+
 RULE = Rule(
     kind="fetcher-dead",
     rank=285,
     level="high",
-    meaning="A replica fetcher thread ended because of an error: the replicas of its partitions stop following until the broker is restarted.",
-    benign=("A thread that ends because its broker shuts down.",),
+    meaning="A replica fetcher ended because of an error, or gave up a partition: its replicas do not follow until the broker is restarted or the partition gets a new leader.",
+    benign=(
+        "A thread that ends because its broker shuts down.",
+        "A fetcher gives a partition up for a moment while the leader changes; the next request starts it again.",
+    ),
+    references=("KAFKA-8346",),
+    partition=detect_partition,
     cluster=detect,
+    facts=FACTS,
     many=Aggregation(key=lambda f: f.brokers),
     root="lost a replica fetcher",
 )

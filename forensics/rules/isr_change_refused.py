@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import capital
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, period, quote
 from forensics.model.partition.timeline import PartitionTimeline
@@ -18,7 +19,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         first, last = group[0].at, group[-1].last_at
         often = sum(e.repeats for e in group) >= REFUSED_REPEATEDLY
         if often and first is not None and last is not None and last - first >= UNREACHABLE:
-            yield _finding(timeline, group)
+            yield _finding(timeline, group, cluster)
 
 
 def _streaks(events: Sequence[Event]) -> Iterator[list[Event]]:
@@ -27,13 +28,27 @@ def _streaks(events: Sequence[Event]) -> Iterator[list[Event]]:
         yield [e for e in events if e.writer == writer]
 
 
-def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
-    first, last = events[0], events[-1]
+def _removed(events: Sequence[Event], timeline: PartitionTimeline) -> tuple[int, ...]:
+    """The followers that the leader tried to remove from the ISR at the last refusal."""
+    last = events[-1]
+    own = [e for e in timeline.of("isr-shrink") if e.writer == last.writer and e.at is not None and last.last_at is not None]
+    tried = [e for e in own if e.at is not None and last.last_at is not None and e.at <= last.last_at]
+    return tuple(sorted({*(tried[-1].previous_isr or ())} - {*(tried[-1].isr or ())})) if tried else ()
+
+
+def _session_lost(events: Sequence[Event], cluster: Cluster) -> bool:
+    first = events[0]
+    lost = (e.at for e in cluster.of("session-expired") if e.writer == first.writer)
+    return any(at is not None and first.at is not None and at <= first.at for at in lost)
+
+
+def _finding(timeline: PartitionTimeline, events: Sequence[Event], cluster: Cluster) -> Finding:
+    first, last, times = events[0], events[-1], sum(e.repeats for e in events)
     writers = tuple(sorted({e.writer for e in events if e.writer is not None}))
-    who = brokers_named(writers)
+    who, removed = brokers_named(writers), _removed(events, timeline)
     return Finding(
         kind="isr-change-refused",
-        severity="medium",
+        severity="high" if removed else "medium",
         confidence="certain",
         topic=timeline.topic,
         partition=timeline.partition,
@@ -41,14 +56,27 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         start=first.at,
         end=last.last_at,
         cause=None,
-        summary=f"{timeline.name}: ISR changes of {who} were refused {sum(e.repeats for e in events)} times, until {moment(last.last_at)}",
-        explanation=(
-            f"From {period(first.at, last.last_at)} {sum(e.repeats for e in events)} ISR changes of {who} for {timeline.name} were refused, because {who} has an old state of the "
-            f'partition ("Cached zkVersion not equal to that in zookeeper" up to 2.6). {who} does not learn the new state, so its ISR cannot shrink or grow.'
+        summary=f"{timeline.name}: ISR changes of {who} were refused {times} times, until {moment(last.last_at)}",
+        explanation=" ".join(
+            (
+                f"From {period(first.at, last.last_at)} {times} ISR changes of {who} for {timeline.name} were refused, because {who} has an old state of the "
+                'partition ("Cached zkVersion not equal to that in zookeeper" up to 2.6).',
+                f"{capital(who)} does not learn the new state, so its ISR cannot shrink or grow.",
+                *(
+                    (
+                        f"{capital(who)} tried to remove {brokers_named(removed)} from the ISR: as long as {brokers_named(removed)} does not fetch, the high watermark does not advance, and "
+                        "producers with acks=all get no acknowledgement.",
+                    )
+                    if removed
+                    else ()
+                ),
+            )
         ),
         next_steps=(
             f"Restart {who}: only then it receives the state of its partitions again. If many brokers are affected, first force a new controller election by deleting the znode /controller.",
-            "Upgrade Kafka: from 1.1.1 and 2.0 on a broker recovers from a lost ZooKeeper session without a restart (KAFKA-2729).",
+            "Upgrade to 1.1.1 or later: from there on a broker whose ZooKeeper session expires receives the state of its partitions again (KAFKA-2729)."
+            if _session_lost(events, cluster)
+            else "Find out what else writes /brokers/topics/TOPIC/partitions/N/state in ZooKeeper, or whether the controller changed while this leader was not reachable.",
         ),
         evidence=quote(events[:4], last),
     )
@@ -57,7 +85,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
 RULE = Rule(
     kind="isr-change-refused",
     rank=88,
-    level="medium",
+    level="high",
     meaning="ISR changes of a leader were refused again and again, because it has an old state of the partition.",
     benign=("A leader that was just replaced is refused once or twice before it learns that.",),
     partition=detect,

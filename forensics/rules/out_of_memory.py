@@ -2,38 +2,88 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import failures, named_node, span
+from forensics.model.cluster.process_errors import capital, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.crash_times import FACTS, CrashTimes
+
+_KINDS = (
+    (
+        r"heap space|GC overhead",
+        "heap",
+        "Raise the heap (`-Xmx` in KAFKA_HEAP_OPTS), or find what fills it: oversized requests, down-conversion for old clients, or too many partitions.",
+    ),
+    (
+        r"direct buffer memory",
+        "direct-buffer",
+        "Raise `-XX:MaxDirectMemorySize`, and check `socket.request.max.bytes` and the sizes of the requests that clients send.",
+    ),
+    (
+        r"Map failed",
+        "map-failed",
+        "Raise `vm.max_map_count` with `sysctl -w vm.max_map_count=262144`: each index file of a segment is a map.",
+    ),
+    (r"native thread", "threads", "Raise the limit of processes and threads (`ulimit -u`, or pids.max of the container)."),
+    (r"Metaspace", "metaspace", "Raise `-XX:MaxMetaspaceSize`."),
+    (
+        r"native memory",
+        "native",
+        "Give the machine or container more memory, or the JVM a smaller heap: the operating system refused memory outside the heap.",
+    ),
+)
+"""Which memory ran out, by the text of the error: expression, cause, step."""
+_OTHER = ("memory", "Raise the memory that the error names.")
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    for node, errors in failures(cluster.of("out-of-memory")):
-        yield _finding(node, errors, cluster)
+    times = CrashTimes(partitions)
+    for node, errors in failures(cluster.of("out-of-memory"), _kind):
+        yield _finding(node, errors, cluster, times)
 
 
-def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Finding:
-    who = named_node(node, cluster)
+def _kind(error: Event) -> tuple[str, str]:
+    return next(((name, step) for found, name, step in _KINDS if re.search(found, error.value or "", re.IGNORECASE)), _OTHER)
+
+
+def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Finding:
+    who, (cause, step) = named_node(node, cluster), _kind(errors[0])
     detail = next((f" ({e.value})" for e in errors if e.value), "")
+    ended = next((e for e in errors if "Terminating due to" in (e.text or "")), None)
+    back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None else None
     return Finding(
         kind="out-of-memory",
         severity="high",
         confidence="certain",
         brokers=(node,) if node is not None else (),
         start=errors[0].at,
-        end=errors[-1].at,
-        summary=f"{who} ran out of memory{detail}",
-        explanation=f"{who[0].upper()}{who[1:]} ran out of memory{detail} {span(errors)}. The JVM ended, or continued without the threads that failed; such a process can keep its session while it does not serve requests.",
-        next_steps=(
-            "Restart the process: a JVM that ran out of memory may have lost threads.",
-            "Raise the memory that the error names: `Java heap space` is KAFKA_HEAP_OPTS, `Direct buffer memory` is -XX:MaxDirectMemorySize, `unable to create native thread` is the limit of processes (`ulimit -u`), `Map failed` is vm.max_map_count.",
-            "Set -XX:+ExitOnOutOfMemoryError, so that a broker that runs out of memory ends and the other brokers take over.",
+        end=back.at if back is not None else errors[-1].last_at,
+        cause=cause,
+        summary=f"{who} ran out of memory{detail}" + (", and its JVM ended" if ended is not None else ""),
+        explanation=" ".join(
+            (
+                f"{capital(who)} ran out of memory{detail} {span(errors)}.",
+                "The JVM ended at once (-XX:+ExitOnOutOfMemoryError)."
+                if ended is not None
+                else "The JVM ended, or continued without the threads that failed; such a process can keep its session while it does not serve requests.",
+                *(times.meanwhile(node, errors[0].at, errors[-1].last_at) if node is not None else ()),
+                *((f"{capital(who)} was started again at {moment(back.at)}.",) if back is not None else ()),
+            )
         ),
-        evidence=quote(errors[:5], errors[-1:]),
+        next_steps=(
+            step,
+            *(() if ended is not None or back is not None else (f"Restart {who}: a JVM that ran out of memory may have lost threads.",)),
+            *(
+                ()
+                if ended is not None
+                else ("Set `-XX:+ExitOnOutOfMemoryError`, so that a broker that runs out of memory ends and the other brokers take over.",)
+            ),
+        ),
+        evidence=quote(ended, errors[:5], errors[-1:], back),
     )
 
 
@@ -44,6 +94,7 @@ RULE = Rule(
     meaning="The JVM of a broker or controller could not allocate memory.",
     benign=("A client that runs out of memory prints this in its own log.",),
     cluster=detect,
+    facts=FACTS,
     many=Aggregation(key=lambda f: f.brokers),
     root="ran out of memory",
 )

@@ -32,10 +32,7 @@ def _resolved(refusal: Event, timeline: PartitionTimeline, cluster: Cluster) -> 
     last = cluster.last_line(refusal.writer) if refusal.writer is not None else None
     if refusal.at is None or last is None or last < refusal.at + EPOCH_KNOWN:
         return True
-    replica = timeline.replicas.get(refusal.writer) if refusal.writer is not None else None
-    led = [s.at for s in replica.leader_starts] if replica is not None else []
-    followed = [s.at for s in replica.follower_starts] if replica is not None else []
-    later = any(at is not None and refusal.at is not None and at >= refusal.at for at in (*led, *followed))
+    later = refusal.writer is not None and timeline.resumed(refusal.writer, refusal.at) is not None
     return later or (refusal.reason == "leader-unavailable" and refusal.leader in (None, -1))
 
 

@@ -24,7 +24,7 @@ def _by_cause(attempts: Sequence[FailedStart]) -> Iterator[tuple[Cause | None, l
     current: list[FailedStart] = []
     cause: Cause | None = None
     for attempt in attempts:
-        now = cause_of(attempt.errors)
+        now = cause_of(attempt.errors, starting=True)
         if current and now != cause:
             yield cause, current
             current = []

@@ -1,4 +1,4 @@
-"""too-many-open-files: had too many open files."""
+"""too-many-open-files: a process had reached its limit of open files."""
 
 from __future__ import annotations
 
@@ -6,31 +6,49 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import failures, named_node, span
+from forensics.model.cluster.process_errors import capital, failures, named_node, span
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.partition.crash_times import FACTS, CrashTimes
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    times = CrashTimes(partitions)
     for node, errors in failures(e for e in cluster.of("log-file-refused") if e.reason == "handles"):
-        yield _finding(node, errors, cluster)
+        yield _finding(node, errors, cluster, times)
 
 
-def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Finding:
-    who = named_node(node, cluster)
-    detail = next((f" ({e.value})" for e in errors if e.value), "")
+def _accepts(node: int | None, errors: Sequence[Event], cluster: Cluster) -> bool:
+    """Whether connections were refused because of it."""
+    first, last = errors[0].at, errors[-1].last_at
+    near = (e for e in cluster.of("network-thread-error") if e.writer == node and e.reason == "accept" and e.at is not None)
+    return any(first is not None and last is not None and first <= e.at <= last for e in near if e.at is not None)
+
+
+def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Finding:
+    who, file = named_node(node, cluster), next((f" ({e.value})" for e in errors if e.value), "")
+    refused = _accepts(node, errors, cluster)
     return Finding(
         kind="too-many-open-files",
         severity="high",
         confidence="certain",
         brokers=(node,) if node is not None else (),
         start=errors[0].at,
-        end=errors[-1].at,
-        summary=f"{who} had too many open files{detail}",
-        explanation=f"{who[0].upper()}{who[1:]} had too many open files{detail} {span(errors)}. A broker needs a file descriptor for each connection and at least two for each segment. Without a free one it refuses connections, and a log directory can go offline.",
+        end=errors[-1].last_at,
+        summary=f"{who} had too many open files{file}" + (", and could not accept connections" if refused else ""),
+        explanation=" ".join(
+            (
+                f"{capital(who)} had too many open files{file} {span(errors)}.",
+                "A broker needs a file descriptor for each connection and at least two for each segment.",
+                f"{capital(who)} could not accept connections."
+                if refused
+                else "Without a free one it refuses connections, and a log directory can go offline.",
+                *(times.meanwhile(node, errors[0].at, errors[-1].last_at) if node is not None else ()),
+            )
+        ),
         next_steps=(
-            "Raise the limit of open files of the broker (`ulimit -n`, or LimitNOFILE in systemd) to 100000 or more, and restart the broker.",
-            "Compare `ls /proc/PID/fd | wc -l` with the number of connections and segments, to find whether clients open connections without closing them.",
+            f"Raise the limit of open files of {who} (`ulimit -n`, or LimitNOFILE in systemd) to 100000 or more, and restart {who}.",
+            "Compare `ls /proc/PID/fd | wc -l` of the broker with the number of its connections (`ss -tn`) and segments, to find whether clients open connections without closing them.",
         ),
         evidence=quote(errors[:5], errors[-1:]),
     )
@@ -43,6 +61,7 @@ RULE = Rule(
     meaning="A process could not open a file or accept a connection, because it had reached its limit of open files.",
     benign=("A limit that only one connection attempt reached has no lasting effect.",),
     cluster=detect,
+    facts=FACTS,
     many=Aggregation(key=lambda f: f.brokers),
     root="had too many open files",
 )

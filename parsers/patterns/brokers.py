@@ -15,6 +15,7 @@ from functools import lru_cache
 
 import regex
 
+from parsers.patterns.exceptions import EXCEPTION, with_exception
 from parsers.patterns.pattern import Pattern, Sample
 from parsers.schemas import Row
 
@@ -757,26 +758,12 @@ _REGISTRATION: tuple[Pattern, ...] = (
 
 _FAULTS = ("org.apache.kafka.server.fault.ProcessTerminatingFaultHandler", "org.apache.kafka.server.fault.LoggingFaultHandler")
 
-_EXCEPTION = r"(?:\n(?P<_exception>.*))?"
-"""The lines after an error: the exception, its stack trace, and the exceptions that caused it."""
-_LONGEST = 400
-"""Characters of an exception that an event keeps."""
-
-
-def with_exception(row: Row) -> Iterator[Row]:
-    """The event with the exception in `key`: its first line, and the first line of the exception that caused it in the end."""
-    lines = (row["_groups"]["_exception"] or "").split("\n")
-    thrown = [line.strip() for line in lines if line[:1].strip()]
-    causes = [line for line in thrown[1:] if line.startswith("Caused by: ")]
-    yield {**row, "key": "; ".join(one[:_LONGEST] for one in (*thrown[:1], *causes[-1:])) or None}
-
-
 _DEATHS: tuple[Pattern, ...] = (
     Pattern(
         name="thread-died",
         event="fatal-error",
         literal="Error due to",
-        regex=r"Error due to ?" + _EXCEPTION,
+        regex=r"Error due to ?" + EXCEPTION,
         explode=with_exception,
         multiline=True,
         inner=True,
@@ -801,7 +788,7 @@ _DEATHS: tuple[Pattern, ...] = (
         name="thread-uncaught",
         event="fatal-error",
         literal="Uncaught exception in ",
-        regex=r"Uncaught exception in (?:thread '(?P<value>[^\n]*?)':|(?P<value>[^\n]*?): ?)" + _EXCEPTION,
+        regex=r"Uncaught exception in (?:thread '(?P<value>[^\n]*?)':|(?P<value>[^\n]*?): ?)" + EXCEPTION,
         explode=with_exception,
         multiline=True,
         inner=True,
@@ -826,7 +813,7 @@ _DEATHS: tuple[Pattern, ...] = (
         name="process-exiting",
         event="fatal-error",
         literal="ing Kafka",
-        regex=r"(?:Exiting Kafka(?:\.| due to fatal exception(?: during startup\.)?)|Halting Kafka\.)" + _EXCEPTION,
+        regex=r"(?:Exiting Kafka(?:\.| due to fatal exception(?: during startup\.)?)|Halting Kafka\.)" + EXCEPTION,
         explode=with_exception,
         multiline=True,
         inner=True,
@@ -844,7 +831,7 @@ _DEATHS: tuple[Pattern, ...] = (
         name="process-fatal",
         event="fatal-error",
         literal="Fatal error during ",
-        regex=r"Fatal error during (?P<value>(?:KafkaServer\w*|broker|controller) (?:startup|shutdown))(?:\.[^\n]*)?" + _EXCEPTION,
+        regex=r"Fatal error during (?P<value>(?:KafkaServer\w*|broker|controller) (?:startup|shutdown))(?:\.[^\n]*)?" + EXCEPTION,
         explode=with_exception,
         multiline=True,
         inner=True,
@@ -889,7 +876,7 @@ _DEATHS: tuple[Pattern, ...] = (
         name="process-fatal-unnamed",
         event="fatal-error",
         literal="(kafka.Kafka$)",
-        regex=_EXCEPTION,
+        regex=EXCEPTION,
         explode=with_exception,
         multiline=True,
         inner=True,
@@ -969,7 +956,7 @@ _DEATHS: tuple[Pattern, ...] = (
         name="process-fault",
         event="fatal-error",
         literal=" fault: ",
-        regex=r"Encountered (?P<reason>[^\n]*?) ?fault: (?P<value>[^\n]*)" + _EXCEPTION,
+        regex=r"Encountered (?P<reason>[^\n]*?) ?fault: (?P<value>[^\n]*)" + EXCEPTION,
         explode=with_exception,
         multiline=True,
         inner=True,

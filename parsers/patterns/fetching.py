@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.expressions import quickest
+from parsers.patterns.exceptions import EXCEPTION, classified, with_exception
 from parsers.patterns.pattern import TP, Pattern, Sample, column
 from parsers.schemas import Row
 
@@ -409,10 +410,10 @@ PATTERNS: tuple[Pattern, ...] = (
         event="fetch-error",
         literal=" processing data for partition ",
         regex=rf"(?:Unexpected error occurred while|Error while) processing data for partition {TP}(?: at offset "
-        rf"(?P<offset>-?\d+))?{_EXCEPTION}",
+        rf"(?P<offset>-?\d+))?{EXCEPTION}",
         versions=("1.0", "4.3"),
         multiline=True,
-        explode=exception_named,
+        explode=classified,
         samples=(
             Sample(
                 line="[2026-11-21 02:11:32,163] ERROR [ReplicaFetcher replicaId=2, leaderId=3, fetcherId=0] Error while "
@@ -428,8 +429,11 @@ PATTERNS: tuple[Pattern, ...] = (
         name="fetched-messages-invalid",
         event="fetch-error",
         literal="Found invalid messages during fetch for partition ",
-        regex=rf"Found invalid messages during fetch for partition {TP} offset (?P<offset>-?\d+)(?: error .*)?",
+        regex=rf"Found invalid messages during fetch for partition {TP} offset (?P<offset>-?\d+)(?: error (?P<value>[^\n]*))?{EXCEPTION}",
         versions=("0.8.2", "4.3"),
+        multiline=True,
+        inner=True,
+        explode=with_exception,
         fixed={"reason": "invalid-messages"},
         samples=(
             Sample(
@@ -522,30 +526,42 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     Pattern(
         name="fetch-not-served",
-        event="fetch-error",
+        event="read-failed",
         literal="rocessing fetch ",
-        regex=rf"Error (?:when )?processing fetch (?:with max size \S+ from .* on partition {TP}: .*|operation on partition "
-        rf"{TP},? offset (?P<offset>-?\d+)|"
-        rf"request for partition {TP} offset (?P<offset>-?\d+) from .*)",
+        regex=rf"Error (?:when )?processing fetch (?:with max size \S+ from [^\n]*? on partition {TP}: "
+        r"(?:[^\n]*?fetchOffset=(?P<offset>-?\d+))?[^\n]*"
+        rf"|operation on partition {TP},? offset (?P<offset>-?\d+)"
+        rf"|request for partition {TP} offset (?P<offset>-?\d+) from [^\n]*){EXCEPTION}",
         versions=("0.8.2", "4.3"),
-        fixed={"reason": "leader-side"},
+        multiline=True,
+        inner=True,
+        explode=classified,
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] ERROR [ReplicaManager broker=1] Error processing fetch with max size "
                 "1048576 from replica 2 on partition orders-0: PartitionData(fetchOffset=300, logStartOffset=0, "
                 "maxBytes=1048576, currentLeaderEpoch=Optional[5], lastFetchedEpoch=Optional[5]) "
-                "(kafka.server.ReplicaManager)",
-                fields={"node": 1, "topic": "orders", "partition": 0, "reason": "leader-side"},
+                "(kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.CorruptRecordException: Found record size 0 "
+                "smaller than minimum record overhead (14) in file /data/orders-0/00000000000000000000.log.",
+                fields={
+                    "node": 1,
+                    "topic": "orders",
+                    "partition": 0,
+                    "offset": 300,
+                    "reason": "CorruptRecordException",
+                    "key": "org.apache.kafka.common.errors.CorruptRecordException: Found record size 0 smaller than minimum record "
+                    "overhead (14) in file /data/orders-0/00000000000000000000.log.",
+                },
                 origin="source: 2.8 ReplicaManager",
             ),
             Sample(
                 line="[2020-01-01 00:00:00,000] ERROR [Replica Manager on Broker 1]: Error processing fetch operation on "
                 "partition [orders,0] offset 300 (kafka.server.ReplicaManager)",
-                fields={"node": 1, "topic": "orders", "partition": 0, "offset": 300, "reason": "leader-side"},
+                fields={"node": 1, "topic": "orders", "partition": 0, "offset": 300, "reason": None},
                 origin="source: 0.9.0 ReplicaManager",
             ),
         ),
-        note="Printed by the leader about a follower or a consumer.",
+        note="Printed by the leader about a follower or a consumer. Errors that a client can cause have no such line.",
     ),
     Pattern(
         name="follower-not-assigned",

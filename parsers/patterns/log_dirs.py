@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import regex
 
 from parsers.patterns.controller import each_partition
+from parsers.patterns.exceptions import EXCEPTION, with_exception
 from parsers.patterns.pattern import NAME, TP, WITHIN, Pattern, Sample
 from parsers.schemas import Row
 
@@ -444,8 +445,11 @@ PATTERNS: tuple[Pattern, ...] = (
         name="disk-error-replicating",
         event="fatal-error",
         literal="Disk error while replicating data",
-        regex=rf"Disk error while replicating data(?: for {TP})?\.?",
+        regex=rf"Disk error while replicating data(?: for {TP})?\.?{EXCEPTION}",
         versions=("0.8.2", "0.11.0"),
+        explode=with_exception,
+        multiline=True,
+        inner=True,
         fixed={"reason": "disk"},
         samples=(
             Sample(
@@ -460,9 +464,13 @@ PATTERNS: tuple[Pattern, ...] = (
         name="disk-error-halting",
         event="fatal-error",
         literal="Halting ",
-        regex=r"Halting (?:due to unrecoverable I/O error while (?:handling (?:produce request|DeleteRecordsRequest): ?|flushing logs: (?P<value>.*))"
-        r"|writes to (?:offset )?checkpoint file(?: \((?P<value>.*)\))? because the underlying file system is inaccessible ?: ?)",
+        regex=r"Halting (?:due to unrecoverable I/O error while (?:handling (?:produce request|DeleteRecordsRequest): ?|flushing logs: (?P<value>[^\n]*))"
+        r"|writes to (?:offset )?checkpoint file(?: \((?P<value>[^\n]*)\))? because the underlying file system is inaccessible ?: ?)"
+        + EXCEPTION,
         versions=("0.8.0", "0.11.0"),
+        explode=with_exception,
+        multiline=True,
+        inner=True,
         fixed={"reason": "disk"},
         samples=(
             Sample(
@@ -491,8 +499,11 @@ PATTERNS: tuple[Pattern, ...] = (
         name="disk-error-deleting",
         event="fatal-error",
         literal="Error deleting the log for partition ",
-        regex=rf"Error deleting the log for partition {TP}",
+        regex=rf"Error deleting the log for partition {TP}{EXCEPTION}",
         versions=("0.8.2", "0.11.0"),
+        explode=with_exception,
+        multiline=True,
+        inner=True,
         fixed={"reason": "disk"},
         samples=(
             Sample(
@@ -508,8 +519,11 @@ PATTERNS: tuple[Pattern, ...] = (
         name="disk-error-hw-file",
         event="fatal-error",
         literal="Error writing to highwatermark file",
-        regex=r"Error writing to highwatermark file: ?",
+        regex=r"Error writing to highwatermark file: ?" + EXCEPTION,
         versions=("0.8.2", "0.11.0"),
+        explode=with_exception,
+        multiline=True,
+        inner=True,
         fixed={"reason": "disk"},
         samples=(
             Sample(

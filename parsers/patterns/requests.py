@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import regex
 
-from parsers.patterns.fetching import exception_named
+from parsers.patterns.exceptions import EXCEPTION, classified
 from parsers.patterns.pattern import IDS, TP, Pattern, Sample, column
 from parsers.schemas import Row
 
@@ -72,10 +72,11 @@ PATTERNS: tuple[Pattern, ...] = (
         event="append-error",
         literal="Error processing append operation on partition ",
         regex=rf"Error processing append operation on partition {_TP}(?!\n[\w.$]*NotEnoughReplicasException: "
-        rf")(?:\n(?P<_exception>[\w.$]+).*)?",
+        rf"){EXCEPTION}",
         versions=("0.9.0", "4.3"),
         multiline=True,
-        explode=exception_named,
+        inner=True,
+        explode=classified,
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] ERROR [ReplicaManager broker=1] Error processing append operation on "

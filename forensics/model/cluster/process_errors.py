@@ -25,10 +25,12 @@ class Cause:
     found: re.Pattern[str]
     words: str
     next_steps: tuple[str, ...]
+    of_starts: bool = False
+    """A process that was up cannot have it: there the same exception means something else."""
 
 
-def _cause(name: str, found: str, words: str, *steps: str) -> Cause:
-    return Cause(name, re.compile(found, re.IGNORECASE), words, steps)
+def _cause(name: str, found: str, words: str, *steps: str, of_starts: bool = False) -> Cause:
+    return Cause(name, re.compile(found, re.IGNORECASE), words, steps, of_starts)
 
 
 _CAUSES = (
@@ -57,40 +59,70 @@ _CAUSES = (
         "Raise `vm.max_map_count` with `sysctl -w vm.max_map_count=262144`, and restart the broker.",
     ),
     _cause(
+        "offset-map",
+        r"offset map can fit only",
+        "a segment has more offsets than the offset map of the log cleaner can hold",
+        "Raise `log.cleaner.dedupe.buffer.size` on the broker, or lower `log.cleaner.threads`, and restart the broker. Up to 0.10.0 a compacted segment counts all offsets of its range, not its records (KAFKA-3894): upgrade.",
+    ),
+    _cause(
+        "log-start-ahead",
+        r"Cannot increment the log start offset",
+        "the leader named a log start above the high watermark that the follower knew",
+        "Before 1.0.2, 1.1.1 and 2.0.0 a retention or DeleteRecords on the leader can do this to a follower that is in sync (KAFKA-7104): upgrade. Otherwise compare the log start offsets of both brokers with `kafka-get-offsets.sh --time earliest`.",
+    ),
+    _cause(
+        "offsets-contradict",
+        r"Offset mismatch|OffsetsOutOfOrder|Out of order offsets|UnexpectedAppendOffset|first offset in append",
+        "the batches that it fetched did not continue its log",
+        "Check the segments of the leader and of the follower around this offset with `kafka-dump-log.sh --files SEGMENT`: a batch with a wrong base offset, or a log that ends elsewhere than the fetcher believed, causes this error.",
+    ),
+    _cause(
+        "corrupt-batch",
+        r"CorruptRecord|InvalidMessage|InvalidRecord|Message is corrupt|Record is corrupt|corrupt size|minimum record overhead",
+        "a batch was damaged",
+        "Find the damaged batch with `kafka-dump-log.sh --files SEGMENT` on each replica. If another in-sync replica has it undamaged, move the leadership to that replica, and let the broker with the damaged copy copy the partition again.",
+    ),
+    _cause(
         "cluster-id",
         r"InconsistentClusterIdException|Cluster ID \S+ doesn't match stored clusterId|Invalid cluster\.id|INCONSISTENT_CLUSTER_ID|cluster\.id.*(?:mismatch|expected)|StaleClusterId",
         "meta.properties in its log directories names another cluster",
         "Compare `cluster.id` in meta.properties of the log directories with the id of the cluster. Do not delete meta.properties before it is known which of the two is wrong.",
+        of_starts=True,
     ),
     _cause(
         "broker-id",
         r"InconsistentBrokerId|InconsistentBrokerMetadata|InconsistentNodeId|doesn't match stored (?:broker|node)\.id|Stored node id|node\.id.*(?:mismatch|expected)",
         "meta.properties in its log directories names another node id than the configuration",
         "Compare `broker.id` or `node.id` in the configuration with meta.properties of the log directories, and mount the disks that belong to the node.",
+        of_starts=True,
     ),
     _cause(
         "missing-meta-properties",
         r"No [`\"']?meta\.properties[`\"']? found|No readable meta\.properties|not (?:been )?formatted|kafka-storage",
         "its log directory has no meta.properties",
         "Check that the right disk is mounted. Only for a new node, run `kafka-storage.sh format --cluster-id ID --config FILE` with the id of the existing cluster.",
+        of_starts=True,
     ),
     _cause(
         "locked",
         r"Failed to acquire lock on file",
         "another process uses its log directory",
         "Find the other process with `fuser -v` on the file .lock of the log directory; do not delete the file while a broker is running.",
+        of_starts=True,
     ),
     _cause(
         "port-in-use",
         r"Address already in use|Port already in use",
         "another process uses its port",
         "Find the process that listens on the port with `ss -ltnp`, and stop that process or change the port.",
+        of_starts=True,
     ),
     _cause(
         "listener",
         r"Socket server failed to bind|Cannot assign requested address|Unresolved address|UnresolvedAddressException",
         "it could not bind a listener to its address",
         "Set `listeners` to an address of this machine or to 0.0.0.0; only `advertised.listeners` may name an outside address.",
+        of_starts=True,
     ),
     _cause(
         "broker-id-taken",
@@ -115,6 +147,13 @@ _CAUSES = (
         r"UnsupportedVersionException|No MetadataVersion|unsupported (?:metadata|feature|version)|UnsupportedClassVersionError|incompatible|inter\.broker\.protocol\.version|metadata\.version",
         "versions do not fit together",
         "Compare the version of the software with `metadata.version` or `inter.broker.protocol.version` of the cluster, and start the version that the cluster supports.",
+        of_starts=True,
+    ),
+    _cause(
+        "native-library",
+        r"Could not initialize class (?:org\.xerial|com\.github\.luben|net\.jpountz)|UnsatisfiedLinkError|FAILED_TO_LOAD_NATIVE_LIBRARY",
+        "the native library of a compression codec could not be loaded",
+        "Check that java.io.tmpdir of the broker allows execution (not mounted with noexec) and has space, and that the libraries of snappy, zstd and lz4 in `libs` support the architecture of the machine. Until then, have the producers use another `compression.type`.",
     ),
     _cause(
         "wrong-libraries",
@@ -145,26 +184,29 @@ _CAUSES = (
         r"ConfigException|IllegalArgumentException|requirement failed|NumberFormatException|Missing required configuration",
         "a setting is missing or not valid",
         "Correct the setting that the error names in the configuration of the node, and start the node again.",
+        of_starts=True,
     ),
     _cause(
         "controller-not-ready",
         r"Received a fatal error while waiting",
         "the wait for the controller ended with an error",
         "Read the first error or fault in the log before the end of the start, and check that the controllers run a version that supports the metadata.version of the cluster.",
+        of_starts=True,
     ),
     _cause(
         "timed-out",
         r"TimeoutException|Timed out",
         "it waited too long for another node",
         "Check that the controllers are running and have a majority, and that `controller.quorum.voters` or `controller.quorum.bootstrap.servers` names addresses that this node can reach.",
+        of_starts=True,
     ),
 )
 
 
-def cause_of(errors: Iterable[Event]) -> Cause | None:
+def cause_of(errors: Iterable[Event], *, starting: bool = False) -> Cause | None:
     """The cause that the exceptions of these errors name; the most specific one."""
     said = "\n".join(part for e in errors for part in (e.key, _message(e)) if part)
-    return next((c for c in _CAUSES if c.found.search(said)), None)
+    return next((c for c in _CAUSES if c.found.search(said) and (starting or not c.of_starts)), None)
 
 
 def _message(error: Event) -> str:
@@ -172,9 +214,14 @@ def _message(error: Event) -> str:
     return "\n".join(line.rpartition(" (")[0] or line for line in (error.text or "").split("\n") if line[:1].strip())
 
 
+_SHOWN = 240
+"""Characters of an exception that an explanation prints: some list all offsets of a batch."""
+
+
 def exception(errors: Iterable[Event]) -> str | None:
     """The exception of the first error that has one."""
-    return next((e.key.split("; Caused by: ")[-1] for e in errors if e.key), None)
+    thrown = next((e.key.split("; Caused by: ")[-1].rstrip(". ") for e in errors if e.key), None)
+    return thrown if thrown is None or len(thrown) <= _SHOWN else f"{thrown[:_SHOWN]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,13 +280,19 @@ def failures(events: Iterable[Event], key: Callable[[Event], object] = lambda e:
     for e in events:
         groups[(e.writer, key(e))].append(e)
     for (node, _), own in sorted(groups.items(), key=str):
-        current: list[Event] = []
-        for e in own:
-            if current and e.at is not None and current[-1].at is not None and e.at - current[-1].at > SAME_FAILURE:
-                yield node, current
-                current = []
-            current.append(e)
-        yield node, current
+        yield from ((node, run) for run in runs(own))
+
+
+def runs(events: Iterable[Event]) -> Iterator[list[Event]]:
+    """Errors in order of time, split where there was none for longer than one failure allows."""
+    current: list[Event] = []
+    for e in events:
+        if current and e.at is not None and current[-1].last_at is not None and e.at - current[-1].last_at > SAME_FAILURE:
+            yield current
+            current = []
+        current.append(e)
+    if current:
+        yield current
 
 
 def named_node(node: int | None, cluster: Cluster) -> str:
@@ -248,7 +301,17 @@ def named_node(node: int | None, cluster: Cluster) -> str:
     return "a broker" if node is None else f"controller {node}" if known is not None and not known.broker else f"broker {node}"
 
 
+def capital(words: str) -> str:
+    """The words with a capital letter, as a sentence begins."""
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """'broker 1, broker 2 and controller 100'."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
 def span(events: Sequence[Event]) -> str:
     """When it happened, and how often."""
-    first, last = events[0].at, events[-1].at
-    return f"at {moment(first)}" if len(events) == 1 or first == last else f"{len(events)} times from {period(first, last)}"
+    first, last, times = events[0].at, events[-1].last_at, sum(e.repeats for e in events)
+    return f"at {moment(first)}" if times == 1 or first == last else f"{times} times from {period(first, last)}"

@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 from forensics.model.cluster.availability import CLOCK_TOLERANCE, DETECTION, SLACK, Outage
-from forensics.model.findings import Fact, moment
+from forensics.model.findings import Fact, moment, some
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.last_events import LAST_WORDS, latest
 from forensics.model.partition.placement import STEPS
@@ -73,6 +73,21 @@ class CrashTimes:
     def headless(self, broker: int, start: datetime | None, back: datetime | None) -> list[str]:
         """Partitions that had no leader after the broker led them."""
         return sorted({name for name, _ in self._lost(broker, start, back)})
+
+    def effects(self, broker: int, start: datetime | None, end: datetime | None) -> Iterator[str]:
+        """Sentences about the partitions that lost the broker in this time, as a follower or as their leader."""
+        if dropped := self.left(broker, start, end):
+            yield f"Broker {broker} dropped out of the ISR of {some(dropped, 6)}."
+        if headless := self.headless(broker, start, end):
+            yield f"Broker {broker} left {some(headless, 6)} without a leader."
+
+    def meanwhile(self, broker: int, start: datetime | None, end: datetime | None) -> Iterator[str]:
+        """Sentences about the partitions that lacked the broker in this time, whenever that began, or that it left without a leader."""
+        absent = sorted({name for name, a in self._absences.get(broker, ()) if _overlaps(a, start, end)})
+        if absent:
+            yield f"In this time broker {broker} was missing from the ISR of {some(absent, 6)}."
+        if headless := self.headless(broker, start, end):
+            yield f"Broker {broker} left {some(headless, 6)} without a leader."
 
     def _left(self, broker: int, start: datetime | None, back: datetime | None) -> Sequence[tuple[str, Mapping[str, Any]]]:
         return _within(self._absences.get(broker, ()), _start, start, back)
@@ -135,6 +150,11 @@ def _within(items: Sequence[T], when: Callable[[T], datetime], begin: datetime |
     """The part of a list sorted by time between begin and end, with tolerances."""
     first = 0 if begin is None else bisect_left(items, begin - SLACK, key=when)
     return items[first : len(items) if end is None else bisect_right(items, end + DETECTION, key=when)]
+
+
+def _overlaps(absence: Mapping[str, Any], start: datetime | None, end: datetime | None) -> bool:
+    begins_before = end is None or absence["start"] <= end + DETECTION
+    return begins_before and (start is None or absence["end"] is None or absence["end"] >= start)
 
 
 def _lasted(absence: Mapping[str, Any], returned: datetime | None) -> bool:

@@ -11,6 +11,7 @@ from datetime import datetime
 from operator import attrgetter
 
 from forensics.model.events import Event
+from forensics.thresholds import SAME_FETCH_FAILURE
 from parsers.kinds import ON_DISK, By, Role, named, of
 
 FOLDED = of(
@@ -20,6 +21,8 @@ FOLDED = of(
 FOLDED_BY = ("event", "leader", "leader_epoch", "partition_epoch", "offset", "log_end_offset", "high_watermark", "broker", "reason", "isr")
 """Columns that must be equal for two events of a kind in FOLDED to count as one fact."""
 _fact = attrgetter(*FOLDED_BY)
+_TRIED_AGAIN = of(role=Role.FETCH_FAILS)
+"""Failures of what is tried all the time: after a pause, they are other failures."""
 
 
 def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
@@ -34,13 +37,20 @@ def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
             continue
         key = _fact(e)
         previous = last.get(e.source)
-        if previous is not None and e.event in FOLDED and previous[0] == key:
+        if previous is not None and e.event in FOLDED and previous[0] == key and not _apart(previous[1], e):
             previous[1].repeats += e.repeats
             previous[1].last_at = e.last_at
             continue
         last[e.source] = (key, e)
         kept.append(e)
     return kept
+
+
+def _apart(before: Event, e: Event) -> bool:
+    """Whether what failed worked between the two."""
+    if e.event not in _TRIED_AGAIN or e.at is None or before.last_at is None:
+        return False
+    return e.at - before.last_at > SAME_FETCH_FAILURE
 
 
 _OF_A_LOG = of(by=By.LOG)

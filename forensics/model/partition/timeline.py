@@ -127,6 +127,19 @@ class PartitionTimeline:
         found = [e for kind in sorted(kinds) for e in self._by_kind.get(kind, [])]
         return sorted(found, key=_in_time) if len(kinds) > 1 else found
 
+    def resumed(self, broker: int, after: datetime) -> datetime | None:
+        """When the broker next got a role, or a fetcher, for its replica; None if no evidence shows that."""
+        replica = self.replicas.get(broker)
+        starts = [s.event for s in replica.leader_starts] + [s.event for s in replica.follower_starts] if replica is not None else []
+        added = [e for e in self.of("fetcher-added") if e.writer == broker]
+        return min((e.at for e in (*starts, *added) if e.at is not None and e.at >= after), default=None)
+
+    def out_of_isr(self, broker: int, since: datetime, until: datetime) -> datetime | None:
+        """When the ISR first lacked the broker within this time; None if it did not, or no state is known."""
+        before = next((s for s in reversed(self.states) if s.at is not None and s.at < since), None)
+        own = [before, *(s for s in self.states if s.at is not None and since <= s.at <= until)]
+        return next((max(s.at, since) for s in own if s is not None and s.at is not None and broker not in s.isr), None)
+
     @property
     def final(self) -> State | None:
         return self.states[-1] if self.states else None

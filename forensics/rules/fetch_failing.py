@@ -1,0 +1,185 @@
+"""fetch-failing: the fetches of a follower failed for longer than a leader change takes, so its replica does not advance.
+
+Here: errors that the fetcher tries again. Not here: fetchers that ended or gave the partition up (fetcher_dead), leaders that cannot be
+reached (connection_failed), failed log directories (log_dir_failure).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import exception
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
+from parsers.kinds import Role, of
+
+_TRIED_AGAIN = timedelta(seconds=5)
+"""A fetcher tries again within this time (replica.fetch.backoff.ms is 1 s)."""
+_ERRORS = of(role=Role.FETCH_FAILS) - {"partition-failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Why:
+    cause: str
+    words: str
+    next_steps: tuple[str, ...]
+
+
+_TOPIC_UNKNOWN = _Why(
+    "unknown-partition",
+    "the leader does not host the partition",
+    (
+        "If the topic {topic} was deleted, wait until the deletion ends. Otherwise compare `kafka-topics.sh --describe --topic {topic}` with the brokers that have a directory {place}.",
+        "If {leader} is the leader of {place} by the metadata and has no replica, have the controller send the state again: restart {leader}, or move the controller.",
+    ),
+)
+_NOT_LEADER = _Why(
+    "not-leader",
+    "the broker that it takes for the leader does not lead the partition",
+    (
+        "Compare the leader in `kafka-topics.sh --describe --topic {topic}` with {leader}, from which {follower} fetches {place}; they should agree within seconds.",
+        "Restart {follower} if they do not agree: then it receives the state of its partitions again.",
+    ),
+)
+_TOPIC_ID = _Why(
+    "topic-id",
+    "leader and follower have different topic ids for the partition",
+    (
+        "Compare `topic_id` in partition.metadata of {place} on {leader} and {follower} with `kafka-topics.sh --describe --topic {topic}`, and see topic-id-mismatch.",
+    ),
+)
+_DAMAGED = _Why(
+    "corrupt-batch",
+    "the leader sent a damaged batch",
+    (
+        "Check the segments of {place} on {leader}{at} with `kafka-dump-log.sh --files SEGMENT --deep-iteration`.",
+        "If the batch of {place} is damaged on {leader} and undamaged on another in-sync replica, move the leadership to that replica, stop {leader}, move its directory {place} out of the log directory, and start {leader} again: it copies the partition. If the file on {leader} is undamaged, suspect the network or the memory of the machines.",
+    ),
+)
+_OUT_OF_RANGE = _Why(
+    "offset-out-of-range",
+    "the leader did not have the offset that it asked for",
+    (
+        "Compare retention.ms and retention.bytes of {topic} with the speed of {follower}: a follower that copies more slowly than the leader deletes starts again and again at the log start.",
+    ),
+)
+_TOO_LARGE = _Why(
+    "message-too-large",
+    "a message is larger than replica.fetch.max.bytes",
+    ("Raise `replica.fetch.max.bytes` on the followers above `max.message.bytes` of {topic}, and restart them.",),
+)
+_REMOTE = _Why(
+    "remote-log",
+    "the state of the log in the remote tier could not be read",
+    ("Check the remote storage and the topic __remote_log_metadata, which {follower} needs to know where its log of {place} begins.",),
+)
+_WHY = {
+    "UnknownTopicOrPartitionException": _TOPIC_UNKNOWN,
+    "UNKNOWN_TOPIC_OR_PARTITION": _TOPIC_UNKNOWN,
+    "NotLeaderForPartitionException": _NOT_LEADER,
+    "NotLeaderOrFollowerException": _NOT_LEADER,
+    "NOT_LEADER_OR_FOLLOWER": _NOT_LEADER,
+    "UNKNOWN_TOPIC_ID": _TOPIC_ID,
+    "INCONSISTENT_TOPIC_ID": _TOPIC_ID,
+    "InconsistentTopicIdException": _TOPIC_ID,
+    "UnknownTopicIdException": _TOPIC_ID,
+    "invalid-messages": _DAMAGED,
+    "CorruptRecordException": _DAMAGED,
+    "CORRUPT_MESSAGE": _DAMAGED,
+    "OFFSET_OUT_OF_RANGE": _OUT_OF_RANGE,
+    "message-too-large": _TOO_LARGE,
+    "remote-log": _REMOTE,
+}
+_ELSEWHERE = ("KafkaStorageException", "not-assigned", "later-leader-epoch", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
+"""A failed log directory has a finding of its own; a follower that is removed is not served rightly; a batch is skipped once; leader epochs
+differ while a leader changes, and the follower then waits for its own new state."""
+
+
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    failed: dict[tuple[int, str], list[Event]] = defaultdict(list)
+    for e in timeline.of(*_ERRORS):
+        if e.writer is not None and e.at is not None and e.reason not in _ELSEWHERE:
+            failed[e.writer, e.reason or "error"].append(e)
+    for (follower, reason), events in sorted(failed.items()):
+        for streak in _streaks(events):
+            first, last = streak[0].at, streak[-1].last_at
+            often = sum(e.repeats for e in streak) >= REFUSED_REPEATEDLY
+            if often and first is not None and last is not None and last - first >= UNREACHABLE:
+                yield _finding(follower, reason, streak, timeline, cluster)
+
+
+def _streaks(events: Sequence[Event]) -> Iterator[list[Event]]:
+    """Errors that follow each other without a pause in which fetching can have worked."""
+    current: list[Event] = []
+    for e in events:
+        before = current[-1].last_at if current else None
+        if before is not None and e.at is not None and e.at - before > SAME_FETCH_FAILURE:
+            yield current
+            current = []
+        current.append(e)
+    if current:
+        yield current
+
+
+def _goes_on(follower: int, last: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Whether the log of the follower ends while its fetches fail."""
+    until = cluster.last_line(follower)
+    if until is None or last.last_at is None or timeline.resumed(follower, last.last_at) is not None:
+        return False
+    return until - last.last_at <= _TRIED_AGAIN
+
+
+def _finding(follower: int, reason: str, events: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    first, last = events[0], events[-1]
+    why = _WHY.get(reason, _Why(reason, f"of an error ({reason})", ()))
+    because = why.words if reason in _WHY else f"of an error ({reason})"
+    leaders = sorted({e.broker for e in events if e.broker is not None})
+    source = f" from broker {leaders[0]}" if len(leaders) == 1 else ""
+    at = f" at offset {last.offset}" if last.offset is not None and last.offset >= 0 else ""
+    thrown = exception(reversed(events))
+    out = timeline.out_of_isr(follower, first.at, last.last_at) if first.at and last.last_at else None
+    goes_on = _goes_on(follower, last, timeline, cluster)
+    times = sum(e.repeats for e in events)
+    leader = f"broker {leaders[0]}" if len(leaders) == 1 else "the leader"
+    named = {"topic": timeline.topic, "place": timeline.name, "leader": leader, "follower": f"broker {follower}", "at": at}
+    return Finding(
+        kind="fetch-failing",
+        severity="high" if out is not None else "medium",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(follower, *(b for b in leaders if b != follower)),
+        start=first.at,
+        end=None if goes_on else last.last_at,
+        cause=why.cause,
+        summary=f"{timeline.name}: fetches of broker {follower}{source} failed again and again, because {because}",
+        explanation=" ".join(
+            (
+                f"From {moment(first.at)} to {moment(last.last_at)} fetches of broker {follower}{source} for {timeline.name}{at} failed {times} times, because {because}.",
+                *((f"The error is: {thrown}.",) if thrown else ()),
+                f"The replica on broker {follower} does not advance meanwhile.",
+                *((f"Broker {follower} was missing from the ISR at {moment(out)}.",) if out is not None else ()),
+                *((f"The fetches still failed when the log of broker {follower} ends.",) if goes_on else ()),
+            )
+        ),
+        next_steps=tuple(step.format(**named) for step in why.next_steps)
+        or (f"Read the exception in server.log of broker {follower} at {moment(first.at)}.",),
+        evidence=quote(events[:4], last),
+    )
+
+
+RULE = Rule(
+    kind="fetch-failing",
+    rank=87,
+    level="high",
+    meaning="Fetches of a follower failed for longer than a leader change takes: its replica does not advance.",
+    benign=("While a topic is created or deleted, or its leader changes, fetches fail for some seconds.",),
+    partition=detect,
+    many=Aggregation(whenever=True, key=lambda f: f.brokers),
+)

@@ -1,0 +1,66 @@
+"""log-unreadable: a leader could not read its log for a fetch, because the file is damaged or cannot be read.
+
+Here: what the leader printed when a follower or a consumer fetched. Not here: damage in the collected files (segment_corrupt), damage that
+recovery finds at a start (data_loss), followers that refuse what they get (fetch_failing).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import capital, exception, failures, named_node, span
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.partition.timeline import PartitionTimeline
+
+_OF_THE_FILE = re.compile(
+    r"Corrupt|InvalidRecord|InvalidMessage|EOFException|Failed to read|IOException|BufferUnderflow|minimum record overhead"
+)
+"""Exceptions that a damaged or unreadable file causes. Others are errors of a request, of memory, or of the code."""
+
+
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for node, errors in failures(e for e in timeline.of("read-failed") if e.key and _OF_THE_FILE.search(e.key)):
+        yield _finding(node, errors, timeline, cluster)
+
+
+def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    who, thrown = named_node(node, cluster), exception(errors)
+    offsets = sorted({e.offset for e in errors if e.offset is not None and e.offset >= 0})
+    at = f" at offset {offsets[0]}" if len(offsets) == 1 else f" at offsets {offsets[0]} to {offsets[-1]}" if offsets else ""
+    return Finding(
+        kind="log-unreadable",
+        severity="high",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(node,) if node is not None else (),
+        start=errors[0].at,
+        end=errors[-1].last_at,
+        cause="corrupt-batch",
+        summary=f"{timeline.name}: {who} could not read its log{at}",
+        explanation=(
+            f"{capital(who)} could not read its log of {timeline.name}{at} for a follower or a consumer, {span(errors)}. The error is: {thrown}. "
+            f"Consumers and followers that have to read this place do not get any further, as long as {who} leads {timeline.name}."
+        ),
+        next_steps=(
+            f"Copy the directory of {timeline.name} on {who}, and check its segments with `kafka-dump-log.sh --files SEGMENT --deep-iteration`.",
+            f"If another in-sync replica of {timeline.name} is undamaged, move the leadership to that replica, stop {who}, move the directory of {timeline.name} out of the log directory, and start {who} again: the replica is copied.",
+            f"If no replica of {timeline.name} is undamaged, consumers have to skip the damaged batch, or `kafka-delete-records.sh` has to remove the records up to its end.",
+        ),
+        evidence=quote(errors[:4], errors[-1]),
+    )
+
+
+RULE = Rule(
+    kind="log-unreadable",
+    rank=82,
+    level="high",
+    meaning="A leader could not read its log for a follower or a consumer, because the file is damaged or cannot be read.",
+    benign=("A read of a segment that retention deletes at the same moment fails once, and the next read begins at the log start.",),
+    references=("KAFKA-7282",),
+    partition=detect,
+    many=Aggregation(key=lambda f: f.brokers),
+)

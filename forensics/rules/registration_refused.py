@@ -1,0 +1,74 @@
+"""registration-refused: a running broker could not register in ZooKeeper again, so it does not belong to the cluster any more.
+
+Here: registrations after an expired session. Not here: registrations that fail at a start (start_failed), sessions that expire and are
+renewed (broker_fenced).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import capital, failed_starts, failures, named_node, span
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.partition.crash_times import FACTS, CrashTimes
+
+_START_ENDS = timedelta(minutes=1)
+"""A start ends within this time after its registration was refused."""
+
+
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    times = CrashTimes(partitions)
+    for node, errors in failures(e for e in cluster.of("registration-refused") if not _of_start(e, cluster)):
+        yield _finding(node, errors, cluster, times)
+
+
+def _of_start(error: Event, cluster: Cluster) -> bool:
+    ends = (e.at for attempt in failed_starts(cluster).get(error.writer, ()) for e in attempt.errors)
+    return any(at is not None and error.at is not None and timedelta(0) <= at - error.at <= _START_ENDS for at in ends)
+
+
+def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Finding:
+    who, first, last = named_node(node, cluster), errors[0], errors[-1]
+    back = cluster.next_of(node, last.at, "broker-registered", "broker-starting") if node is not None else None
+    return Finding(
+        kind="registration-refused",
+        severity="high",
+        confidence="certain",
+        brokers=(node,) if node is not None else (),
+        start=first.at,
+        end=back.at if back is not None else None,
+        cause="znode-taken",
+        summary=f"{who} could not register in ZooKeeper again, because the znode of an older session still existed"
+        + (f", until {moment(back.at)}" if back is not None else ""),
+        explanation=" ".join(
+            (
+                f"{capital(who)} could not register in ZooKeeper {span(errors)}: its znode in /brokers/ids belonged to another session{(first.value or '').removeprefix(', node already exists and')}.",
+                f"The process of {who} runs, but the controller does not know it: it leads nothing, and its replicas leave the ISRs.",
+                *(times.meanwhile(node, first.at, last.at) if node is not None else ()),
+                *((f"{capital(who)} registered, or was started again, at {moment(back.at)}.",) if back is not None else ()),
+            )
+        ),
+        next_steps=(
+            f"Check with `zookeeper-shell.sh` that no other broker has the id of {who}. If none has, restart {who}: a start waits until the old session has expired.",
+            "Upgrade to 2.2 or later: from there on a broker replaces the znode of its own older session (KAFKA-7165).",
+        ),
+        evidence=quote(errors[:4], last, back),
+    )
+
+
+RULE = Rule(
+    kind="registration-refused",
+    rank=299,
+    level="high",
+    meaning="A running broker could not register in ZooKeeper again after its session had expired: it does not belong to the cluster until it is restarted.",
+    benign=("A second broker that is started with the same id is refused at its start.",),
+    references=("KAFKA-6584", "KAFKA-7165"),
+    cluster=detect,
+    facts=FACTS,
+    many=Aggregation(),
+    root="could not register again",
+)

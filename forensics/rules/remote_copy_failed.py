@@ -1,0 +1,54 @@
+"""remote-copy-failed: segments could not be copied to the remote tier, so they stay on the broker's disk (KIP-405)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import capital, exception, failures, named_node, span
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.partition.timeline import PartitionTimeline
+
+
+def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for node, errors in failures(timeline.of("remote-copy-failed")):
+        yield _finding(node, errors, timeline, cluster)
+
+
+def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    who, thrown = named_node(node, cluster), exception(errors)
+    return Finding(
+        kind="remote-copy-failed",
+        severity="medium",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(node,) if node is not None else (),
+        start=errors[0].at,
+        end=errors[-1].last_at,
+        cause=errors[0].reason,
+        summary=f"{timeline.name}: {who} could not copy segments to the remote tier",
+        explanation=(
+            f"{capital(who)} could not copy segments of {timeline.name} to the remote tier, {span(errors)}."
+            + (f" The error is: {thrown}." if thrown else "")
+            + f" Segments that are not in the remote tier are kept beyond local.retention.ms, so the disk of {who} fills up."
+        ),
+        next_steps=(
+            f"Check the credentials, the quota and the reachability of the remote storage from {who}, and the log of its RemoteStorageManager plugin.",
+            f"Watch the disk of {who} and the metric `kafka.server:type=BrokerTopicMetrics,name=RemoteCopyErrorsPerSec`.",
+        ),
+        evidence=quote(errors[:4], errors[-1]),
+    )
+
+
+RULE = Rule(
+    kind="remote-copy-failed",
+    rank=306,
+    level="medium",
+    meaning="Segments of a topic with remote storage could not be copied to the remote tier: they stay on the broker's disk.",
+    benign=("A copy that fails once is tried again in the next round of the remote log manager.",),
+    references=("KIP-405",),
+    partition=detect,
+    many=Aggregation(whenever=True, key=lambda f: f.brokers),
+)
