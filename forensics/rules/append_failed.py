@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import capital, cause_of, exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 _OF_THE_BROKER = re.compile(
@@ -60,5 +60,6 @@ RULE = Rule(
     meaning="A leader could not append records because of an error of its own: a library, a file or its code.",
     benign=("Records that a leader refuses because the producer sent them wrongly are not reported.",),
     partition=detect,
+    urgency=Urgency.UNAVAILABLE,
     many=Aggregation(whenever=True, key=lambda f: f.brokers),
 )

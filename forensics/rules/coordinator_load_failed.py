@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import capital, cause_of, exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 _WHOSE = {
@@ -65,5 +65,6 @@ RULE = Rule(
     meaning="A group or transaction coordinator could not load its state from its partition: its groups or transactions cannot go on.",
     benign=("A coordinator that loses its partition while it loads prints that loading was cancelled, without an error.",),
     partition=detect,
+    urgency=Urgency.UNAVAILABLE,
     many=Aggregation(key=lambda f: f.brokers),
 )

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import capital, exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 _OF_THE_FILE = re.compile(
@@ -62,5 +62,6 @@ RULE = Rule(
     benign=("A read of a segment that retention deletes at the same moment fails once, and the next read begins at the log start.",),
     references=("KAFKA-7282",),
     partition=detect,
+    urgency=Urgency.UNAVAILABLE,
     many=Aggregation(key=lambda f: f.brokers),
 )
