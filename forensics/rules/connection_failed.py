@@ -52,7 +52,7 @@ class _Unreachable:
         """Whether the log of the other node shows that it was running."""
         first, last = self.span
         runs = self.cluster.availability(self.target).living(first, last) if first is not None and last is not None else iter(())
-        until = self.cluster.last_line(self.target)
+        until = self.cluster.last_own_line(self.target)
         return last is not None and until is not None and until >= last and next(runs, None) is not None
 
     @property
@@ -91,7 +91,7 @@ def _lasting(events: Sequence[Event], target: int, cluster: Cluster) -> Iterator
     down."""
     for node, same in failures(e for e in _once(events) if e.at is not None and _up(target, e.at, cluster)):
         first, last = same[0].at, same[-1].last_at
-        until = cluster.last_line(node) if node is not None else None
+        until = cluster.last_own_line(node) if node is not None else None
         open_end = last is not None and until is not None and until - last <= _AT_THE_END
         if first is not None and last is not None and (last - first >= UNREACHABLE or open_end):
             yield same
@@ -104,9 +104,18 @@ def _once(events: Sequence[Event]) -> list[Event]:
 
 
 def _up(target: int, at: datetime, cluster: Cluster) -> bool:
-    """Whether no evidence shows that the other node was down, stopping or starting."""
+    """Whether the log of the other node shows that it was up, or no evidence shows that it was down, stopping or starting."""
     availability = cluster.availability(target)
+    if availability.outage(at) is None and _started(target, at, cluster):
+        return True
     return availability.outage(at, DETECTION) is None and not availability.begun(at - DETECTION, at + DETECTION)
+
+
+def _started(target: int, at: datetime, cluster: Cluster) -> bool:
+    """Whether the process of the other node had completed its start, and had not ended, by its own log."""
+    run = next(cluster.availability(target).living(at, at), None)
+    started = cluster.next_of(target, run.begin_at, "broker-started") if run is not None and run.begin is not None else None
+    return started is not None and started.at is not None and started.at <= at
 
 
 def _finding(found: _Unreachable, times: CrashTimes) -> Finding:
@@ -116,11 +125,11 @@ def _finding(found: _Unreachable, times: CrashTimes) -> Finding:
     who = listed([named_node(n, cluster) for n in found.nodes])
     first, last = found.span
     address = f" ({', '.join(found.addresses[:3])})" if found.addresses else ""
-    lasted = span(found.events)
+    lasted, effects = span(found.events), list(times.meanwhile(target, first, last))
     suspected = local or (ran and found.other_addresses)
     return Finding(
         kind="connection-failed",
-        severity="high" if ran and len(found.nodes) > 1 else "medium" if ran or local else "low",
+        severity="high" if ran and (effects or len(found.nodes) > 1) else "medium" if ran or local else "low",
         confidence="certain",
         brokers=(target, *(n for n in found.nodes if n != target)),
         start=first,
@@ -131,7 +140,7 @@ def _finding(found: _Unreachable, times: CrashTimes) -> Finding:
             (
                 f"{capital(who)} could not connect to {other}{address}, {lasted}.",
                 *_reasons(found, who, named_node(target, cluster)),
-                *times.meanwhile(target, first, last),
+                *effects,
             )
         ),
         next_steps=(
@@ -147,7 +156,10 @@ def _reasons(found: _Unreachable, who: str, other: str) -> Iterator[str]:
     if found.local:
         yield f"The address {found.addresses[0]} is the machine of whoever connects, but other nodes have addresses elsewhere, so the advertised listener of {other} is wrong."
     elif found.ran and found.other_addresses:
-        yield f"The log of {other} shows that it was running. At other times, or as a listener, {other} has {some(found.other_addresses)}, so its advertised listener is probably wrong."
+        yield (
+            f"The log of {other} shows that it was running. Its listeners, or its registrations at other times, name {some(found.other_addresses)} instead, so its advertised "
+            "listener is probably wrong."
+        )
     elif found.ran:
         yield f"The log of {other} shows that it was running, so the network, a firewall or its advertised listener is the cause."
     else:

@@ -14,7 +14,7 @@ from datetime import timedelta
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import exception
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, moment, period, quote
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
 from parsers.kinds import Role, of
@@ -129,7 +129,7 @@ def _streaks(events: Sequence[Event]) -> Iterator[list[Event]]:
 
 def _goes_on(follower: int, last: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """Whether the log of the follower ends while its fetches fail."""
-    until = cluster.last_line(follower)
+    until = cluster.last_own_line(follower)
     if until is None or last.last_at is None or timeline.resumed(follower, last.last_at) is not None:
         return False
     return until - last.last_at <= _TRIED_AGAIN
@@ -161,7 +161,7 @@ def _finding(follower: int, reason: str, events: Sequence[Event], timeline: Part
         summary=f"{timeline.name}: fetches of broker {follower}{source} failed again and again, because {because}",
         explanation=" ".join(
             (
-                f"From {moment(first.at)} to {moment(last.last_at)} fetches of broker {follower}{source} for {timeline.name}{at} failed {times} times, because {because}.",
+                f"From {period(first.at, last.last_at)} fetches of broker {follower}{source} for {timeline.name}{at} failed {times} times, because {because}.",
                 *((f"The error is: {thrown}.",) if thrown else ()),
                 f"The replica on broker {follower} does not advance meanwhile.",
                 *((f"Broker {follower} was missing from the ISR at {moment(out)}.",) if out is not None else ()),

@@ -6,6 +6,7 @@ fetches that are tried again (fetch_failing), and partitions of a failed log dir
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -20,6 +21,15 @@ from forensics.thresholds import EPOCH_KNOWN
 
 _SAME_FETCH = timedelta(seconds=2)
 """The error and the line that the partition is given up are printed one after the other."""
+
+
+_AT = re.compile(r"rocessing data for partition (?P<place>\S+?)(?: at)? offset (?P<offset>\d+)")
+
+
+def _place(errors: Sequence[Event]) -> str:
+    """' while it processed t-0 at offset 300', if an error names that."""
+    found = next((m for e in errors if (m := _AT.search(f"{e.key} {e.text}"))), None)
+    return f" while it processed {found['place']} at offset {found['offset']}" if found is not None else ""
 
 
 def of_fetcher(error: Event) -> bool:
@@ -50,7 +60,7 @@ def _of_thread(node: int | None, errors: Sequence[Event], cluster: Cluster, time
         summary=f"a replica fetcher of {who} ended because of an error" + (f": {cause.words}" if cause is not None else ""),
         explanation=" ".join(
             (
-                f"A replica fetcher of {who}{source} ended because of an error {span(errors)}.",
+                f"A replica fetcher of {who}{source} ended because of an error{_place(errors)}, {span(errors)}.",
                 *((f"The error is: {thrown}.",) if thrown else ()),
                 f"The replicas that this thread fetched for do not follow their leaders any more, and leave the ISR, until {who} is restarted.",
                 *(times.meanwhile(node, errors[0].at, errors[-1].at) if node is not None else ()),
@@ -75,12 +85,14 @@ def detect_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[
 
 
 def _settled(failed: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """Whether the broker got the partition's new leader soon, or its log directory failed, or its log ends too soon to show either."""
+    """Whether the broker got the partition's new leader soon, stopped, or lost the log directory, or its log ends too soon to show that."""
     last = cluster.last_line(failed.writer) if failed.writer is not None else None
     if failed.at is None or failed.writer is None or last is None or last < failed.at + EPOCH_KNOWN:
         return True
     near = [e for e in timeline.of("log-dir-partitions") if e.at is not None and abs(e.at - failed.at) <= EPOCH_KNOWN]
     if any(failed.writer in (e.broker, e.writer) for e in near):
+        return True
+    if any(o.overlaps(failed.at, failed.at + EPOCH_KNOWN) for o in cluster.availability(failed.writer).outages):
         return True
     resumed = timeline.resumed(failed.writer, failed.at)
     return resumed is not None and resumed <= failed.at + EPOCH_KNOWN
@@ -115,7 +127,7 @@ def _of_partition(failed: Event, broker: int, timeline: PartitionTimeline) -> Fi
         summary=f"{timeline.name}: broker {broker} gave up fetching because of an error{named}",
         explanation=" ".join(
             (
-                f"At {moment(failed.at)} broker {broker} gave up fetching {timeline.name}{leader} because of an error.",
+                f"At {moment(failed.at)} broker {broker} gave up fetching {timeline.name}{leader} because of an error{_place(why)}.",
                 *((f"The error is: {thrown}.",) if thrown else ()),
                 f"The replica on broker {broker} does not follow until the partition gets a new leader or broker {broker} is restarted.",
                 *((f"Broker {broker} was missing from the ISR at {moment(out)}.",) if out is not None else ()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -37,6 +38,8 @@ _KINDS = (
     ),
 )
 """Which memory ran out, by the text of the error: expression, cause, step."""
+_GOES_ON = timedelta(seconds=5)
+"""A process that prints something this long after the error did not end because of it."""
 _OTHER = ("memory", "Raise the memory that the error names.")
 
 
@@ -67,9 +70,7 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times:
         explanation=" ".join(
             (
                 f"{capital(who)} ran out of memory{detail} {span(errors)}.",
-                "The JVM ended at once (-XX:+ExitOnOutOfMemoryError)."
-                if ended is not None
-                else "The JVM ended, or continued without the threads that failed; such a process can keep its session while it does not serve requests.",
+                _outcome(who, node, ended is not None, errors, cluster),
                 *(times.meanwhile(node, errors[0].at, errors[-1].last_at) if node is not None else ()),
                 *((f"{capital(who)} was started again at {moment(back.at)}.",) if back is not None else ()),
             )
@@ -85,6 +86,18 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times:
         ),
         evidence=quote(ended, errors[:5], errors[-1:], back),
     )
+
+
+def _outcome(who: str, node: int | None, ended: bool, errors: Sequence[Event], cluster: Cluster) -> str:
+    if ended:
+        return f"The JVM of {who} ended at once (-XX:+ExitOnOutOfMemoryError)."
+    first, until = errors[0].at, cluster.last_own_line(node) if node is not None else None
+    runs = cluster.availability(node).living(first, first + _GOES_ON) if node is not None and first is not None else iter(())
+    if first is not None and until is not None and until - first > _GOES_ON and next(runs, None) is not None:
+        went_on = f"The process of {who} went on after {'the first of these errors' if len(errors) > 1 else 'this error'}, possibly without the threads that failed;"
+    else:
+        went_on = "The JVM ended, or went on without the threads that failed;"
+    return f"{went_on} such a process can keep its session while it does not serve requests."
 
 
 RULE = Rule(

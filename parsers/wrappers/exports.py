@@ -21,6 +21,7 @@ from parsers.wrappers.json_records import expanded, has_text, known_names, of_ob
 from parsers.wrappers.peeled import RAW
 from parsers.wrappers.roles import SAMPLE, Roles, roles, with_roles
 
+_TIME = re.compile(r"\d\d:\d\d:\d\d|\b\d{13}\b")
 DELIMITERS = (",", ";", "\t")
 MAX_COLUMNS = 500
 TRIED = 50
@@ -123,6 +124,8 @@ def _names(header: str, delimiter: str) -> Sequence[str]:
     """The names of the columns; () if the line is not a header."""
     names = [name.strip() for name in next(_cells([header], delimiter), [])]
     if not 1 < len(names) <= MAX_COLUMNS or not all(names) or len({*names}) < len(names) or max(map(len, names)) > 100:
+        return ()
+    if any(map(_TIME.search, names)):  # a row of a table without a header, or a log line with this mark between its parts
         return ()
     return names
 

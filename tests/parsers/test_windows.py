@@ -48,7 +48,8 @@ def test_a_line_is_read_wherever_the_log_directory_lies(pattern: Pattern, sample
     line = moved(sample.line, place)
     assert [p.name for p in matching(line)] == [pattern.name]
     expected = [
-        {k: moved(v, place) if k in ("directory", "value", "text") and v else v for k, v in r.items()} for r in search_all(sample.line)
+        {k: moved(v, place) if k in ("directory", "value", "text", "key") and v else v for k, v in r.items()}
+        for r in search_all(sample.line)
     ]
     assert _told(search_all(line)) == _told(expected)
 

@@ -74,7 +74,7 @@ _CAUSES = (
         "offsets-contradict",
         r"Offset mismatch|OffsetsOutOfOrder|Out of order offsets|UnexpectedAppendOffset|first offset in append",
         "the batches that it fetched did not continue its log",
-        "Check the segments of the leader and of the follower around this offset with `kafka-dump-log.sh --files SEGMENT`: a batch with a wrong base offset, or a log that ends elsewhere than the fetcher believed, causes this error.",
+        "Check the segments of the partition that the error names, on its leader and on the follower, with `kafka-dump-log.sh --files SEGMENT`: a batch with a wrong base offset, or a log that ends elsewhere than the fetcher believed, causes this error.",
     ),
     _cause(
         "corrupt-batch",
