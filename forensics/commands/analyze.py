@@ -14,12 +14,14 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.exports import Exports, export_options
+from forensics.commands.fail_on import fail_on_option, fails
 from forensics.commands.help import Command
 from forensics.commands.inputs import CaseInput, EvidenceInput, Input, in_case, open_case, open_input
 from forensics.commands.output import console
 from forensics.commands.rescue import rescue
 from forensics.commands.selection import Request, check, selection_options
 from forensics.commands.targets import OutputDirectory, noted, written
+from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
     from forensics.incidents.judging import Asked
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
     from forensics.views.scope import Selection
 
 F = TypeVar("F", bound=Callable[..., Any])
-LEVELS = ("info", "low", "medium", "high", "critical")
 
 
 def report_options(command: F) -> F:
     """Which results are shown, and how."""
     for decorate in (
+        display_timezone_option,
         selection_options,
         export_options,
         click.option(
@@ -44,12 +46,7 @@ def report_options(command: F) -> F:
             callback=lambda _context, _option, given: dict(map(weight, given)),
             help="Weight of a load metric, default 1: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics (may be repeated).",
         ),
-        click.option(
-            "--fail-on",
-            type=click.Choice(LEVELS),
-            metavar="LEVEL",
-            help=f"Exit with code 1 if a finding has at least this severity: {', '.join(LEVELS)}.",
-        ),
+        fail_on_option(),
     ):
         command = decorate(command)
     return command
@@ -67,7 +64,7 @@ def report_options(command: F) -> F:
         ("Keep the result, so that other commands take a second", "incident.tar.gz --case incident.case"),
         ("One topic, one hour", "incident.case --topic orders --since 2026-01-31T12:00:00Z --until 2026-01-31T13:00:00Z"),
         ("The log lines are not in UTC", "incident.tar.gz --timezone Europe/Berlin"),
-        ("Stop a pipeline if records were lost", "incident.tar.gz --fail-on critical --sarif findings.sarif"),
+        ("Stop a pipeline if records were lost", "incident.tar.gz --fail-on lost --sarif findings.sarif"),
     ),
 )
 @evidence_options
@@ -140,7 +137,7 @@ def report(found: Input, progress: Progress, exports: Exports, request: Request,
             from forensics.views.text import show
 
             show(shown, console())
-    if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in shown.findings):
+    if fails(fail_on, (f.severity for f in shown.findings), (shown.headline.loss,)):
         raise click.exceptions.Exit(1)
 
 
@@ -153,7 +150,8 @@ def report_of(found: Input, asked: Asked | None, options: Sequence[str] = ()) ->
     _check_weights(found.cluster)
     conclusion = found.conclusion(asked)
     partitions = with_facts(conclusion.partitions, OF_REPORT)
-    return Report(found.cluster, conclusion.findings, partitions, conclusion.incidents, ("analyze", *found.words, *options))
+    command = ("analyze", *found.words, *options)
+    return Report(found.cluster, conclusion.findings, partitions, conclusion.incidents, command, zone=display_zone())
 
 
 def weight(text: str) -> tuple[str, float]:

@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 import click
 
-from forensics.commands.analyze import LEVELS
 from forensics.commands.evidence import (
     Opened,
     Progress,
@@ -31,10 +30,12 @@ from forensics.commands.evidence import (
     started,
 )
 from forensics.commands.exports import Exports, summary_options, write
+from forensics.commands.fail_on import fail_on_option, fails
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput
 from forensics.commands.output import console
 from forensics.commands.targets import OutputDirectory, noted, written
+from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -100,12 +101,8 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
 )
 @click.option("--force", is_flag=True, help="Delete the contents of TABLES, and read everything again.")
 @summary_options
-@click.option(
-    "--fail-on",
-    type=click.Choice(LEVELS),
-    metavar="LEVEL",
-    help=f"Exit with code 1 if a finding has at least this severity, or a cluster could not be judged: {', '.join(LEVELS)}.",
-)
+@display_timezone_option
+@fail_on_option(", or a cluster could not be judged")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -161,9 +158,9 @@ def show_clusters(
     to_stdout = exports.write_summary(clusters, partial(_cluster_files, audit))
     written().advice[:] = exports.go_on(str(audit.directory), ())
     if not to_stdout:
-        show(clusters, console())
-    worst = clusters.worst()
-    if fail_on is not None and worst is not None and LEVELS.index(worst) >= LEVELS.index(fail_on):
+        show(clusters, console(), display_zone())
+    worst, losses = clusters.worst(), [b["loss"] for b in clusters.found.values()]
+    if fails(fail_on, () if worst is None else (worst,), losses) or (fail_on is not None and clusters.unjudged):
         raise click.exceptions.Exit(1)
 
 

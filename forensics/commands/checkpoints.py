@@ -17,6 +17,7 @@ from forensics.commands.inputs import EvidenceInput, Input, open_input
 from forensics.commands.numbers import PARTITION
 from forensics.commands.output import console, json_option, write_text
 from forensics.commands.selection import check_partitions
+from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
     from forensics.views.checkpoints import Comparison
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     help="An earlier collection of the same cluster; the changes since then are shown (may be repeated).",
 )
 @click.option("--all", "everything", is_flag=True, help="Also show partitions whose replicas agree.")
+@display_timezone_option
 @json_option("Write the comparison as JSON; - is stdout, instead of the tables.")
 def command(
     paths: tuple[str, ...],
@@ -94,4 +96,6 @@ def _compared(found: Input, before: Input | None, topics: Sequence[str], partiti
             return BEFORE + (before.resolver.shown(place.removeprefix(BEFORE)) or ", ".join(against))
         return found.resolver.shown(place)
 
-    return Comparison(found.cluster, rows, shown, ("checkpoints", *found.paths, *(f"--against={path}" for path in against)), everything)
+    return Comparison(
+        found.cluster, rows, shown, ("checkpoints", *found.paths, *(f"--against={path}" for path in against)), everything, display_zone()
+    )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.analyze import LEVELS
 from forensics.commands.evidence import Progress, chosen_cluster, cluster_option
+from forensics.commands.fail_on import LEVELS, VERDICTS
 from forensics.commands.help import Command
 from forensics.commands.inputs import kept_case
 from forensics.commands.output import console, json_option, write_text
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from forensics.case.read import Case
     from forensics.tools.case_diff import Side
     from forensics.views.diff import CaseFacts, DiffReport
-
-VERDICTS = ("lost", "unknown")
-"""Verdicts that --fail-on-new accepts next to severities."""
 
 
 @click.command(

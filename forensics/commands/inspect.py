@@ -16,6 +16,7 @@ from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_input
 from forensics.commands.output import console, json_option, write_text
+from forensics.commands.times import display_timezone_option, display_zone
 from forensics.output.json_text import encoded
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ NUMBERS = frozenset({"files", "bytes", "lines", "unread"})
     ),
 )
 @evidence_options
+@display_timezone_option
 @json_option("Write the inventory as JSON; - is stdout.")
 def command(
     paths: tuple[str, ...], timezone: str | None, clock_offsets: tuple[str, ...], master: str | None, json_file: str | None
@@ -74,12 +76,12 @@ def _runs(outcomes: Sequence[str]) -> str:
     return f"{before}, finally {outcomes[-1]}"
 
 
-def _covered(days: Collection[date], *, odd: bool) -> str | None:
+def _covered(days: Collection[date], zone: str, *, odd: bool) -> str | None:
     """Heading of the table of files: the days that its times leave out."""
     if not days:
         return None
     covered = f"{min(days)}" if len(days) == 1 else f"{min(days)} to {max(days)}"
-    return f"{covered}, times in UTC" + ("; unread: relevant lines that were not recognised" if odd else "")
+    return f"{covered}, times in {zone}" + ("; unread: relevant lines that were not recognised" if odd else "")
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:
@@ -146,10 +148,17 @@ def _files(sources: Sequence[Source]) -> Table:
     groups: dict[tuple[bool, int, str], list[Source]] = defaultdict(list)
     for source in sources:
         groups[source.node is None, source.node or 0, source.kind].append(source)
-    days = {at.date() for s in sources for at in (s.first, s.last) if at is not None}
+    zone = display_zone()
+    times = [at for s in sources for at in (s.first, s.last) if at is not None]
+    days = {zone.wall(at).date() for at in times}
     odd = any(source.unrecognised for source in sources)
     table = Table(
-        box=None, padding=(0, 1, 0, 0), header_style="bold", title=_covered(days, odd=odd), title_justify="left", title_style="dim"
+        box=None,
+        padding=(0, 1, 0, 0),
+        header_style="bold",
+        title=_covered(days, zone.label(times), odd=odd),
+        title_justify="left",
+        title_style="dim",
     )
     for name in ("node", "kind", "files", "bytes", "lines", *(("unread",) if odd else ()), "first", "last"):
         table.add_column(name, no_wrap=name != "kind", overflow="fold", justify="right" if name in NUMBERS else "left")
@@ -173,7 +182,9 @@ def _counts(sources: Sequence[Source], *, odd: bool) -> Iterator[str]:
 def _times(sources: Sequence[Source], time_format: str) -> tuple[str, str]:
     first = min((s.first for s in sources if s.first), default=None)
     last = max((s.last for s in sources if s.last), default=None)
-    return first.strftime(time_format) if first is not None else "", last.strftime(time_format) if last is not None else ""
+    zone = display_zone()
+    begin, end = (zone.wall(at).strftime(time_format) if at is not None else "" for at in (first, last))
+    return begin, end
 
 
 def _newest_first(sources: Sequence[Source]) -> Iterator[RenderableType]:

@@ -23,7 +23,7 @@ from forensics.commands.numbers import BROKER, PARTITION
 from forensics.commands.output import json_option, text_file
 from forensics.commands.selection import check_brokers, check_partitions
 from forensics.commands.targets import noted
-from forensics.commands.times import When, since_until_options, window
+from forensics.commands.times import When, display_timezone_option, display_zone, since_until_options, window
 
 if TYPE_CHECKING:
     from forensics.tools.ordered_records import RecordFilter, Show
@@ -83,6 +83,7 @@ def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ..
     help="Only lines of this logger: the full name, the package or the end of the name (may be repeated).",
 )
 @click.option("--grep", "text", metavar="TEXT", help="Only lines that contain this text, also in the stack trace.")
+@display_timezone_option
 @json_option("Write JSON lines instead of text; - is stdout.")
 def command(
     paths: tuple[str, ...],
@@ -142,7 +143,8 @@ def _wanted(
 def _blocks(found: Input, wanted: RecordFilter, as_json: bool) -> Iterator[str]:
     from forensics.views.merged import json_line, lines_of
 
-    show: Show = json_line if as_json else lines_of(found.cluster, coloured=sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    show: Show = json_line if as_json else lines_of(found.cluster, coloured=coloured, zone=display_zone())
     return found.merged(wanted, show, stated=as_json)
 
 

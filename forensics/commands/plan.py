@@ -20,6 +20,7 @@ from forensics.commands.numbers import BROKER, WholeNumber
 from forensics.commands.output import console, json_option, write_text
 from forensics.commands.selection import check_brokers
 from forensics.commands.targets import OutputDirectory, noted, written
+from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out", metavar="DIR", type=OutputDirectory(empty=True), help="Write the files into this directory, which must be new or empty."
 )
+@display_timezone_option
 @json_option("Write the overview as JSON; - is stdout, instead of the tables.")
 @click.option(
     "--gone", multiple=True, type=BROKER, metavar="BROKER", help="This broker will never come back; replace it (may be repeated)."
@@ -184,10 +186,8 @@ def tools_of(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
 
 
 def _rests_on(cluster: Cluster, found: Sequence[Broker], tools: Tools) -> list[str]:
-    from forensics.model.findings import moment
-
     lines = [
-        f"the cluster still stands as the evidence says, which ends at {moment(cluster.until)}"
+        f"the cluster still stands as the evidence says, which ends at {display_zone().moment(cluster.until)}"
         if cluster.until is not None
         else "the evidence has no times: it may be old"
     ]

@@ -15,7 +15,7 @@ from forensics.commands.inputs import open_input
 from forensics.commands.numbers import PARTITION
 from forensics.commands.output import console, json_option, write_text
 from forensics.commands.selection import unknown_partition
-from forensics.commands.times import When, since_until_options, window
+from forensics.commands.times import When, display_timezone_option, display_zone, since_until_options, window
 
 if TYPE_CHECKING:
     from forensics.views.proof import Proof
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @click.option("--partition", required=True, type=PARTITION, metavar="N", help="Number of the partition.")
 @since_until_options("Only events from this time on.", "Only events up to this time.")
 @click.option("--all", "everything", is_flag=True, help="Show every event, also repeated ones.")
+@display_timezone_option
 @json_option("Write the history as JSON; - is stdout, instead of the lanes.")
 def command(
     paths: tuple[str, ...],
@@ -78,4 +79,4 @@ def _write(rows: list[dict[str, Any]], proof: Proof | None, topic: str, partitio
 
     if json_file is not None and write_text(json_text(rows, topic, partition, proof), json_file):
         return
-    show(rows, topic, partition, console(), proof, everything=everything)
+    show(rows, topic, partition, console(), proof, everything=everything, zone=display_zone())

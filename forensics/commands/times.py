@@ -15,6 +15,7 @@ import click
 
 if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
+    from forensics.output.display_times import DisplayZone
 
 F = TypeVar("F", bound=Callable[..., Any])
 _SPAN = re.compile(r"-(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
@@ -35,15 +36,15 @@ class When:
             if isinstance(self.given, timedelta):
                 return end - self.given
             if isinstance(self.given, time):
-                return utc(datetime.combine(end.date(), self.given))
+                return utc(datetime.combine(display_zone().wall(end).date(), self.given))
             return utc(self.given)
         except OverflowError:
             raise click.UsageError(f"{self.text} is out of range") from None
 
 
 def utc(at: datetime) -> datetime:
-    """A time without a zone is in UTC."""
-    return at if at.tzinfo is None else at.astimezone(timezone.utc).replace(tzinfo=None)
+    """A time without a zone is in that of --display-timezone."""
+    return display_zone().utc(at) if at.tzinfo is None else at.astimezone(timezone.utc).replace(tzinfo=None)
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg] # generic from click 8.4 on
@@ -85,10 +86,44 @@ def since_until_options(since: str, until: str) -> Callable[[F], F]:
             type=Moment(),
             metavar="TIME",
             callback=_in_order,
-            help=f"{since} Times are in UTC unless they have an offset: {EXAMPLES}.",
+            help=f"{since} Times are in UTC, or in the zone of --display-timezone, unless they have an offset: {EXAMPLES}.",
         )(command)
 
     return decorate
+
+
+def display_timezone_option(command: F) -> F:
+    """The zone of times in outputs for people, and of --since and --until; a command gets it from `display_zone`."""
+    return click.option(
+        "--display-timezone",
+        metavar="ZONE",
+        expose_value=False,
+        is_eager=True,
+        callback=_display_timezone,
+        help="Show times in this zone instead of UTC: a name such as Europe/Berlin, or local. JSON and other formats for programs stay in UTC.",
+    )(command)
+
+
+def _display_timezone(context: click.Context, option: click.Parameter, text: str | None) -> None:
+    from forensics.output.display_times import DisplayZone
+
+    if text is not None:
+        try:
+            context.meta[_ZONE] = DisplayZone.named(text)
+        except ValueError:
+            raise click.BadParameter(f"{text!r} is not a time zone; use for example Europe/Berlin, local or UTC", context, option) from None
+
+
+def display_zone() -> DisplayZone:
+    """The zone of --display-timezone."""
+    from forensics.output.display_times import UTC
+
+    context = click.get_current_context(silent=True)
+    zone: DisplayZone = context.meta.get(_ZONE, UTC) if context is not None else UTC
+    return zone
+
+
+_ZONE = "forensics.display_timezone"
 
 
 def window(since: When | None, until: When | None, cluster: Cluster) -> tuple[datetime | None, datetime | None]:

@@ -40,6 +40,12 @@ class DisplayZone:
         """The wall time of a UTC time without a zone."""
         return at if self.zone is None else at.replace(tzinfo=timezone.utc).astimezone(self.zone).replace(tzinfo=None)
 
+    def utc(self, wall: datetime) -> datetime:
+        """The UTC time without a zone of a wall time. Raises OverflowError."""
+        if self.zone is None:
+            return wall
+        return wall.replace(tzinfo=self.zone).astimezone(timezone.utc).replace(tzinfo=None)
+
     def offset(self, at: datetime) -> str:
         """'UTC', or the offset at that time: '+02:00'."""
         if self.zone is None:
@@ -59,6 +65,14 @@ class DisplayZone:
     def moment(self, at: datetime) -> str:
         """'2026-11-21 02:48:25.120 UTC'."""
         return f"{self.wall(at).isoformat(' ', 'milliseconds')} {self.offset(at)}"
+
+    def iso(self, at: datetime) -> str:
+        """'2026-11-21T02:48:25.120Z', or with an offset."""
+        return f"{self.wall(at).isoformat(timespec='milliseconds')}{'Z' if self.zone is None else self.offset(at)}"
+
+    @property
+    def iso_width(self) -> int:
+        return len("2026-11-21T02:48:25.120Z" if self.zone is None else "2026-11-21T02:48:25.120+00:00")
 
     def sentence(self, text: str) -> str:
         """A sentence of ours with its times in this zone."""

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import counted, timestamp
+from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
@@ -54,6 +55,7 @@ class Comparison:
     """A path inside the evidence as reports name it."""
     command: Sequence[str] = ()
     everything: bool = False
+    zone: DisplayZone = UTC
 
     @property
     def counts(self) -> dict[str, int]:
@@ -188,7 +190,8 @@ def _copies(comparison: Comparison, row: Row, width: int) -> Table:
         table.add_column(name, no_wrap=True, justify="right", overflow="fold")
     table.add_column("epoch@start", overflow="fold")
     if width >= WIDE:
-        table.add_column("written (UTC)", no_wrap=True)
+        times = [copy["taken"] for copy in row["copies"] if copy["taken"] is not None]
+        table.add_column(f"written ({comparison.zone.label(times)})", no_wrap=True)
         table.add_column("log directory", overflow="fold")
     elif several:
         table.add_column("collection", overflow="fold")
@@ -209,7 +212,7 @@ def _whose(copy: Row) -> str:
 
 
 def _written(comparison: Comparison, copy: Row) -> tuple[str, str]:
-    at = f"{copy['taken']:%Y-%m-%d %H:%M:%S}" if copy["taken"] is not None else "-"
+    at = comparison.zone.seconds(copy["taken"]) if copy["taken"] is not None else "-"
     return at, ", ".join(copy["directories"]) or comparison.shown(copy["collection"])
 
 

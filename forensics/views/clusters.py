@@ -18,7 +18,7 @@ from rich.text import Text
 from forensics.incidents.judging import Conclusion
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import LEVELS, counted, some, timestamp
-from forensics.output.display_times import UTC
+from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
@@ -91,9 +91,14 @@ class Clusters:
         loss = RANK.get(b["loss"], 3 if b["loss"] == EXCLUDED else 2)
         return loss, -b["partitions"][LOST], -len(b["broken"]), *badness, name
 
+    @property
+    def unjudged(self) -> bool:
+        """Whether a cluster could not be judged."""
+        return bool(self.failed) or any(b["loss"] == NOT_JUDGED for b in self.found.values())
+
     def worst(self) -> str | None:
         """The highest severity of any finding; for a cluster that could not be judged, the highest possible."""
-        if self.failed or any(b["loss"] == NOT_JUDGED for b in self.found.values()):
+        if self.unjudged:
             return LEVELS[-1]
         return next((level for level in reversed(LEVELS) if any(b["findings"][level] for b in self.found.values())), None)
 
@@ -108,19 +113,19 @@ def pieces(clusters: Clusters, _files: Mapping[str, str]) -> Iterator[str]:
     yield clusters.json()
 
 
-def show(clusters: Clusters, console: Console) -> None:
-    put(console, rendered(console, _parts(clusters)))
+def show(clusters: Clusters, console: Console, zone: DisplayZone = UTC) -> None:
+    put(console, rendered(console, _parts(clusters, zone)))
 
 
-def _parts(clusters: Clusters) -> Iterator[RenderableType]:
+def _parts(clusters: Clusters, zone: DisplayZone) -> Iterator[RenderableType]:
     judged = [n for n in clusters.ordered() if n in clusters.found]
     yield Text(headline(clusters), style="bold red" if any(b["loss"] == FOUND for b in clusters.found.values()) else "bold")
     yield Text()
     if judged:
         yield _table(clusters, judged)
         yield Text()
-    yield from _lines(clusters, "Lost", "lost", judged)
-    yield from _lines(clusters, "Broken now", "broken", judged)
+    yield from _lines(clusters, "Lost", "lost", judged, zone)
+    yield from _lines(clusters, "Broken now", "broken", judged, zone)
     troubles = list(_troubles(clusters))
     if troubles:
         yield Text("Problems", style="bold")
@@ -133,7 +138,7 @@ def _parts(clusters: Clusters) -> Iterator[RenderableType]:
         yield Text(clean(remark), style="dim")
 
 
-def _lines(clusters: Clusters, title: str, key: str, judged: Sequence[str]) -> Iterator[RenderableType]:
+def _lines(clusters: Clusters, title: str, key: str, judged: Sequence[str], zone: DisplayZone) -> Iterator[RenderableType]:
     """The lines of a summary under `key`, for each cluster that has some."""
     names = [n for n in judged if clusters.found[n][key]]
     if not names:
@@ -142,7 +147,7 @@ def _lines(clusters: Clusters, title: str, key: str, judged: Sequence[str]) -> I
     for name in names[:CLUSTERS]:
         lines = clusters.found[name][key]
         yield Text(f"  {clean(name)}")
-        yield from (hung("    - ", Text(clean(line))) for line in lines[:LINES])
+        yield from (hung("    - ", Text(zone.sentence(clean(line)))) for line in lines[:LINES])
         if len(lines) > LINES:
             yield Text(f"    and {len(lines) - LINES} more; report --cluster shows all")
     if len(names) > CLUSTERS:

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from forensics.model.findings import timestamp
+from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
@@ -98,23 +99,31 @@ def _brokers(rows: Sequence[Row]) -> list[int]:
 
 
 def show(
-    rows: Sequence[Row], topic: str, partition: int, console: Console, proof: Proof | None = None, *, everything: bool = False
+    rows: Sequence[Row],
+    topic: str,
+    partition: int,
+    console: Console,
+    proof: Proof | None = None,
+    *,
+    everything: bool = False,
+    zone: DisplayZone = UTC,
 ) -> None:
     """Prints the timeline and the proof, in ASCII if the output supports no more."""
-    page = _Page(rows, console)
+    page = _Page(rows, console, zone)
     for line in page.lines(f"{topic}-{partition}"):
         console.print(line, soft_wrap=True)
     if proof is not None:
         console.print()
-        for line in proof_lines.lines(proof, console, page.printable, everything=everything):
+        for line in proof_lines.lines(proof, console, page.printable, everything=everything, zone=zone):
             console.print(line, soft_wrap=True)
 
 
 class _Page:
     """The columns of one timeline on one console."""
 
-    def __init__(self, rows: Sequence[Row], console: Console) -> None:
-        self.rows, self.console = rows, console
+    def __init__(self, rows: Sequence[Row], console: Console, zone: DisplayZone) -> None:
+        self.rows, self.console, self.zone = rows, console, zone
+        self.zone_label = zone.label([r["time"] for r in rows if r["time"] is not None])
         self.encoding = console.encoding
         self.glyphs = UNICODE if self.encoding.lower().replace("-", "").startswith("utf") else ASCII
         every = _brokers(rows)
@@ -148,15 +157,16 @@ class _Page:
                 generation = row["generation"]
                 yield Text()
                 yield from self._aside(f"{name}: the topic was deleted, and made again", "bold")
-            if row["time"] is not None and row["time"].date() != day:
-                day = row["time"].date()
+            if row["time"] is not None and self.zone.wall(row["time"]).date() != day:
+                day = self.zone.wall(row["time"]).date()
                 yield Text(str(day), style="bold")
             yield from self._entry(row)
 
     def _legend(self) -> Iterator[Text]:
         marks, lines = self.glyphs.marks, self.glyphs.lines
         meanings = (("leader", "leads"), ("in-sync", "in sync"), ("out-of-sync", "out of sync"))
-        words = " ".join(f"{marks[status]} {lines[status]} {name}," for status, name in meanings) + f" {marks['down']} down; times are UTC"
+        words = " ".join(f"{marks[status]} {lines[status]} {name}," for status, name in meanings)
+        words += f" {marks['down']} down; times are {self.zone_label}"
         yield from self._aside(words, "dim")
         if not self.places:
             yield from self._aside(f"--json, or a terminal of {PLACES_FROM} columns, names the evidence of each entry", "dim")
@@ -165,7 +175,7 @@ class _Page:
             yield from self._aside(f"no room for the lanes of {len(self.hidden)} more brokers: {shown}", "dim")
 
     def _titles(self) -> Text:
-        line = f"{'UTC':<12}  {'epoch':>{self.epoch_width}}  " + "".join(str(b).ljust(self.cell) for b in self.brokers)
+        line = f"{self.zone_label[:12]:<12}  {'epoch':>{self.epoch_width}}  " + "".join(str(b).ljust(self.cell) for b in self.brokers)
         return Text(line.rstrip(), style="bold")
 
     def _aside(self, text: str, style: str) -> Iterator[Text]:
@@ -174,7 +184,7 @@ class _Page:
 
     def printable(self, text: str) -> str:
         """One line of text, without characters that the output cannot encode or that control the terminal."""
-        shown = " ".join(clean(text).split())
+        shown = " ".join(self.zone.sentence(clean(text)).split())
         return shown.encode(self.encoding, "replace").decode(self.encoding, "replace")
 
     def _entry(self, row: Row) -> Iterator[Text]:
@@ -182,7 +192,7 @@ class _Page:
         wrapped = Text(SIGNS.get(row["tone"], "") + self.printable(row["text"] + _repeated(row)), style=style).wrap(
             self.console, self.text
         ) or [Text()]
-        time = row["time"].strftime("%H:%M:%S.%f")[:-3] if row["time"] is not None else ""
+        time = self.zone.wall(row["time"]).strftime("%H:%M:%S.%f")[:-3] if row["time"] is not None else ""
         epoch = str(row["epoch"]) if row["epoch"] is not None else ""
         for number, text in enumerate(wrapped):
             line = Text(f"{time if number == 0 else '':<12}  {epoch if number == 0 else '':>{self.epoch_width}}  ")

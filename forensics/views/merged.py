@@ -13,6 +13,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import timestamp
+from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.sanitise import clean
 
 COLOURS = (36, 33, 35, 32, 34, 31, 96, 93, 95, 92, 94, 91)
@@ -36,11 +37,14 @@ class Lines:
     widths: tuple[int, int]
     """Length of the longest node and the longest place."""
     colours: Mapping[int, int]
+    zone: DisplayZone = UTC
 
     def __call__(self, row: Mapping[str, Any]) -> str:
-        at = timestamp(row["at"]) or "-"
+        at = self.zone.iso(row["at"]) if row["at"] is not None else "-"
         broker = row["broker"]
-        node = f"{at:24} {self.nodes.get(broker) or (f'broker-{broker}' if broker is not None else '-'):{self.widths[0]}}"
+        node = (
+            f"{at:{self.zone.iso_width}} {self.nodes.get(broker) or (f'broker-{broker}' if broker is not None else '-'):{self.widths[0]}}"
+        )
         if broker in self.colours:
             node = f"\x1b[{self.colours[broker]}m{node}\x1b[0m"
         texts = row["text"].split("\n")
@@ -60,7 +64,7 @@ def _name(path: str) -> str:
     return _shown(path.replace("\n", "\ufffd"))
 
 
-def lines_of(cluster: Cluster, *, coloured: bool) -> Lines:
+def lines_of(cluster: Cluster, *, coloured: bool, zone: DisplayZone = UTC) -> Lines:
     """Lines for the sources and nodes of a cluster."""
     nodes = {n: f"{'broker' if node.broker else 'controller'}-{n}" for n, node in cluster.nodes.items()}
     logs = [s for s in cluster.sources if s.first is not None]
@@ -68,7 +72,7 @@ def lines_of(cluster: Cluster, *, coloured: bool) -> Lines:
     files = {s.path: _name(_last(s.path) if s.node is not None and counts[s.node, _last(s.path)] == 1 else s.path) for s in logs}
     widest = max((len(files[s.path]) + 1 + len(str(s.lines or 1)) for s in logs), default=0)
     colours = {n: COLOURS[i % len(COLOURS)] for i, n in enumerate(sorted(nodes))} if coloured else {}
-    return Lines(nodes, files, (max(map(len, nodes.values()), default=1), min(widest, WIDEST)), colours)
+    return Lines(nodes, files, (max(map(len, nodes.values()), default=1), min(widest, WIDEST)), colours, zone)
 
 
 def _last(path: str) -> str:

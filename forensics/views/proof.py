@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.model.findings import Range, counted, timestamp
+from forensics.model.findings import Range, counted, moment, period, timestamp
 from forensics.model.rows import Rows
 from forensics.proof.verdict import (
     ANY_LOG,
@@ -232,9 +232,8 @@ def _period(proof: Proof) -> str:
     since, until = proof["since"], proof["until"]
     if since is None:
         return ""
-    begin = " (creation of the partition)" if proof["from_creation"] else ""
-    end = f" to {until:%Y-%m-%d %H:%M:%S}" if until is not None else ""
-    return f"Covered: {since:%Y-%m-%d %H:%M:%S}{begin}{end} UTC."
+    begin = " The partition was created then." if proof["from_creation"] else ""
+    return f"Covered: {period(since, until) if until is not None else f'from {moment(since)} on'}.{begin}"
 
 
 # cells

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from forensics.model.findings import timestamp
+from forensics.output.display_times import UTC, DisplayZone
 from forensics.views import proof as words
 from forensics.views.proof import Proof, Quote, Section, Shown, Skipped
 
@@ -22,7 +23,8 @@ LEAST_TEXT = 20
 """Columns of text in the narrowest terminal."""
 LISTED = 6
 """Premises that are listed."""
-COLUMNS = ("row", "UTC", "epoch", "leader", "election", "old log end", "new log end", "high watermark", "removed", "process", "log")
+TIME = "time"
+COLUMNS = ("row", TIME, "epoch", "leader", "election", "old log end", "new log end", "high watermark", "removed", "process", "log")
 RIGHT = frozenset({"row", "epoch"})
 GAP = "  "
 INDENT = "     "
@@ -38,9 +40,9 @@ def document(proof: Proof | None) -> dict[str, Any] | None:
     return {**proof, **times, "handovers": [words.of_timeline(r) for r in rows] if rows is not None else None}
 
 
-def lines(proof: Proof, console: Console, printable: Callable[[str], str], *, everything: bool) -> Iterator[Text]:
+def lines(proof: Proof, console: Console, printable: Callable[[str], str], *, everything: bool, zone: DisplayZone = UTC) -> Iterator[Text]:
     """The section "The proof" of a story."""
-    page = _Page(console, printable)
+    page = _Page(console, printable, zone)
     section = words.section(proof, None) if everything else words.section(proof)
     yield from page.hung("", f"The proof: {proof['verdict']}", "bold")
     yield from page.hung("", proof["why"])
@@ -55,8 +57,8 @@ def lines(proof: Proof, console: Console, printable: Callable[[str], str], *, ev
 
 
 class _Page:
-    def __init__(self, console: Console, printable: Callable[[str], str]) -> None:
-        self.console, self.printable = console, printable
+    def __init__(self, console: Console, printable: Callable[[str], str], zone: DisplayZone) -> None:
+        self.console, self.printable, self.zone = console, printable, zone
         self.width = max(LEAST_TEXT + len(INDENT), console.width)
 
     def hung(self, lead: str, text: str, style: str = "") -> Iterator[Text]:
@@ -68,24 +70,33 @@ class _Page:
 
     def table(self, section: Section, *, everything: bool) -> Iterator[Text]:
         rows = section.rows
-        cells = {row.row: _cells(row) for row in rows if isinstance(row, Shown)}
-        widths = [max(len(name), *(cell_len(c[n]) for c in cells.values()), 0) for n, name in enumerate(COLUMNS)]
+        columns = tuple(self._label(rows) if name == TIME else name for name in COLUMNS)
+        cells = {row.row: self._cells(row) for row in rows if isinstance(row, Shown)}
+        widths = [max(len(name), *(cell_len(c[n]) for c in cells.values()), 0) for n, name in enumerate(columns)]
         wide = sum(widths) + len(GAP) * (len(widths) - 1) <= self.width
         if wide:
-            yield Text(_line(COLUMNS, widths), style="bold")
+            yield Text(_line(columns, widths), style="bold")
         day: date | None = None
         for row in rows:
             if isinstance(row, Skipped):
                 yield from self.hung("... ", f"{row}; --all shows them", "dim")
                 continue
-            if row.at is not None and row.at.date() != day:
-                day = row.at.date()
+            if row.at is not None and self.zone.wall(row.at).date() != day:
+                day = self.zone.wall(row.at).date()
                 yield Text(str(day), style="bold")
             yield from [Text(_line(cells[row.row], widths))] if wide else self._block(row)
             yield from self._below(row, section, quoted=section.quoted and (row.on_bounds or everything))
 
+    def _label(self, rows: Sequence[Shown | Skipped]) -> str:
+        return self.zone.label([row.at for row in rows if isinstance(row, Shown) and row.at is not None])
+
+    def _cells(self, row: Shown) -> tuple[str, ...]:
+        at = self.zone.wall(row.at).strftime("%H:%M:%S.%f")[:-3] if row.at is not None else "unknown"
+        ends = (row.old_log_end, row.new_log_end, row.high_watermark)
+        return (str(row.row), at, row.epoch, row.leader, row.election, *ends, "; ".join(row.removed), row.process, row.log)
+
     def _block(self, row: Shown) -> Iterator[Text]:
-        number, at, *_ = _cells(row)
+        number, at, *_ = self._cells(row)
         leader = row.leader if " -> " in row.leader else f"broker {row.leader}"
         yield from self.hung(f"{number:>3}  ", f"{at} epoch {row.epoch}, {leader}, {row.election}", "bold")
         ends = (("old log end", row.old_log_end), ("new log end", row.new_log_end), ("high watermark", row.high_watermark))
@@ -120,12 +131,6 @@ class _Page:
             yield from self.hung("  - ", premise)
         if len(found) > LISTED:
             yield from self.hung("  - ", f"and {len(found) - LISTED} more; --json lists all")
-
-
-def _cells(row: Shown) -> tuple[str, ...]:
-    at = row.at.strftime("%H:%M:%S.%f")[:-3] if row.at is not None else "unknown"
-    ends = (row.old_log_end, row.new_log_end, row.high_watermark)
-    return (str(row.row), at, row.epoch, row.leader, row.election, *ends, "; ".join(row.removed), row.process, row.log)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

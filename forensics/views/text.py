@@ -17,7 +17,7 @@ from rich.text import Text
 
 from forensics.incidents.incidents import Incident
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import LEVELS, Evidence, Finding, began, counted, moment
+from forensics.model.findings import LEVELS, Evidence, Finding, began, counted, moment, some
 from forensics.output.display_times import DisplayZone
 from forensics.output.sanitise import clean
 from forensics.output.version import version
@@ -25,7 +25,6 @@ from forensics.views.document import Report
 from forensics.views.headline import BROKEN, EXCLUDED, FOUND, UNSETTLED
 from forensics.views.impact import broken, untouchable
 from forensics.views.losses import LostRange, by_kind, losses, spans_days
-from forensics.views.losses import line as loss_line
 from forensics.views.notes import notes
 from forensics.views.steps import next_steps
 from forensics.views.terminal import Line, hung, indent, put, rendered
@@ -312,7 +311,7 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     lines = [f"{verdict.title}. Of {counted(len(report.partitions))}: {numbers}."]
     if report.scope is not None:
         lines += report.scope.after()
-    lines += [f"{loss_line(r, report.zone)}." for r in losses(report.findings)[:COPIED]]
+    lines += [f"{heading} ({some(list(dict.fromkeys(r.name for r in own)))})." for heading, own in by_kind(losses(report.findings))]
     if causes := [i for i in report.incidents if i.severity != "info"]:
         lines.append(f"Cause: {causes[0].summary} ({began(causes[0].start, causes[0].start_latest)}).")
     lines += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]

@@ -23,7 +23,7 @@ from forensics.incidents.judging import INTERNAL, OF_VERDICT, STANDING, found_in
 from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Range, brokers_named
+from forensics.model.findings import Finding, Range, brokers_named, moment
 from forensics.model.partition.continuity import Gap, between
 from forensics.model.partition.order import file_order
 from forensics.model.partition.replicas import Removal, Replica
@@ -37,7 +37,6 @@ from forensics.views.story.step import IN_SYNC, LEADER, NONE, OUT, STORY, UNKNOW
 from forensics.views.story.words import (
     OF_DIRECTORIES,
     Wording,
-    clock,
     finding_words,
     found_again,
     ids,
@@ -435,7 +434,7 @@ class _Story:
         marks = sorted(s.at for s in self.timeline.states if s.at is not None)
         for (_, last), (first, _) in itertools.pairwise(spans):
             if first - last > SILENT and bisect_left(marks, last) < bisect_right(marks, first):
-                words = f"no line of broker {broker} from here to {clock(first)}: it logged nothing, or a file is missing"
+                words = f"no line of broker {broker} from here to {moment(first)}: it logged nothing, or a file is missing"
                 yield _gap(words, last, broker)
 
     def _silence_before(self, broker: int, first: datetime, begin: datetime) -> Iterator[Step]:
@@ -447,7 +446,7 @@ class _Story:
         missed = self.dropped(broker, last - SLACK, None)
         if missed is not None and end > last + AFTER:
             yield _gap(
-                f"no line of broker {broker} after {clock(last)}: it crashed, or its later log is missing", max(missed, last), broker
+                f"no line of broker {broker} after {moment(last)}: it crashed, or its later log is missing", max(missed, last), broker
             )
         elif end > last + SILENT:
             yield _gap(f"no line of broker {broker} after this", last, broker)

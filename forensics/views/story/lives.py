@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from forensics.model.cluster.availability import MISSED, SLACK, BrokerRun
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
+from forensics.model.findings import moment
 from forensics.views.story.step import Step, said
-from forensics.views.story.words import clock
 
 BEFORE = timedelta(minutes=5)
 """A start is shown with the loading of the partition's log that follows it; recovery of other logs may come between."""
@@ -67,7 +67,7 @@ class Lives:
         last = max(words, default=None)
         noticed = self.dropped(self.node.id, last - SLACK, event.at) if last is not None else None
         known = max((at for at in (noticed, last) if at is not None), default=event.at)
-        heard = f"last line {clock(last)}" if last is not None else "no line collected"
+        heard = f"last line {moment(last)}" if last is not None else "no line collected"
         if life.outcome == "stopped":
             words_said = f"broker {self.node.id} has stopped ({heard}), cleanly according to its next start"
             return Step(
@@ -80,7 +80,7 @@ class Lives:
                 down={self.node.id: True},
             )
         missed = ", noticed here" if noticed is not None else ""
-        words_said = f"broker {self.node.id} CRASHED: {heard}{missed}, restarts {clock(event.at)}"
+        words_said = f"broker {self.node.id} CRASHED: {heard}{missed}, restarts {moment(event.at)}"
         evidence = tuple(e for e in (life.last_seen, *life.evidence[-2:]) if e is not None)
         return Step(
             "broker-died",

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from forensics.model.findings import period
 from forensics.views.story.step import DOWN, MOST, MOST_OF_ALL, NONE, UNKNOWN, Step, Wanted, folded
-from forensics.views.story.words import clock
 
 
 def narrated(steps: Sequence[Step], wanted: Wanted) -> Iterator[dict[str, Any]]:
@@ -105,9 +105,7 @@ def _left_out(count: int, after: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _span(first: datetime, last: datetime) -> str:
-    if first.date() == last.date():
-        return f"{clock(first)} to {clock(last)}"
-    return f"{first:%Y-%m-%d} {clock(first)} to {last:%Y-%m-%d} {clock(last)}"
+    return period(first, last)
 
 
 def _aside(

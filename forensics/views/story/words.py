@@ -230,11 +230,6 @@ def ids(brokers: Collection[int] | None) -> str:
     return "[" + ", ".join(map(str, shown)) + (f", and {more} more" if more > 0 else "") + "]"
 
 
-def clock(at: datetime | None) -> str:
-    """Time of day as entries print it."""
-    return at.strftime("%H:%M:%S.%f")[:-3] if at is not None else "an unknown time"
-
-
 def _assignment(state: State, before: State) -> list[str]:
     clauses = []
     if state.adding and state.adding != before.adding:

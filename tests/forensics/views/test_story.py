@@ -137,7 +137,7 @@ def test_the_deaths_of_brokers_stand_before_what_follows_from_them() -> None:
     assert order == ["leader-change", "broker-died", "broker-died", "broker-died", "leader-change", "leader-change", "data-loss", "removal"]
     died = of(rows, "broker-died")[-1]
     assert lanes(died)[2] == "down"
-    assert "restarts 01:53:44.208" in died["text"]
+    assert "restarts 2026-11-21 01:53:44.208 UTC" in died["text"]
     removal = of(rows, "removal")[0]
     assert (removal["broker"], removal["text"]) == (2, "broker 2 TRUNCATES to 200: offsets 200–357 are gone from its log")
     assert removal["evidence"][0]["source"] == "broker-2/logs/server.log"
@@ -264,7 +264,7 @@ def test_a_broker_that_falls_silent_leaves_a_gap() -> None:
     story.isr(1, 30, [1], 1)
     story.isr(1, 90, [1, 3], 2)
     silent = [r for r in of(stories(table(story.files))["t-0"], "gap") if r["broker"] == 2]
-    assert [r["text"] for r in silent] == ["no line of broker 2 after 01:53:00.100: it crashed, or its later log is missing"]
+    assert [r["text"] for r in silent] == ["no line of broker 2 after 2026-11-21 01:53:00.100 UTC: it crashed, or its later log is missing"]
 
 
 def test_epochs_order_what_wrong_clocks_do_not() -> None:
