@@ -134,12 +134,15 @@ def window(since: When | None, until: When | None, cluster: Cluster) -> tuple[da
         return _complete(since), _complete(until)
     begin, last = (when.at(end) if when is not None else None for when in (since, until))
     if begin is not None and last is not None and begin > last:
-        raise click.UsageError(f"--since {begin:%Y-%m-%dT%H:%M:%SZ} is later than --until {last:%Y-%m-%dT%H:%M:%SZ}")
+        raise click.UsageError(f"--since {display_zone().iso(begin)} is later than --until {display_zone().iso(last)}")
     outside = [f"--since {since.text}"] if since is not None and begin is not None and begin > end else []
     outside += [f"--until {until.text}"] if until is not None and last is not None and firsts and last < min(firsts) else []
     if outside:
-        first = f"{min(firsts):%Y-%m-%d %H:%M:%S} to " if firsts else "until "
-        raise click.UsageError(f"{outside[0]} is outside of the evidence ({first}{end:%Y-%m-%d %H:%M:%S} UTC); give a time within")
+        zone = display_zone()
+        first = f"{zone.seconds(min(firsts))} to " if firsts else "until "
+        raise click.UsageError(
+            f"{outside[0]} is outside of the evidence ({first}{zone.seconds(end)} {zone.label([end])}); give a time within"
+        )
     return begin, last
 
 

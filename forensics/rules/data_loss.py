@@ -474,10 +474,10 @@ def _steps(group: Sequence[Statement]) -> Iterator[str]:
         f for f in group if f.confidence != "possible" and (f.salvageable is None or not f.salvageable.held or f.salvageable.missing)
     ]
     if missing:
-        whose = "producers that use acks=0 or acks=1" if missing[0].committed is False else "the producers"
-        others = " (producers with acks=all got an error or resent them)" if missing[0].committed is False else ""
+        weak = " that use acks=0 or acks=1" if missing[0].committed is False else ""
+        others = "; producers with acks=all got an error or resent the records" if missing[0].committed is False else ""
         extents = _extents([(f.name, f.offsets) for f in missing])
-        yield f"Ask {whose} of {extents} to resend the records that they wrote {_written(missing)}{others}."
+        yield f"Ask the producers of {extents}{weak} to resend the records that they wrote {_written(missing)}{others}."
 
 
 def _extents(ranges: Sequence[tuple[str, Sequence[Range]]]) -> str:

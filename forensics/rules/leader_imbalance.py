@@ -9,7 +9,7 @@ from typing import Any
 from forensics.model.cluster.balance import Ratio, limit, ratios, since
 from forensics.model.cluster.effective import Effective, effective, enabled
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import MAX_EVIDENCE, Aggregation, Evidence, Finding, Rule, brokers_named, quote, some
+from forensics.model.findings import MAX_EVIDENCE, Aggregation, Evidence, Finding, Rule, brokers_named, moment, quote, some
 from forensics.model.partition.placement import STATEMENT, STEPS
 
 MAX_PARTITIONS_NAMED = 8
@@ -42,7 +42,7 @@ def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence
         start=begun.at,
         summary=(
             f"broker {broker} does not lead {now.elsewhere} of its {now.preferred} preferred partitions: {now.ratio:.0%} "
-            f"(allowed: {bound:.0%}), since {f'{begun.at:%Y-%m-%d %H:%M:%S}Z' if begun.at else 'before the evidence begins'}"
+            f"(allowed: {bound:.0%}), since {moment(begun.at) if begun.at else 'before the evidence begins'}"
         ),
         explanation=(
             f"Broker {broker} is the preferred leader of {now.preferred} partitions. At the end of the evidence {brokers_named(leaders)} led {names} instead. "

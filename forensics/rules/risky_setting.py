@@ -14,7 +14,20 @@ from forensics.model.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, E
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import INTERNAL_TOPICS
 from forensics.model.cluster.versions import versions
-from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, Urgency, brokers_named, counted, quote, some
+from forensics.model.findings import (
+    LEVELS,
+    MAX_EVIDENCE,
+    Evidence,
+    Finding,
+    Rule,
+    Statement,
+    Urgency,
+    brokers_named,
+    counted,
+    moment,
+    quote,
+    some,
+)
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
 from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
 
@@ -400,7 +413,7 @@ def _topics(names: Sequence[str]) -> str:
 
 
 def _when(finding: Statement) -> str:
-    return f" at {at:%H:%M:%S}" if (at := finding.happened) is not None else ""
+    return f" at {moment(at)}" if (at := finding.happened) is not None else ""
 
 
 def _lost(finding: Statement, how: str = "") -> str:

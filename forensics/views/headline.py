@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.incidents.folding import hit, places
-from forensics.model.findings import Finding, counted, some
+from forensics.model.findings import Finding, counted, moment, some
 from forensics.proof.judgement import without_row
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 from forensics.views.impact import failures, unusable
@@ -173,6 +173,6 @@ def _whole(states: Partitions) -> list[str]:
     if late:
         where = "" if len(late) == intact else f" in {len(late)} of these partitions"
         when = max((at for at in late if at is not None), default=None)
-        begins = f" ({'at the latest ' if len({*late}) > 1 else ''}at {when:%Y-%m-%d %H:%M:%S} UTC)" if when is not None else ""
+        begins = f" ({'at the latest ' if len({*late}) > 1 else ''}at {moment(when)})" if when is not None else ""
         lines.append(f"Losses{where} before the evidence begins{begins} are unknown.")
     return lines

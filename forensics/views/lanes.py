@@ -189,7 +189,7 @@ class _Page:
 
     def _entry(self, row: Row) -> Iterator[Text]:
         style = STYLES.get(row["tone"], "")
-        wrapped = Text(SIGNS.get(row["tone"], "") + self.printable(row["text"] + _repeated(row)), style=style).wrap(
+        wrapped = Text(SIGNS.get(row["tone"], "") + self.printable(row["text"] + _repeated(row, self.zone)), style=style).wrap(
             self.console, self.text
         ) or [Text()]
         time = self.zone.wall(row["time"]).strftime("%H:%M:%S.%f")[:-3] if row["time"] is not None else ""
@@ -232,8 +232,8 @@ def _place(row: Row) -> str:
     return f"{e['source']}{where}"
 
 
-def _repeated(row: Row) -> str:
+def _repeated(row: Row, zone: DisplayZone) -> str:
     if row["repeats"] <= 1 or row["tone"] == "fold":
         return ""
-    until = f", until {row['last']:%H:%M:%S}" if row["last"] is not None and row["last"] != row["first"] else ""
+    until = f", until {zone.wall(row['last']):%H:%M:%S}" if row["last"] is not None and row["last"] != row["first"] else ""
     return f" ({row['repeats']} times{until})"

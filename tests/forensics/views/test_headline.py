@@ -58,7 +58,7 @@ CASES = [
         [state("intact"), state("intact", 1, begins=datetime(2026, 5, 1, 10)), state("tail-cut", 2, begins=datetime(2026, 5, 1, 11))],
         "excluded",
         "No committed record was lost: all 3 partitions are proven intact. "
-        "Losses in 2 of these partitions before the evidence begins (at the latest at 2026-05-01 11:00:00 UTC) are unknown.",
+        "Losses in 2 of these partitions before the evidence begins (at the latest at 2026-05-01 11:00:00.000 UTC) are unknown.",
     ),
     (
         [],
