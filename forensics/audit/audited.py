@@ -64,8 +64,8 @@ class Audit:
         """Summary of the results for a cluster, and the files of its tables. Raises Unreadable."""
         return self._json(f"{OWN}/{self.clusters[cluster]}")
 
-    def case(self, cluster: str) -> DatedCase:
-        """The case of a cluster. Raises Unreadable if the audit has no such cluster."""
+    def case(self, cluster: str, *, tolerant: bool = False) -> DatedCase:
+        """The case of a cluster. Raises Unreadable if the audit has no such cluster. `tolerant` as in Case."""
         if cluster not in self.clusters:
             names = ", ".join(sorted(self.clusters)[:20]) or "none"
             raise Unreadable(
@@ -76,4 +76,4 @@ class Audit:
             table: [{"date": day["date"], "file": table_file(table, cluster, day), "rows": day["rows"]} for day in days]
             for table, days in entry["tables"].items()
         }
-        return DatedCase(self.directory, entry["case"], files, with_records=self.manifest["settings"]["records"])
+        return DatedCase(self.directory, entry["case"], files, with_records=self.manifest["settings"]["records"], tolerant=tolerant)

@@ -122,9 +122,19 @@ def _digest(path: Path) -> str:
 class DatedCase(Case):
     """A cluster of an audit, opened as a case. `files`: the files of each table, relative to the directory, in the order of days."""
 
-    def __init__(self, directory: Path, manifest: dict[str, Any], files: Mapping[str, Sequence[DayFile]], *, with_records: bool) -> None:
+    added = (PLACE.name,)
+
+    def __init__(
+        self,
+        directory: Path,
+        manifest: dict[str, Any],
+        files: Mapping[str, Sequence[DayFile]],
+        *,
+        with_records: bool,
+        tolerant: bool = False,
+    ) -> None:
         self._manifest, self._days_of, self.with_records = manifest, files, with_records
-        super().__init__(directory)
+        super().__init__(directory, tolerant=tolerant)
 
     def _told(self) -> dict[str, Any]:
         return self._manifest
@@ -141,7 +151,7 @@ class DatedCase(Case):
         return [day["file"] for day in self._days_of[table.name]]
 
     def table(self, name: str, columns: Sequence[str] | None = None, topic: str | None = None) -> pa.Table:
-        if not self._days_of[name]:
+        if not self._days_of.get(name):
             return super().table(name, columns, topic)
         placed = super().table(name, None if columns is None else [*columns, PLACE.name], topic)
         return placed.sort_by(PLACE.name).drop_columns([PLACE.name])

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from forensics.case.columns import adapted
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import NAME, OF_REPORT, OF_VERDICT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
@@ -57,9 +58,13 @@ class Case:
 
     with_records = True
     """Whether log records were kept."""
+    added: Sequence[str] = ()
+    """Columns of the files besides those of a table."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, directory: Path, *, tolerant: bool = False) -> None:
+        """`tolerant`: tables and columns may be those of another version of the tool with this schema. What the case lacks is then empty or
+        null, and what this version does not know is ignored."""
+        self.directory, self.tolerant = directory, tolerant
         with self._readable(MANIFEST):
             self.manifest: dict[str, Any] = self._told()
         if (schema := self.manifest.get("schema")) != SCHEMA:
@@ -86,13 +91,15 @@ class Case:
 
     def _tables(self) -> list[Table]:
         """The tables that this case must have."""
+        if self.tolerant:
+            return [table for table in TABLES if table.name in self.manifest["tables"]]
         return [table for table in TABLES if table.name != PROOF or self.with_proof]
 
     def _check(self, name: str, schema: pa.Schema, rows: int) -> None:
         if not (path := self.directory / name).exists():
             raise Unreadable(f"{self.directory}: the case is incomplete: {name} is missing; analyze the evidence again")
         with self._readable(name), pq.ParquetFile(path) as file:
-            if not file.schema_arrow.equals(schema):
+            if not self.tolerant and not file.schema_arrow.equals(schema):
                 made = self.manifest["tool"]["version"]
                 raise Unreadable(
                     f"{path}: the columns are those of version {made} of the tool; use that version, or analyze the evidence again"
@@ -116,7 +123,8 @@ class Case:
         """The table, or its row groups that may hold a topic."""
         table = BY_NAME[name]
         wanted = _stored(columns)
-        found = [self._rows(file, table, wanted, topic) for file in self._files(table)]
+        files = self._files(table) if not self.tolerant or name in self.manifest["tables"] else ()
+        found = [self._rows(file, table, wanted, topic) for file in files]
         known = table.known(pa.concat_tables(found or [table.schema.empty_table()]))
         return known.select(columns) if columns is not None else known
 
@@ -126,7 +134,11 @@ class Case:
             if topic is not None:
                 at = table.schema.get_field_index("topic")
                 groups = [g for g in groups if _may_hold(file.metadata.row_group(g).column(at).statistics, topic)]
-            return file.read_row_groups(groups, columns=columns)
+            if not self.tolerant:
+                return file.read_row_groups(groups, columns=columns)
+            names = columns if columns is not None else [*table.schema.names, *self.added]
+            there = [name for name in names if name in file.schema_arrow.names]
+            return adapted(file.read_row_groups(groups, columns=there), names, table.schema)
 
     def batches(self, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The table, a piece at a time."""

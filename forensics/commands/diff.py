@@ -82,7 +82,7 @@ def compare(before: str, after: str) -> DiffReport:
     from forensics.views.diff import DiffReport
 
     paths = [Path(path) for path in (before, after)]
-    cases = [kept_case(path, of_one=any(map(is_audit, paths))) for path in paths]
+    cases = [kept_case(path, of_one=any(map(is_audit, paths)), tolerant=True) for path in paths]
     found = difference(*map(_side, cases))
     cluster = chosen_cluster()
     words = ("--cluster", cluster) if cluster is not None else ()

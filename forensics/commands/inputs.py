@@ -322,9 +322,9 @@ def open_case(path: str) -> CaseInput:
     return CaseInput(kept_case(Path(path)))
 
 
-def kept_case(path: Path, *, of_one: bool = False) -> Case:
+def kept_case(path: Path, *, of_one: bool = False, tolerant: bool = False) -> Case:
     """The same without loading the cluster again. `of_one`: --cluster is meant for another path, and is ignored if this is the case of one
-    cluster."""
+    cluster. `tolerant` as in Case."""
     from forensics.audit.audited import Audit, is_audit
     from forensics.case.read import Case, is_case
 
@@ -333,10 +333,10 @@ def kept_case(path: Path, *, of_one: bool = False) -> Case:
         audit = Audit(path)
         if cluster is None:
             raise Unusable(f"{path}: the audit has {len(audit.clusters)} clusters; choose one with --cluster NAME")
-        return audit.case(cluster)
+        return audit.case(cluster, tolerant=tolerant)
     if not is_case(path):
         what = "this is not a case" if path.exists() else "no such directory"
         raise Unusable(f"{path}: {what}; give a case, which `kafka-forensics analyze PATH --case DIR` makes")
     if cluster is not None and not of_one:
         raise Unusable(f"{path}: --cluster needs the tables of an audit, and this is the case of one cluster; leave out --cluster")
-    return Case(path)
+    return Case(path, tolerant=tolerant)

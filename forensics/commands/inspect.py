@@ -57,11 +57,8 @@ def command(
     found = open_input(paths, timezone, clock_offsets, master, Progress())
     conclusion = conclude(VERDICTS.empty_table(), found.cluster)
     report = Report(found.cluster, conclusion.findings, conclusion.partitions, command=("inspect", *found.paths))
-    if json_file is not None:
-        document = {k: v for k, v in report.document(proof=False).items() if k in ("schema", "tool", "evidence", "cluster")}
-        text = encoded(document, indent=1) + "\n"
-        if write_text(text, json_file):
-            return
+    if json_file is not None and write_text(encoded(report.inventory(), indent=1) + "\n", json_file):
+        return
     from forensics.views.terminal import put, rendered
 
     out = console()

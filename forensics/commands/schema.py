@@ -63,8 +63,8 @@ def schemas() -> Mapping[str, Callable[[], Schema]]:
     from forensics.audit.table_schema import audit_row
     from forensics.case.table_schema import row, tables
     from forensics.case.tables import BY_NAME
-    from forensics.views.document_schema import clusters, difference, report
+    from forensics.views.document_schema import clusters, difference, inventory, report
 
-    documents = {"report": report, "diff": difference, "clusters": clusters}
+    documents = {"report": report, "inventory": inventory, "clusters": clusters, "diff": difference}
     of_audit = {f"audit-{name}": partial(audit_row, name) for name in BY_NAME}
     return {**documents, **{name: partial(row, name) for name in tables()}, **of_audit}

@@ -33,6 +33,7 @@ from forensics.views.scope import Scope
 from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/report/1"
+INVENTORY = "kafka-forensics/inventory/1"
 
 WANTED = {
     "server-log": "broker logs (server.log and its rotated files)",
@@ -182,6 +183,11 @@ class Report:
             "incidents": [_incident(i, self.cluster) for i in self.incidents],
             "findings": [_finding(f, self.cluster) for f in self.findings],
         }
+
+    def inventory(self) -> dict[str, Any]:
+        """What was collected, schema kafka-forensics/inventory/1: parts of the report, without verdicts."""
+        whole = self.document(proof=False)
+        return {"schema": INVENTORY, **{name: whole[name] for name in ("tool", "evidence", "cluster")}}
 
     def json(self) -> str:
         return dumped(self.document()) + "\n"

@@ -48,6 +48,7 @@ from forensics.rules import RULES
 from forensics.views.clusters import NOT_JUDGED
 from forensics.views.clusters import SCHEMA as CLUSTERS
 from forensics.views.diff import SCHEMA as DIFF
+from forensics.views.document import INVENTORY
 from forensics.views.document import SCHEMA as REPORT
 from forensics.views.headline import EXCLUDED, FOUND, UNSETTLED
 from parsers.sniff import KINDS as FILES
@@ -118,6 +119,12 @@ def report() -> Schema:
     return document(REPORT, "Report of kafka-forensics", body)
 
 
+def inventory() -> Schema:
+    """The schema of what was collected, without verdicts."""
+    body = record({"schema": {"const": INVENTORY}, "tool": TOOL, "evidence": _evidence(), "cluster": _cluster()})
+    return document(INVENTORY, "Inventory of kafka-forensics", body)
+
+
 def clusters() -> Schema:
     """The schema of the summary of an audit."""
     known = {
@@ -159,7 +166,7 @@ def difference() -> Schema:
     finding = record(
         {
             "id": ID,
-            "kind": KIND,
+            "kind": described(TEXT, "a kind of finding; an older case may have one that this version no longer has"),
             "severity": SEVERITY,
             "confidence": CONFIDENCE,
             "partitions": listed(record({"topic": TEXT, "partition": nullable(INTEGER), "offsets": RANGES})),

@@ -111,9 +111,11 @@ def test_rows_of_a_case_and_of_parquet_are_what_the_schemas_say(name: str, tmp_p
         assert len(rows) or schema in ("records", "measures")
 
 
-def test_the_difference_between_two_cases_is_what_its_schema_says(tmp_path: Path) -> None:
+def test_a_difference_and_an_inventory_are_what_their_schemas_say(tmp_path: Path) -> None:
     for name in NAMES[1:]:
         make(tmp_path / f"{name}.case", local.events_of(BUNDLES / f"{name}.tar.gz"))
     done = CliRunner().invoke(cli, ["diff", *(str(tmp_path / f"{name}.case") for name in NAMES[1:]), "--json", "-"])
     assert violations("diff", [json.loads(done.stdout)]) == []
+    inspected = CliRunner().invoke(cli, ["inspect", str(tmp_path / f"{NAMES[1]}.case"), "--json", "-"])
+    assert violations("inventory", [json.loads(inspected.stdout)]) == []
     assert validator("diff").is_valid({}) is False

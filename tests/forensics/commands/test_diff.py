@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
@@ -201,3 +203,34 @@ def test_the_tool_and_its_options_are_compared(cases: tuple[str, str], tmp_path:
 def test_fail_on_new(level: str, code: int, cases: tuple[str, str]) -> None:
     """Less evidence leaves verdicts open, and adds no critical finding."""
     assert run(*cases[::-1], "--fail-on-new", level).exit_code == code
+
+
+def older(directory: Path) -> None:
+    """Changes a case into one of a version that had fewer columns and tables, and one more column."""
+
+    def without_new_fields(kind: pa.DataType) -> pa.DataType:
+        if pa.types.is_list(kind):
+            return pa.list_(without_new_fields(kind.value_type))
+        if pa.types.is_struct(kind):
+            return pa.struct([f.with_type(without_new_fields(f.type)) for f in kind if f.name not in ("written", "records", "clients")])
+        return kind
+
+    file = directory / "findings.parquet"
+    rows = pq.read_table(file)
+    schema = pa.schema([pa.field(f.name, without_new_fields(f.type)) for f in rows.schema if f.name not in ("written", "start_latest")])
+    former = pa.Table.from_pylist([{**row, "of_old": 1} for row in rows.to_pylist()], schema=schema.append(pa.field("of_old", pa.int8())))
+    pq.write_table(former, file)
+    (directory / "offsets.parquet").unlink()
+    manifest = json.loads((directory / "case.json").read_text())
+    del manifest["tables"]["offsets"]
+    (directory / "case.json").write_text(json.dumps(manifest))
+
+
+def test_a_case_of_another_version_with_other_columns_can_be_compared(cases: tuple[str, str], tmp_path: Path) -> None:
+    former = shutil.copytree(cases[1], tmp_path / "older.case")
+    older(former)
+    assert CliRunner().invoke(cli, ["report", str(former)]).exit_code == 2, "other commands need every column"
+    found = json.loads(run(str(former), cases[1], "--json", "-").stdout)
+    assert found["partitions"]["changed"] == [] and found["findings"]["new"] == [] == found["findings"]["gone"]
+    assert {name for c in found["findings"]["changed"] for name in c["fields"]} == {"start_latest"}
+    assert found["findings"]["same"] > 10
