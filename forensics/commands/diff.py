@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 @click.option(
     "--fail-on-new",
     type=click.Choice((*LEVELS, *VERDICTS)),
-    metavar="LEVEL",
-    help=f"Exit with code 1 if a finding of at least this severity is new or was less severe before: {', '.join(LEVELS)}; or if a partition "
-    f"has this verdict and had not before: {', '.join(VERDICTS)}.",
+    metavar="LEVEL|VERDICT",
+    help=f"Exit with code 1 if a finding of at least this severity is new or was less severe before ({', '.join(LEVELS)}); or if a partition "
+    "is now lost and was not before (lost), or is now lost or unknown and was neither before (unknown).",
 )
 def command(before: str, after: str, json_file: str | None, markdown_file: str | None, fail_on_new: str | None) -> None:
     """Show what changed between two cases.

@@ -14,6 +14,7 @@ from typing import Any
 from forensics.incidents.folding import hit, places
 from forensics.model.cluster.facts import Node
 from forensics.model.findings import LEVELS, Finding, Place, timestamp
+from forensics.proof.verdict import LOST, UNKNOWN
 from forensics.thresholds import SAME_INCIDENT
 from forensics.tools.custody import Compared, Sealed, compare
 
@@ -96,9 +97,10 @@ class Difference:
         return [f for f in (*self.new_findings, *raised) if LEVELS.index(f.severity) >= least]
 
     def became(self, verdict: str) -> list[Partition]:
-        """Partitions with this verdict now that had another one before, or were not in the case."""
-        changed = [c.partition for c in self.verdicts if c.after == verdict]
-        return sorted([*changed, *(name for name, own in self.new_partitions if own == verdict)])
+        """Partitions that are now lost (or unknown, if that is the verdict) and were neither before, or were not in the case."""
+        bad = (LOST,) if verdict == LOST else (LOST, UNKNOWN)
+        changed = [c.partition for c in self.verdicts if c.after in bad and c.before not in bad]
+        return sorted([*changed, *(name for name, own in self.new_partitions if own in bad)])
 
 
 def difference(before: Side, after: Side) -> Difference:

@@ -123,7 +123,22 @@ def test_partitions_brokers_and_files() -> None:
     assert [(node, [(f.name, f.before, f.after) for f in fields]) for node, fields in found.nodes] == [(1, [("version", "2.8.2", "3.9.1")])]
     assert ([n.id for n in found.new_nodes], [n.id for n in found.gone_nodes]) == ([3], [2])
     assert {c.path: c.state for c in found.files} == {"a/server.log": "changed", "b/x.log": "missing", "c/y.log": "additional"}
-    assert (found.became("lost"), found.became("intact"), found.became("unknown")) == ([("t", 3)], [("t", 1)], [])
+    assert (found.became("lost"), found.became("unknown")) == ([("t", 3)], [("t", 3)])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "levels"),
+    [
+        ("intact", "lost", {"lost", "unknown"}),
+        ("unknown", "lost", {"lost"}),
+        ("tail-cut", "unknown", {"unknown"}),
+        ("lost", "unknown", set()),
+        ("lost", "intact", set()),
+    ],
+)
+def test_a_verdict_counts_as_new_if_it_was_better_before(before: str, after: str, levels: set[str]) -> None:
+    found = difference(side(verdicts={0: before}), side(verdicts={0: after}))
+    assert {level for level in ("lost", "unknown") if found.became(level)} == levels
 
 
 @pytest.mark.parametrize(("skew", "differs"), [(900, False), (1100, True)])
