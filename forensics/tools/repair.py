@@ -89,8 +89,33 @@ class Plan:
 
 
 def plan(partitions: Sequence[Partition], brokers: Sequence[Broker], *, limit: float = LIMIT) -> Plan:
-    """The plan for a cluster in this state. The same input gives the same plan."""
-    return _Planner(partitions, brokers, limit).plan()
+    """The plan for a cluster in this state. The same input gives the same plan. Changes for the balance are left out if a broker would
+    lead a smaller share of its preferred partitions, or the numbers of led partitions would differ more."""
+    plain = _Planner(partitions, brokers, limit, frozenset()).plan()
+    why: list[str] = []
+    for kinds in (frozenset({MOVE, REORDER}), frozenset({MOVE})):
+        balanced = _Planner(partitions, brokers, limit, kinds).plan()
+        worse = _worse(plain.after, balanced.after, limit)
+        if not worse:
+            break
+        why = why or worse
+    chosen = plain if worse else balanced
+    if why:
+        chosen.refusals.append(Refusal("preferred leaders are not evened out", "; ".join(why)))
+    return chosen
+
+
+def _worse(before: Sequence[Load], after: Sequence[Load], limit: float) -> list[str]:
+    """What would be worse, in words."""
+    worse = [
+        f"broker {b.broker} would miss {a.imbalance:.0%} of the partitions that it should lead, instead of {b.imbalance:.0%}"
+        for b, a in zip(before, after, strict=True)
+        if a.imbalance > max(b.imbalance, limit)
+    ]
+    spreads = [max((x.leads for x in loads), default=0) - min((x.leads for x in loads), default=0) for loads in (before, after)]
+    if spreads[1] > spreads[0]:
+        worse.append(f"brokers would differ by {spreads[1]} led partitions, instead of {spreads[0]}")
+    return worse
 
 
 def loads(partitions: Iterable[Partition], brokers: Iterable[Broker]) -> list[Load]:
@@ -140,7 +165,8 @@ Key = tuple[str, int]
 class _Planner:
     """The table while it is planned. `now`: the assignment of each partition, which a reassignment changes at most once."""
 
-    def __init__(self, partitions: Sequence[Partition], brokers: Sequence[Broker], limit: float) -> None:
+    def __init__(self, partitions: Sequence[Partition], brokers: Sequence[Broker], limit: float, balance: frozenset[str]) -> None:
+        self.balance = balance
         self.brokers = sorted(brokers, key=lambda b: b.id)
         self.limit = limit
         self.given = sorted(partitions, key=lambda p: (p.topic, p.partition))
@@ -162,8 +188,10 @@ class _Planner:
         self._unknown()
         self._replace_gone()
         if self._may_balance():
-            self._even_out_replicas()
-            self._even_out_preferred()
+            if MOVE in self.balance:
+                self._even_out_replicas()
+            if REORDER in self.balance:
+                self._even_out_preferred()
         for kind in REASSIGNMENTS:
             self._step(kind, (self._change(key) for key, k in sorted(self.kinds.items()) if k == kind))
         self._elect_preferred()

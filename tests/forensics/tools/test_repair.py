@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from forensics.model.cluster.versions import parsed
 from forensics.tools.kafka_tools import MAX_BYTES, File, Tools, election_files, reassignment_files
 from forensics.tools.repair import (
+    LIMIT,
     MOVE,
     PREFERRED,
     PREFERRED_AFTER,
@@ -123,6 +124,31 @@ def test_applied_it_repairs_what_it_names_and_nothing_is_less_even(cluster: tupl
             assert then[0] >= before[0], name
     now = plan(list(after.values()), brokers)
     assert now.of(PREFERRED) is None or set(changes(now, PREFERRED)) <= {p.partition for p in table if p.moving}, "once is enough"
+
+
+@settings(max_examples=200)
+@given(clusters())
+def test_no_broker_leads_less_of_what_it_should_lead_for_the_sake_of_balance(cluster: tuple[list[Partition], list[Broker]]) -> None:
+    found = plan(*cluster)
+    if found.of(REPLACE) is None:
+        assert not [(b, a) for b, a in zip(found.before, found.after, strict=True) if a.imbalance > max(b.imbalance, LIMIT)]
+
+
+def test_leaders_are_not_evened_out_while_a_broker_cannot_lead_what_it_should() -> None:
+    """Broker 1 should lead four partitions, and is not in sync in one of them."""
+    table = [
+        part(0, (1, 2, 3)),
+        part(1, (1, 2, 3)),
+        part(2, (1, 2, 3)),
+        part(3, (1, 3, 2), 3, (3, 2)),
+        part(4, (2, 1, 3)),
+        part(5, (3, 1, 2)),
+    ]
+    found = plan(table, living(1, 2, 3))
+    assert found.steps == [] and found.before == found.after
+    assert [r.why for r in found.refusals if r.what == "preferred leaders are not evened out"] == [
+        "broker 1 would miss 50% of the partitions that it should lead, instead of 25%"
+    ]
 
 
 @settings(max_examples=100)
