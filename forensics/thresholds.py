@@ -79,6 +79,8 @@ SAME_FETCH_FAILURE = timedelta(minutes=5)
 """A fetcher tries again every replica.fetch.backoff.ms (a second), but a stuck leader may hold an attempt for several request timeouts."""
 NO_QUORUM = timedelta(seconds=10)
 """An ordinary election of the metadata quorum ends within this time."""
+NO_QUORUM_AT_START = timedelta(minutes=1)
+"""Controllers that are started one after the other have a majority within this time."""
 REFUSED_REPEATEDLY = 3
 """A leader that was replaced retries an ISR change once or twice before it learns that, and a follower a fetch."""
 

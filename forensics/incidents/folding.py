@@ -7,7 +7,7 @@ many (rules), or how many lines a screen has (forensics.views).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -24,9 +24,9 @@ from forensics.model.findings import (
     Rule,
     Statement,
     Written,
-    brokers_named,
     counted,
     moment,
+    nodes_named,
     some,
 )
 from forensics.thresholds import MAX_SEPARATE_EVENTS
@@ -34,11 +34,14 @@ from forensics.thresholds import MAX_SEPARATE_EVENTS
 IncidentOf = Callable[[Statement], str | None]
 
 
-def folded(findings: Sequence[Statement], rule: Rule, incident_of: IncidentOf = lambda f: f.incident) -> list[Finding]:
-    """The findings of one rule in one cluster, each with its incident. Those of one event become one, as the rule declares."""
+def folded(
+    findings: Sequence[Statement], rule: Rule, incident_of: IncidentOf = lambda f: f.incident, controllers: Collection[int] = ()
+) -> list[Finding]:
+    """The findings of one rule in one cluster, each with its incident. Those of one event become one, as the rule declares.
+    `controllers`: the nodes that are only controllers."""
     if rule.many is None:
         return [_whole(f, incident_of(f)) for f in findings]
-    merged = _by_event(findings, rule.many, incident_of)
+    merged = _by_event(findings, rule.many, incident_of, controllers)
     return _recurring(merged) if rule.many.recurs else merged
 
 
@@ -46,7 +49,7 @@ def _whole(f: Statement, incident: str | None) -> Finding:
     return f.whole if f.incident == incident else replace(f.whole, incident=incident)
 
 
-def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: IncidentOf) -> list[Finding]:
+def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: IncidentOf, controllers: Collection[int]) -> list[Finding]:
     groups: dict[Hashable, list[Statement]] = defaultdict(list)
     for f in _worst(findings, many) if many.worst else findings:
         incident = None if many.whenever else incident_of(f)
@@ -59,7 +62,7 @@ def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: Inc
             runs = [group] if incident is not None or many.whenever else _runs(group)
             merged.extend(f for run in runs for f in _one(run, many, incident_of))
         elif incident is not None and len(group) > MAX_SEPARATE_EVENTS:
-            merged.append(_of_brokers(group, many, incident))
+            merged.append(_of_brokers(group, many, incident, controllers))
         else:
             merged.extend(_whole(f, incident_of(f)) for f in group)
     return merged
@@ -207,7 +210,7 @@ def _evidence(group: Sequence[Statement]) -> tuple[Evidence, ...]:
     return tuple(dict.fromkeys((*pieces[0][: MAX_EVIDENCE // 2], *turns)))[:MAX_EVIDENCE]
 
 
-def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | None) -> Finding:
+def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | None, controllers: Collection[int]) -> Finding:
     """Merges what one event did to several brokers."""
     first = _whole(group[0], incident)
     brokers = _brokers(group)
@@ -218,8 +221,8 @@ def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | N
         start=_start(group),
         start_latest=_start_latest(group),
         end=_end(group),
-        summary=f"{brokers_named(brokers)}{words}",
-        explanation=f"Of {brokers_named(first.brokers)}: {first.explanation}",
+        summary=f"{nodes_named(brokers, controllers)}{words}",
+        explanation=f"Of {nodes_named(first.brokers, controllers)}: {first.explanation}",
         next_steps=tuple(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
         evidence=_evidence(group),
     )

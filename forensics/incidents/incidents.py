@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import itemgetter
@@ -21,7 +21,7 @@ from typing import NamedTuple
 from forensics.incidents.folding import folded, hit, places
 from forensics.incidents.ranking import urgency
 from forensics.model.cluster.availability import DETECTION, SLACK
-from forensics.model.findings import LEVELS, Finding, Rule, Statement, brokers_named, counted, moment, offsets_in
+from forensics.model.findings import LEVELS, Finding, Rule, Statement, counted, moment, nodes_named, offsets_in
 from forensics.proof.aftermath import sentences
 from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
 
@@ -68,27 +68,38 @@ class _Group:
     id: str
     kind: str
     roots: tuple[_Root, ...]
+    plan: Statement | None = None
+    """The planned change that explains the roots."""
 
     @property
     def brokers(self) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(b for r in self.roots for b in r.brokers))
+        return tuple(dict.fromkeys((*(self.plan.brokers if self.plan is not None else ()), *(b for r in self.roots for b in r.brokers))))
+
+    @property
+    def first(self) -> Statement:
+        """Its first cause."""
+        return self.plan or self.roots[0].cause
 
     @property
     def end(self) -> datetime | None:
-        return None if any(r.end is None for r in self.roots) else max(r.end for r in self.roots if r.end is not None)
+        ends = [r.end for r in self.roots] + ([self.plan.end] if self.plan is not None else [])
+        return None if None in ends else max(at for at in ends if at is not None)
 
 
-def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]) -> tuple[list[Finding], list[Incident]]:
-    """The findings of one cluster, given by kind, folded, each with its incident; and the incidents, worst first."""
-    causes = {r.kind: r for r in rules if r.root is not None}
+def incidents(
+    findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule], controllers: Collection[int] = ()
+) -> tuple[list[Finding], list[Incident]]:
+    """The findings of one cluster, given by kind, folded, each with its incident; and the incidents, worst first. `controllers`: the nodes
+    that are only controllers."""
+    causes = {r.kind: r for r in rules if r.root is not None or r.plan}
     groups = _groups(findings, causes)
-    roots = {r.cause: g.id for g in groups for r in g.roots}
+    roots = {c: g.id for g in groups for c in (*(r.cause for r in g.roots), *([g.plan] if g.plan is not None else []))}
     events = _BrokerEvents(groups)
 
     def incident_of(f: Statement) -> str | None:
         return (roots.get(f) if f.kind in causes else None) or events.followed(f)
 
-    by_kind = [folded(findings[rule.kind], rule, incident_of) for rule in rules if rule.kind in findings]
+    by_kind = [folded(findings[rule.kind], rule, incident_of, controllers) for rule in rules if rule.kind in findings]
     declared = {rule.kind: rule for rule in rules}
     merged = [f for same_kind in sorted(filter(None, by_kind), key=_gravity) for f in same_kind]
     merged.sort(key=lambda f: urgency(f, declared[f.kind]))
@@ -97,7 +108,7 @@ def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]
         if f.incident is not None:
             by_incident[f.incident].append(f)
     # incidents whose findings were folded into a recurring one are left out
-    found = [_incident(group, members, causes) for group in groups if (members := by_incident[group.id])]
+    found = [_incident(group, members, causes, controllers) for group in groups if (members := by_incident[group.id])]
     return merged, sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
 
 
@@ -173,12 +184,30 @@ def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Ru
         _Root(f.brokers if f.partition is None else f.brokers[:1], _counted_from(f.start, f.start_latest), _over(f, returns), f)
         for kind, rule in causes.items()
         for f in findings.get(kind, ())
+        if rule.root is not None
         if f.start is not None and f.brokers and (not rule.root_causes or f.cause in rule.root_causes)
     ]
     roots.sort(key=lambda r: (r.start, r.cause.kind, r.brokers))
-    stops = [r for r in roots if r.cause.kind == STOP]
+    plans = [f for kind, rule in causes.items() if rule.plan for f in findings.get(kind, ()) if f.start is not None]
+    planned = _planned([r for r in roots if r.cause.kind == STOP], sorted(plans, key=_start))
+    stops = [r for r in roots if r.cause.kind == STOP and r not in {x for own in planned.values() for x in own}]
     found = [*_one_incident([r for r in roots if r.cause.kind != STOP], _during), *_one_incident(stops, _next)]
-    return [_Group(_id(group), _kind(group), tuple(group)) for group in found]
+    return [
+        *(_Group(_id(own, plan), plan.kind, tuple(own), plan) for plan, own in planned.items()),
+        *(_Group(_id(group), _kind(group), tuple(group)) for group in found),
+    ]
+
+
+def _planned(stops: Sequence[_Root], plans: Sequence[Statement]) -> dict[Statement, list[_Root]]:
+    """The clean stops of each planned change: those of its nodes from its beginning to its end."""
+    found: dict[Statement, list[_Root]] = {plan: [] for plan in plans}
+    for stop in stops:
+        for plan in plans:
+            within = _start(plan) - SLACK <= stop.start and (plan.end is None or stop.start <= plan.end + SLACK)
+            if within and set(stop.brokers) <= set(plan.brokers):
+                found[plan].append(stop)
+                break
+    return found
 
 
 def _counted_from(start: datetime, latest: datetime | None) -> datetime:
@@ -199,8 +228,9 @@ def _kind(roots: Sequence[_Root]) -> str:
     return ROLLING if first == STOP and len({b for r in roots for b in r.brokers}) > 1 else first
 
 
-def _id(roots: Sequence[_Root]) -> str:
-    return hashlib.sha256("|".join(sorted(r.cause.id for r in roots)).encode()).hexdigest()[:12]
+def _id(roots: Sequence[_Root], plan: Statement | None = None) -> str:
+    causes = [*(r.cause for r in roots), *([plan] if plan is not None else [])]
+    return hashlib.sha256("|".join(sorted(c.id for c in causes)).encode()).hexdigest()[:12]
 
 
 def _over(f: Statement, back: Mapping[tuple[int, str | None], Sequence[Statement]]) -> datetime | None:
@@ -239,22 +269,22 @@ def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Roo
     return groups
 
 
-def _incident(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule]) -> Incident:
+def _incident(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule], controllers: Collection[int]) -> Incident:
     impact = "; ".join(_impact(members))
-    what = _what(group, causes)
+    what = _what(group, members, causes, controllers)
     sentences_of_losses = sentences((f, p) for f in members if f.kind == "data-loss" for p in places(f))
     return Incident(
         id=group.id,
         kind=group.kind,
         severity=max((f.severity for f in members), key=LEVELS.index),
         brokers=group.brokers,
-        start=group.roots[0].cause.start,
-        start_latest=group.roots[0].cause.start_latest,
+        start=group.first.start,
+        start_latest=group.first.start_latest,
         end=group.end,
         summary=f"{what}: {impact or 'no significant impact'}",
         explanation=" ".join(
             (
-                f"{what}{_between(group)}.",
+                f"{what}{_between(group, controllers)}.",
                 f"Impact: {impact}." if impact else "No significant impact.",
                 *_ending(group, members),
                 *sentences_of_losses,
@@ -264,12 +294,12 @@ def _incident(group: _Group, members: Sequence[Finding], causes: Mapping[str, Ru
     )
 
 
-def _between(group: _Group) -> str:
+def _between(group: _Group, controllers: Collection[int]) -> str:
     """When the first cause was, if the evidence leaves a span of time."""
-    first = group.roots[0].cause
+    first = group.first
     if first.start_latest is None:
         return ""
-    return f"{f' ({brokers_named(first.brokers)})' if len(group.roots) > 1 else ''} {first.when}"
+    return f"{f' ({nodes_named(first.brokers, controllers)})' if len(group.roots) > 1 else ''} {first.when}"
 
 
 def _ending(group: _Group, members: Sequence[Finding]) -> Iterator[str]:
@@ -279,8 +309,10 @@ def _ending(group: _Group, members: Sequence[Finding]) -> Iterator[str]:
         yield f"Ended: {moment(group.end)}."
 
 
-def _what(group: _Group, causes: Mapping[str, Rule]) -> str:
-    """The brokers and what happened to them, by time."""
+def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule], controllers: Collection[int]) -> str:
+    """The planned change; else the nodes and what happened to them, by time."""
+    if (planned := next((f.summary for f in members if group.plan is not None and f.kind == group.kind), None)) is not None:
+        return f"{planned[:1].upper()}{planned[1:]}"
     befell: dict[int, dict[str, None]] = defaultdict(dict)
     for root in group.roots:
         for broker in root.brokers:
@@ -289,7 +321,7 @@ def _what(group: _Group, causes: Mapping[str, Rule]) -> str:
     for broker, words in befell.items():
         alike[tuple(words)].append(broker)
     parts = [
-        f"{brokers_named(brokers)} {_listed(words)}{' one after the other' if group.kind == ROLLING else ''}"
+        f"{nodes_named(brokers, controllers)} {_listed(words)}{' one after the other' if group.kind == ROLLING else ''}"
         for words, brokers in alike.items()
     ]
     what = "; ".join(parts)
@@ -319,8 +351,14 @@ def _impact(members: Sequence[Finding]) -> Iterator[str]:
     for kind, words in _STATES:
         if affected := hit(f for f in members if f.kind == kind):
             yield words.format(counted(len(affected)))
-    if any(f.kind == "controller-change" for f in members):
+    yield from (f"the metadata quorum had no leader for {_seconds(f)}" for f in members if f.kind == "quorum-lost")
+    if any(f.kind == "controller-change" and len(f.brokers) > 1 for f in members):
         yield "another controller"
+
+
+def _seconds(f: Statement) -> str:
+    since = f.start_latest or f.start
+    return f"{(f.end - since).total_seconds():.1f} s" if f.end is not None and since is not None else "the rest of the evidence"
 
 
 def _impact_of_losses(losses: Sequence[Finding]) -> Iterator[str]:

@@ -178,7 +178,7 @@ def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[li
     for rule in RULES:
         if rule.post_rule is not None:
             found.add([weakened(f, cluster) for f in rule.post_rule(cluster, with_facts(partitions, rule.facts), found)])
-    findings, found_incidents = incidents(found, RULES)
+    findings, found_incidents = incidents(found, RULES, cluster.controllers)
     if not cluster.number:
         return findings, found_incidents
     return [replace(f, cluster=cluster.number) for f in findings], [replace(i, cluster=cluster.number) for i in found_incidents]

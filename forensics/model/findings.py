@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import IntEnum, auto
@@ -676,6 +676,8 @@ class Rule:
     """Words for one event that affected several partitions or several brokers. None: each is reported on its own."""
     root: str | None = None
     """What happened to a broker, as a sentence continues after the broker's name, if the finding can be the cause of others."""
+    plan: bool = False
+    """Its findings explain the clean stops of their brokers at that time: one incident, which their summary describes."""
     root_causes: frozenset[str] = frozenset()
     """Causes for which its findings are root causes; empty: any cause."""
     of_evidence: bool = False
@@ -731,6 +733,13 @@ def brokers_named(ids: Sequence[int]) -> str:
     if len(names) > 2 * NAMED:
         return f"{len(names)} brokers ({some(names)})"
     return "brokers " + ", ".join(names[:-1]) + f" and {names[-1]}"
+
+
+def nodes_named(ids: Sequence[int], controllers: Collection[int]) -> str:
+    """'broker 1 and controllers 100 and 101': `controllers` are the nodes that are only controllers."""
+    brokers, others = [i for i in ids if i not in controllers], [i for i in ids if i in controllers]
+    named = brokers_named(others).replace("broker", "controller")
+    return brokers_named(brokers) if not others else f"{brokers_named(brokers)} and {named}" if brokers else named
 
 
 def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:

@@ -22,7 +22,7 @@ _SSL, _SASL = (
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    times = CrashTimes(partitions)
+    times = CrashTimes(cluster, partitions)
     for node, errors in failures(_told_once(cluster.of("authentication-failed")), lambda e: (e.reason, e.broker)):
         yield _finding(node, errors, cluster, times)
 

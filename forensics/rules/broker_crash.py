@@ -1,24 +1,30 @@
-"""broker-crash: a broker process ended without a shutdown."""
+"""broker-crash: a broker process ended without a shutdown.
+
+Here: also the words for the crash of any node. Not here: nodes that are only controllers (controller_crash).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.availability import CLOCK_TOLERANCE, KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
 from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.process_errors import named_node
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, began, counted, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTime, CrashTimes
 
 
 @dataclass(frozen=True, slots=True)
-class _Crash:
+class Crash:
     """`missing`: a clause that says how other nodes noticed a crash that no later start shows."""
 
     node: int
+    who: str
+    """'broker 1'."""
     run: BrokerRun
     confidence: str
     evidence: Sequence[Evidence]
@@ -32,26 +38,31 @@ class _Crash:
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    times = CrashTimes(partitions)
-    for node in cluster.nodes.values():
+    times = CrashTimes(cluster, partitions)
+    for crash in crashes([n for n in cluster.nodes.values() if n.broker], cluster, times):
+        yield _finding(crash, times)
+
+
+def crashes(nodes: Sequence[Node], cluster: Cluster, times: CrashTimes) -> Iterator[Crash]:
+    """The crashes of these nodes."""
+    for node in nodes:
         for outage in cluster.availability(node.id).outages:
-            if node.broker and outage.life is not None and outage.how in (KILLED, MISSED):
-                yield _finding(_crash(node, outage, outage.life, cluster, times), times)
+            if outage.life is not None and outage.how in (KILLED, MISSED):
+                yield _crash(node, outage, outage.life, cluster, times)
 
 
-def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: CrashTimes) -> _Crash:
-    time = times.of(outage, node.id)
+def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: CrashTimes) -> Crash:
+    time, who = times.of(outage, node.id), named_node(node.id, cluster)
     if outage.how == MISSED:
-        return _Crash(
-            node.id, run, _confidence_if_missed(node, outage, cluster), quote(outage.event, outage.noticed), time, _missed(outage)
-        )
+        confidence, evidence = _confidence_if_missed(node, outage, cluster), quote(outage.event, outage.noticed)
+        return Crash(node.id, who, run, confidence, evidence, time, _missed(outage))
     certain = _unclean(run) or not _begun(run)
-    return _Crash(node.id, run, "certain" if certain else "probable", quote(outage.event, outage.noticed), time)
+    return Crash(node.id, who, run, "certain" if certain else "probable", quote(outage.event, outage.noticed), time)
 
 
 def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
     """Crashes of the last brokers: no controller was left to notice them."""
-    times = CrashTimes(partitions)
+    times = CrashTimes(cluster, partitions)
     headless = [(f.start, f) for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
     for node in cluster.nodes.values():
         availability = cluster.availability(node.id)
@@ -61,7 +72,8 @@ def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], finding
             time = CrashTime(
                 cluster.last_own_line(node.id), since + CLOCK_TOLERANCE, f"{left[since].name} had no leader from {moment(since)} on"
             )
-            yield _finding(_Crash(node.id, availability.running, "possible", left[since].evidence[:2], time, missing), times)
+            crash = Crash(node.id, f"broker {node.id}", availability.running, "possible", left[since].evidence[:2], time, missing)
+            yield _finding(crash, times)
 
 
 def _confidence_if_missed(node: Node, outage: Outage, cluster: Cluster) -> str:
@@ -83,44 +95,52 @@ def _unclean(life: BrokerRun) -> list[Event]:
     return [e for e in life.evidence if shows_unclean_stop(e)]
 
 
-def _finding(crash: _Crash, times: CrashTimes) -> Finding:
-    run, time, end = crash.run, crash.time, crash.end
-    dropped, headless = times.left(crash.node, time.start, end), times.headless(crash.node, time.start, end)
+def _finding(crash: Crash, times: CrashTimes) -> Finding:
+    dropped, headless = (of(crash.node, crash.time.start, crash.end) for of in (times.left, times.headless))
     count = len({*dropped, *headless})
+    affected = f"; {counted(count)} affected" if count else ""
+    return finding(crash, "broker-crash", affected, times.effects(crash.node, crash.time.start, crash.end))
+
+
+def finding(crash: Crash, kind: str, affected: str, effects: Iterable[str]) -> Finding:
+    """The finding of one crash. `affected` ends the summary, `effects` the explanation."""
+    run, time, end = crash.run, crash.time, crash.end
     between = f" {began(time.start, time.latest)}" if time.latest is not None else ""
     back = f", back at {moment(end)}" if end else ""
-    affected = f"; {counted(count)} affected" if count else ""
     return Finding(
-        kind="broker-crash",
+        kind=kind,
         severity="medium",
         confidence=crash.confidence,
         brokers=(crash.node,),
         start=time.start,
         start_latest=time.latest,
         end=end,
-        summary=f"broker {crash.node} {_ended(run)}{between}{back}{affected}",
-        explanation=" ".join(_sentences(crash, times.effects(crash.node, time.start, end))),
+        summary=f"{crash.who} {_ended(run)}{between}{back}{affected}",
+        explanation=" ".join((*_sentences(crash), *effects)),
         next_steps=_steps(crash),
         evidence=tuple(dict.fromkeys((*quote(run.halted), *crash.evidence, *quote(_begun(run), _unclean(run), run.last_seen, run.begin)))),
     )
 
 
-def _sentences(crash: _Crash, effects: Iterator[str]) -> Iterator[str]:
-    who, begun, time = f"broker {crash.node}", _begun(crash.run), crash.time
-    yield f"The last line in the logs of {who} is from {moment(time.start)}."
+def _sentences(crash: Crash) -> Iterator[str]:
+    who, begun, time = crash.who, _begun(crash.run), crash.time
+    named = f"{who[:1].upper()}{who[1:]}"
+    if time.wrote:
+        yield f"The last record that {who} wrote to the metadata log is from {moment(time.start)}."
+    else:
+        yield f"The last line in the logs of {who} is from {moment(time.start)}."
     if begun is not None:
         yield f"The shutdown of {who} had begun at {moment(begun.at)}."
     if crash.end is not None:
         ended = "end of that shutdown" if begun is not None else "shutdown"
-        yield f"Broker {crash.node} restarted at {moment(crash.end)}, and its log has no {ended} before that."
+        yield f"{named} restarted at {moment(crash.end)}, and its log has no {ended} before that."
     else:
-        yield f"Nothing follows in its logs, and {crash.missing or 'the broker did not restart'}."
+        yield f"Nothing follows in its logs, and {crash.missing or 'the process did not restart'}."
     if time.latest is not None and time.noticed:
-        yield f"Broker {crash.node} had ended by {moment(time.latest)}: {time.noticed}."
+        yield f"{named} had ended by {moment(time.latest)}: {time.noticed}."
     if _unclean(crash.run):
         yield f"The log directories of {who} had no marker of a clean shutdown."
     yield _cause(crash)
-    yield from effects
 
 
 def _missed(outage: Outage) -> str:
@@ -130,20 +150,20 @@ def _missed(outage: Outage) -> str:
     return f"the controller {how} at {moment(outage.event.at)}"
 
 
-def _cause(crash: _Crash) -> str:
+def _cause(crash: Crash) -> str:
     if crash.run.halted is not None:
-        return f"Broker {crash.node} halted because its log directories failed, which skips the shutdown."
+        return f"{crash.who[:1].upper()}{crash.who[1:]} halted because its log directories failed, which skips the shutdown."
     if _begun(crash.run) is not None:
-        return f"Possible causes: broker {crash.node} was killed during the shutdown, or its last lines are lost."
+        return f"Possible causes: {crash.who} was killed during the shutdown, or its last lines are lost."
     return "Possible causes: a kill, the OOM killer, or a failed machine; Kafka prints nothing in these cases."
 
 
-def _steps(crash: _Crash) -> tuple[str, ...]:
+def _steps(crash: Crash) -> tuple[str, ...]:
     if crash.run.halted is not None:
-        return (f"See the log-dir-failure finding of broker {crash.node} for the failed log directories.",)
+        return (f"See the log-dir-failure finding of {crash.who} for the failed log directories.",)
     return (
-        f"Search the system journal of broker {crash.node} for the OOM killer, a kernel panic or a power loss at the time of the crash.",
-        f"Look for hs_err_pid*.log in the working directory of broker {crash.node}: it shows a JVM crash.",
+        f"Search the system journal of {crash.who} for the OOM killer, a kernel panic or a power loss at the time of the crash.",
+        f"Look for hs_err_pid*.log in the working directory of {crash.who}: it shows a JVM crash.",
     )
 
 

@@ -75,7 +75,7 @@ def _is_local(address: str) -> bool:
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    times = CrashTimes(partitions)
+    times = CrashTimes(cluster, partitions)
     targets: dict[int, list[Event]] = defaultdict(list)
     for e in cluster.of("connection-failed"):
         if e.writer is not None and e.broker is not None and e.broker >= 0:

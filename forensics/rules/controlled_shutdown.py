@@ -1,4 +1,4 @@
-"""controlled-shutdown: a broker was shut down cleanly."""
+"""controlled-shutdown: a broker, or a node that is only a controller, was shut down cleanly."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import Any
 
 from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import named_node
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
         for outage in cluster.availability(node.id).outages:
-            if node.broker and outage.life is not None and outage.life.outcome == "stopped":
-                yield _finding(node.id, outage.life)
+            if outage.life is not None and outage.life.outcome == "stopped":
+                yield _finding(node.id, named_node(node.id, cluster), outage.life)
 
 
-def _finding(broker: int, life: BrokerRun) -> Finding:
+def _finding(node: int, who: str, life: BrokerRun) -> Finding:
     begin = life.stopping or life.controlled or life.end
+    ended = f"and had stopped at {moment(life.end_at)}" if life.end is not begin else "; the log does not show when it had stopped"
     failed = life.controlled is not None and life.controlled.reason == "failed"
     how = (
         "but could not hand over all its leaderships first"
@@ -32,15 +34,15 @@ def _finding(broker: int, life: BrokerRun) -> Finding:
     return Finding(
         kind="controlled-shutdown",
         severity="low" if failed else "info",
-        confidence="certain",
-        brokers=(broker,),
+        confidence="certain" if life.end is not begin else "probable",
+        brokers=(node,),
         start=begin.at if begin is not None else None,
         end=life.end_at,
-        summary=f"broker {broker} was shut down cleanly" + (", without handing over all leaderships" if failed else ""),
-        explanation=f"Broker {broker} began to stop at {moment(begin.at if begin is not None else None)} {how} and had stopped at {moment(life.end_at)}.".replace(
+        summary=f"{who} was shut down cleanly" + (", without handing over all leaderships" if failed else ""),
+        explanation=f"{who[:1].upper()}{who[1:]} began to stop at {moment(begin.at if begin is not None else None)} {how} {ended}.".replace(
             "  ", " "
-        ),
-        evidence=quote(life.stopping, life.controlled, life.end),
+        ).replace(" ;", ";"),
+        evidence=quote(life.stopping or life.signal, life.controlled, life.end),
     )
 
 
@@ -48,7 +50,7 @@ RULE = Rule(
     kind="controlled-shutdown",
     rank=310,
     level="info",
-    meaning="A broker was shut down cleanly: leader changes and a smaller ISR at that time are expected.",
+    meaning="A broker or controller was shut down cleanly: leader changes and a smaller ISR at that time are expected.",
     references=("KAFKA-340",),
     cluster=detect,
     many=Aggregation(words=lambda first, group: "were shut down cleanly"),

@@ -11,17 +11,23 @@ from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    by_epoch: dict[int, list[Event]] = {}
+    """ZooKeeper and a metadata quorum count epochs of their own; a migration has both, and reports when one follows the other."""
+    chains: dict[bool, dict[int, list[Event]]] = {}
     for event in cluster.of("controller-elected", "metadata-leader"):
         if event.controller_epoch is not None and event.controller is not None:
-            by_epoch.setdefault(event.controller_epoch, []).append(event)
+            chains.setdefault(event.mode == "zookeeper", {}).setdefault(event.controller_epoch, []).append(event)
+    for zookeeper, by_epoch in sorted(chains.items(), reverse=True):
+        yield from _changes(by_epoch, zookeeper=zookeeper)
+
+
+def _changes(by_epoch: Mapping[int, list[Event]], *, zookeeper: bool) -> Iterator[Finding]:
     before: tuple[int, int] | None = None
     for epoch in sorted(by_epoch):
         events = sorted(by_epoch[epoch], key=lambda e: e.event != "metadata-leader")
         now = events[0].controller
         if before is not None:
             # in ZooKeeper each controller adds one to the epoch; a quorum's elections may fail, and use up epochs (KIP-595)
-            unknown = epoch - before[0] - 1 if cluster.mode == "zookeeper" else 0
+            unknown = epoch - before[0] - 1 if zookeeper else 0
             yield _after_others(before, epoch, events, unknown) if unknown > 0 else _finding(before[1], epoch, events)
         before = (epoch, now) if now is not None else before
 

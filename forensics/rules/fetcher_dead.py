@@ -40,7 +40,7 @@ def of_fetcher(error: Event) -> bool:
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    times = CrashTimes(partitions)
+    times = CrashTimes(cluster, partitions)
     for node, errors in failures((e for e in cluster.of("fatal-error") if of_fetcher(e)), lambda e: e.broker):
         yield _of_thread(node, errors, cluster, times)
 

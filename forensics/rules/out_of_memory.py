@@ -44,7 +44,7 @@ _OTHER = ("memory", "Raise the memory that the error names.")
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    times = CrashTimes(partitions)
+    times = CrashTimes(cluster, partitions)
     for node, errors in failures(cluster.of("out-of-memory"), _kind):
         yield _finding(node, errors, cluster, times)
 

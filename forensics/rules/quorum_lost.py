@@ -1,109 +1,239 @@
-"""quorum-lost: the metadata quorum had no leader for longer than an election takes.
+"""quorum-lost: the metadata quorum had no leader, or no majority, for longer than an election takes.
 
-Here: KRaft controllers that look for a leader. Not here: the change of the leader (controller_change), the end of a controller
-(controller_crash).
+Here: the controllers that were gone, and the partitions that could not get a new leader or ISR meanwhile. Not here: the spans themselves
+(forensics.model.cluster.quorum), the change of the leader (controller_change), the end of a controller (controller_crash,
+controlled_shutdown).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from forensics.model.cluster.availability import CONTROLLED, DETECTION, SLACK, Outage
 from forensics.model.cluster.facts import Cluster
-from forensics.model.events import Event
-from forensics.model.findings import Finding, Rule, Urgency, brokers_named, moment, quote
-from forensics.thresholds import NO_QUORUM
+from forensics.model.cluster.process_errors import named_node
+from forensics.model.cluster.quorum import DOWN, RECORDS, UNREACHED, NoLeader, down_from, without_leader
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, began, brokers_named, counted, moment, nodes_named, quote, some
+from forensics.model.partition.crash_times import FACTS, CrashTimes
 
-_LOOKING = frozenset({"candidate", "prospective"})
-_FOUND = frozenset({"leader", "follower"})
+
+@dataclass(frozen=True, slots=True)
+class _Blocked:
+    """What a broker that was gone left behind, and what could not be changed without a quorum."""
+
+    broker: int
+    outage: Outage
+    led: tuple[str, ...]
+    """Partitions that it led, and that got no other leader."""
+    in_isr: tuple[str, ...]
+    """Partitions whose ISR it left only when the quorum had a leader again."""
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    own: dict[int, list[Event]] = defaultdict(list)
-    for e in cluster.of("quorum-role"):
-        if e.writer is not None and e.at is not None:
-            own[e.writer].append(e)
-    spans = sorted((s for events in own.values() for s in _searches(events)), key=lambda s: s[0].at or datetime.min)
-    for group in _overlapping(spans):
-        elected = min((s[-1] for s in group if s[-1].reason in _FOUND), key=lambda e: e.at or datetime.max, default=None)
-        if _lasted(group, elected) and not _led(group, elected, own):
-            yield _finding(group, elected, len(own))
+    times = CrashTimes(cluster, partitions)
+    for window in without_leader(cluster):
+        if window.shown_by == {UNREACHED}:
+            yield _of_brokers(window)
+        else:
+            yield _finding(window, cluster, _blocked(window, cluster, partitions, times), times)
 
 
-def _searches(events: Sequence[Event]) -> Iterator[list[Event]]:
-    """From the first candidacy to the next known leader."""
-    current: list[Event] = []
-    for e in events:
-        if current or e.reason in _LOOKING:
-            current.append(e)
-        if current and e.reason in _FOUND:
-            yield current
-            current = []
-    if current:
-        yield current
+def _finding(w: NoLeader, cluster: Cluster, blocked: Sequence[_Blocked], times: CrashTimes) -> Finding:
+    orderly = bool(w.gone) and all(a.how == CONTROLLED for a in w.down)
+    crashed = any(a.how != CONTROLLED for a in w.down)
+    latest = _latest(w, times)
+    leaderless = sorted({name for b in blocked for name in b.led})
+    lasted = f" ({((w.end or w.known_until) - latest).total_seconds():.1f} s)"
+    over = f"until {moment(w.end)}{lasted}" if w.end is not None else f"to the end of the evidence{lasted}"
+    gone = f": {nodes_named(w.gone, cluster.controllers)} {_of(w)}{'was' if len(w.gone) == 1 else 'were'} down" if w.gone else ""
+    affected = f"; {counted(len(leaderless))} had no leader meanwhile" if leaderless else ""
+    without = "majority" if DOWN in w.shown_by else "leader"
+    return Finding(
+        kind="quorum-lost",
+        severity="medium" if orderly and not leaderless and len(w.voters) == 1 else "high",
+        confidence="certain" if _is_certain(w) else "probable",
+        brokers=_nodes(w),
+        start=min(w.start, latest),
+        start_latest=latest if latest > w.start else None,
+        end=w.end,
+        cause="controlled-shutdown" if orderly else _crash_kind(w, cluster) if crashed else "unknown",
+        summary=f"the metadata quorum had no {without} {_since(w, latest)} {over}{gone}{affected}",
+        explanation=" ".join(_sentences(w, cluster, blocked, times)),
+        next_steps=tuple(_steps(w, cluster, orderly=orderly)),
+        evidence=quote(w.evidence),
+    )
 
 
-def _overlapping(spans: Sequence[list[Event]]) -> Iterator[list[list[Event]]]:
-    group: list[list[Event]] = []
-    until = datetime.min
-    for s in spans:
-        start, end = s[0].at or datetime.min, s[-1].at or datetime.min
-        if group and start > until:
-            yield group
-            group, until = [], datetime.min
-        group.append(s)
-        until = max(until, end)
-    if group:
-        yield group
+def _nodes(w: NoLeader) -> tuple[int, ...]:
+    """The voters that were down if they explain it; else those that looked for a leader, too, or the leader that fell silent."""
+    if len(w.gone) > len(w.voters) - w.majority:
+        return w.gone
+    return tuple(dict.fromkeys((*w.gone, *w.searching))) or ((w.leader,) if w.leader is not None else ())
 
 
-def _start(group: Sequence[Sequence[Event]]) -> datetime:
-    return min(s[0].at for s in group if s[0].at is not None)
+def _latest(w: NoLeader, times: CrashTimes) -> datetime:
+    """When the quorum had lost its majority at the latest: the time of each crash is known best from all evidence."""
+    if DOWN not in w.shown_by:
+        return w.latest
+    ends = sorted(at for a in w.down if a.life is not None and (at := times.of(a, a.life.node).latest or down_from(a)) is not None)
+    needed = len(w.voters) - w.majority
+    return min(w.latest, ends[needed]) if len(ends) > needed else w.latest
 
 
-def _lasted(group: Sequence[Sequence[Event]], elected: Event | None) -> bool:
-    last = max(s[-1].at for s in group if s[-1].at is not None)
-    end = elected.at if elected is not None and elected.at is not None else last
-    return end - _start(group) >= NO_QUORUM
+def _of(w: NoLeader) -> str:
+    return f"of {len(w.voters)} voters " if len(w.voters) > 1 else ""
 
 
-def _led(group: Sequence[Sequence[Event]], elected: Event | None, own: Mapping[int, Sequence[Event]]) -> bool:
-    """Whether another controller led then: the searching ones were only cut off."""
-    looking = {s[0].writer for s in group}
-    end = elected.at if elected is not None else None
-    for node, events in own.items():
-        before = [e for e in events if e.at is not None and (end is None or e.at < end)]
-        if node not in looking and before and before[-1].reason == "leader":
-            return True
-    return False
+def _since(w: NoLeader, latest: datetime) -> str:
+    return f"from a time {began(w.start, latest)}" if latest > w.start else f"from {moment(latest)}"
 
 
-def _finding(group: Sequence[Sequence[Event]], elected: Event | None, known: int) -> Finding:
-    nodes = sorted({s[0].writer for s in group if s[0].writer is not None})
-    start, tries = _start(group), sum(e.reason in _LOOKING for s in group for e in s)
-    end = elected.at if elected is not None else None
-    over = f"A leader was known again at {moment(end)}." if end is not None else "No later leader is in evidence."
+def _crash_kind(w: NoLeader, cluster: Cluster) -> str:
+    gone = {a.life.node for a in w.down if a.life is not None and a.how != CONTROLLED}
+    return "controller-crash" if gone & cluster.controllers else "broker-crash"
+
+
+def _is_certain(w: NoLeader) -> bool:
+    """A majority of voters was down or looked for a leader, or the metadata log has no record of the time in which nodes looked for one."""
+    known = {*w.gone, *(n for n in w.searching if n in w.voters)}
+    return DOWN in w.shown_by or (len(w.shown_by) > 1 and RECORDS in w.shown_by) or (bool(w.voters) and len(known) >= w.majority)
+
+
+def _sentences(w: NoLeader, cluster: Cluster, blocked: Sequence[_Blocked], times: CrashTimes) -> Iterator[str]:
+    if w.leader is not None:
+        yield f"The last leader of the metadata quorum was {_voter(w.leader, cluster)} in epoch {w.epoch}."
+    for a in w.down:
+        if a.life is not None:
+            yield f"{_named(a.life.node, cluster)} {_ended(a, a.life.node, times)}{f' and was started again at {moment(a.until)}' if a.until is not None else ''}."
+    if RECORDS in w.shown_by:
+        yield f"The metadata log has no record between {moment(w.start)} and {moment(w.end)}."
+    if w.searching:
+        tries = f"; voters asked for votes {w.attempts} times in vain" if w.attempts > 1 else ""
+        named = nodes_named(w.searching, cluster.controllers)
+        knew = "knew no leader, or could not send heartbeats to a controller," if UNREACHED in w.shown_by else "knew no leader"
+        yield f"{named[:1].upper()}{named[1:]} {knew} from {moment(w.searched)} on{tries}."
+    if len(w.voters) > 1:
+        yield f"A leader needs the votes of {w.majority} of {len(w.voters)} controllers."
+    if w.following is not None:
+        yield f"{_named(w.following, cluster)} led the quorum from {moment(w.end)} on."
+    else:
+        yield "The evidence shows no later leader."
+    yield (
+        "Without a leader of the quorum no partition gets another leader, no ISR changes, and no topic or setting can be created or changed. "
+        "Brokers continue to serve the partitions that they lead."
+    )
+    for b in blocked:
+        yield from _of_blocked(b, w, times)
+
+
+def _of_blocked(b: _Blocked, w: NoLeader, times: CrashTimes) -> Iterator[str]:
+    until = f"until {moment(w.end)}" if w.end is not None else "to the end of the evidence"
+    how = f"Broker {b.broker} {_ended(b.outage, b.broker, times)} and could not be replaced"
+    if b.led:
+        yield f"{how} as the leader of {some(b.led, 6)}, which had no leader {_over(b.outage, w)}."
+    if b.in_isr:
+        yield f"{how} in the ISR of {some(b.in_isr, 6)}: writes with acks=all had to wait {until}."
+
+
+def _over(outage: Outage, w: NoLeader) -> str:
+    ends = [at for at in (outage.until, w.end) if at is not None]
+    return f"until {moment(min(ends))}" if ends else "to the end of the evidence"
+
+
+def _voter(node: int, cluster: Cluster) -> str:
+    """A leader of the quorum is a controller, whose own files may be missing."""
+    return named_node(node, cluster) if node in cluster.nodes else f"controller {node}"
+
+
+def _named(node: int, cluster: Cluster) -> str:
+    named = _voter(node, cluster)
+    return f"{named[:1].upper()}{named[1:]}"
+
+
+def _ended(a: Outage, node: int, times: CrashTimes) -> str:
+    if a.how == CONTROLLED:
+        return f"was shut down at {moment(a.since)}"
+    crash = times.of(a, node)
+    return f"crashed {began(crash.start, crash.latest)}"
+
+
+def _steps(w: NoLeader, cluster: Cluster, *, orderly: bool) -> Iterator[str]:
+    down = [a.life.node for a in w.down if a.life is not None and a.until is None]
+    gone, majority = nodes_named(w.gone, cluster.controllers), f"{w.majority} of {len(w.voters)} controllers"
+    if w.end is None:
+        yield (
+            f"Start {nodes_named(down, cluster.controllers)}: {majority} must run and reach each other."
+            if down and w.voters
+            else "Start the controllers that are down: a majority of `controller.quorum.voters` must run and reach each other."
+        )
+        yield "Run `kafka-metadata-quorum.sh --bootstrap-controller HOST:PORT describe --status`, and compare the voters with the running controllers."
+    elif missing := tuple(v for v in w.voters if v not in cluster.collected):
+        yield f"Collect server.log and controller.log of {nodes_named(missing, frozenset(missing) - cluster.nodes.keys() | cluster.controllers)}: they show which controllers were down."
+    elif not w.gone:
+        yield f"Search the logs of {nodes_named(w.searching, cluster.controllers)} for failed connections to the other controllers in that time, and check the network between the controllers."
+    elif len(w.voters) == 1:
+        yield f"Run three controllers: {gone} was the only one, so every restart of it stops all changes of metadata."
+    elif orderly:
+        yield f"Restart controllers one at a time, and continue only when `kafka-metadata-quorum.sh … describe --replication` shows that the restarted one has caught up: {majority} must run."
+    else:
+        yield f"Find out why {gone} were down at the same time, and place the controllers on machines with separate power, disks and network: {majority} must run."
+
+
+def _blocked(w: NoLeader, cluster: Cluster, partitions: Sequence[Mapping[str, Any]], times: CrashTimes) -> list[_Blocked]:
+    found: list[_Blocked] = []
+    for node in (n for n in cluster.nodes.values() if n.broker):
+        for outage in cluster.availability(node.id).outages:
+            lost = times.of(outage, node.id).latest or down_from(outage)
+            if lost is None or (w.end is not None and lost > w.end) or (outage.until is not None and outage.until < w.latest):
+                continue
+            led = tuple(_name(p) for p in partitions if _kept_leader(p, node.id, lost, w))
+            in_isr = tuple(_name(p) for p in partitions if w.end is not None and _left_after(p, node.id, w.end))
+            found.append(_Blocked(node.id, outage, led, in_isr))
+    leaderless = {name for b in found for name in b.led}
+    return [replace(b, in_isr=tuple(name for name in b.in_isr if name not in leaderless)) for b in found]
+
+
+def _name(p: Mapping[str, Any]) -> str:
+    return f"{p['topic']}-{p['partition']}"
+
+
+def _kept_leader(p: Mapping[str, Any], broker: int, lost: datetime, w: NoLeader) -> bool:
+    """Whether the broker led the partition when it went, and no other replica led it before the quorum had a leader again."""
+    steps = [s for s in p.get("steps") or () if s["at"] is not None]
+    before = [s for s in steps if s["at"] <= lost]
+    after = next((s["at"] for s in steps if s["at"] > lost), None)
+    return bool(before) and before[-1]["leader"] == broker and (after is None or w.end is None or after >= w.end - SLACK)
+
+
+def _left_after(p: Mapping[str, Any], broker: int, end: datetime) -> bool:
+    absences = (a for a in p.get("absences") or () if a["broker"] == broker and a["start"] is not None)
+    return any(end - SLACK <= a["start"] <= end + DETECTION for a in absences)
+
+
+def _of_brokers(w: NoLeader) -> Finding:
+    """The finding if no evidence of the quorum itself was collected."""
+    who, lasted = brokers_named(w.searching), (w.known_until - w.latest).total_seconds()
     return Finding(
         kind="quorum-lost",
         severity="high",
-        confidence="certain" if len(nodes) == known and known > 1 else "probable",
-        brokers=tuple(nodes),
-        start=start,
-        end=end,
-        summary=f"{brokers_named(nodes).replace('broker', 'controller')} found no leader of the metadata quorum from {moment(start)}"
-        + (f" to {moment(end)}" if end is not None else " on"),
+        confidence="probable" if len(w.searching) > 1 else "possible",
+        brokers=w.searching,
+        start=w.latest,
+        end=w.known_until,
+        cause="unknown",
+        summary=f"{who} could not reach a controller for {lasted:.1f} s from {moment(w.latest)} on",
         explanation=(
-            f"From {moment(start)} on {brokers_named(nodes).replace('broker', 'controller')} looked for a leader of the metadata quorum "
-            f"({tries} candidacies). {over} Without a majority of controllers, no partition gets a new leader, no ISR changes, and no topic or "
-            "setting can be changed. Brokers continue to serve the partitions that they lead."
+            f"From {moment(w.latest)} to {moment(w.known_until)} all collected brokers ({who}) could not send heartbeats to the active controller. "
+            "Possible causes: the metadata quorum had no leader, or the brokers could not reach it. No collected file shows the state of the quorum. "
+            "Without a leader of the quorum no partition gets another leader and no ISR changes."
         ),
         next_steps=(
-            "Start the controllers that are down: a majority of `controller.quorum.voters` must run and reach each other.",
-            "Run `kafka-metadata-quorum.sh --bootstrap-controller HOST:PORT describe --status`, and compare the voters with the running controllers.",
+            "Collect the logs and the directory __cluster_metadata-0 of the controllers: they show whether the quorum had a leader.",
         ),
-        evidence=quote([s[0] for s in group][:4], elected),
+        evidence=quote(w.evidence),
     )
 
 
@@ -112,7 +242,16 @@ RULE = Rule(
     rank=278,
     level="high",
     urgency=Urgency.UNAVAILABLE,
-    meaning="The metadata quorum had no leader for longer than an election takes.",
-    benign=("An ordinary election, at a start or after the leader stopped, ends within seconds.",),
+    meaning="The metadata quorum had no leader for longer than an election takes: nothing in the metadata could change.",
+    benign=(
+        "An ordinary election, at a start or after the leader stopped, ends within seconds.",
+        "Controllers that are restarted one after the other: a majority is running all the time.",
+        "A controller that is cut off alone: the others go on.",
+    ),
+    references=("KIP-595", "KIP-996"),
     cluster=detect,
+    facts=FACTS,
+    many=Aggregation(),
+    root="could not reach a leader of the metadata quorum",
+    root_causes=frozenset({"unknown"}),
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Range, Rule, moment, quote
@@ -23,11 +24,19 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         if event.reason == BACK and event.broker is not None and _back(event.previous_offset, event.offset):
             by_voter[event.broker].append(event)
     for voter, events in sorted(by_voter.items()):
+        if all(_deleted(e, cluster) for e in events):
+            continue
         observer = (cluster.settings.value("process.roles", broker=voter) or "").strip("[] ") == "broker"
         yield _observer(voter, events) if observer else _voter(voter, events)
     lowered = [e for e in timeline.of("hw-regression") if _back(e.previous_offset, e.high_watermark)]
     if lowered:
         yield _committed(lowered)
+
+
+def _deleted(event: Event, cluster: Cluster) -> bool:
+    """Whether the node had removed its copy of the metadata log itself: a broker does at each start in migration mode (KIP-866)."""
+    deleted = (e for e in cluster.of("broker-migrating") if e.writer == event.broker and e.reason == "metadata-log-deleted")
+    return any(e.at is not None and event.at is not None and abs(event.at - e.at) <= DETECTION for e in deleted)
 
 
 def _back(before: int | None, after: int | None) -> bool:
@@ -112,6 +121,7 @@ RULE = Rule(
         "A follower that truncates an uncommitted tail after the quorum has a new leader.",
         "A change of the voters (3.9 and later).",
         "A broker without the controller role: it has no vote (low).",
+        "A broker in migration mode (KIP-866): it removes its copy of the metadata log at each start, and reads all of it again.",
     ),
     references=("KAFKA-12460", "KIP-595"),
     partition=detect,

@@ -21,7 +21,7 @@ _START_ENDS = timedelta(minutes=1)
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    times = CrashTimes(partitions)
+    times = CrashTimes(cluster, partitions)
     for node, errors in failures(e for e in cluster.of("registration-refused") if not _of_start(e, cluster)):
         yield _finding(node, errors, cluster, times)
 

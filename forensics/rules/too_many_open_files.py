@@ -13,7 +13,7 @@ from forensics.model.partition.crash_times import FACTS, CrashTimes
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    times = CrashTimes(partitions)
+    times = CrashTimes(cluster, partitions)
     for node, errors in failures(e for e in cluster.of("log-file-refused") if e.reason == "handles"):
         yield _finding(node, errors, cluster, times)
 

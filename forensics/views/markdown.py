@@ -13,7 +13,7 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from forensics.model.findings import LEVELS, Evidence, Finding, began, brokers_named, counted, moment, period
+from forensics.model.findings import LEVELS, Evidence, Finding, began, counted, moment, nodes_named, period
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views.document import Report, rules_digest
@@ -207,7 +207,7 @@ def _causes(report: Report) -> Iterator[str]:
     yield ""
     serious = [i for i in report.incidents if i.severity != "info"]
     for i in serious[:ANNOUNCED]:
-        yield f"### {prose(i.kind)} ({code(i.id)}, {i.severity}, {brokers_named(i.brokers)})"
+        yield f"### {prose(i.kind)} ({code(i.id)}, {i.severity}, {nodes_named(i.brokers, report.cluster.controllers)})"
         yield ""
         over = f", until {moment(i.end)}" if i.end is not None else ""
         yield _said(report, f"{began(i.start, i.start_latest).capitalize()}{over}: {i.explanation}")

@@ -17,6 +17,7 @@ from parsers.decoding.encoding import Fields, Malformed
 from parsers.masking import masked
 from parsers.schemas import INT32, MAX_TEXT, Row
 
+NO_OP = 20
 BEGIN_TRANSACTION, END_TRANSACTION, ABORT_TRANSACTION = 23, 24, 25
 LEADER_CHANGE = 2
 
@@ -135,7 +136,8 @@ def _register_broker(fields: Fields, version: int) -> tuple[Row, Mapping[str, An
     }
     reason = "shutdown" if stopping else "fenced" if fenced else "unfenced"
     addresses = ",".join(end_point.partition(" ")[0] for end_point in end_points or ())
-    return {"event": "metadata-broker", "broker": broker, "broker_epoch": epoch, "reason": reason, "value": addresses or None}, named
+    row: Row = {"event": "metadata-broker", "broker": broker, "broker_epoch": epoch, "reason": reason, "value": addresses or None}
+    return row | ({"key": "zookeeper"} if migrating else {}), named
 
 
 def _end_point(fields: Fields) -> str:
@@ -302,6 +304,16 @@ def _feature_level(fields: Fields, _: int) -> tuple[Row, Mapping[str, Any]]:
     return {"event": "metadata-feature", "key": name, "count": level}, {"name": _quoted(name), "featureLevel": level}
 
 
+_MIGRATION_STATES = {0: "NONE", 1: "MIGRATION", 2: "PRE_MIGRATION", 3: "POST_MIGRATION", 4: "ZK"}
+"""ZkMigrationState. 3.4 wrote 1 for the state that was 2 from 3.5 on, and never wrote the other one."""
+
+
+def _migration(fields: Fields, _: int) -> tuple[Row, Mapping[str, Any]]:
+    state = fields.int8()
+    fields.tagged()
+    return {"event": "metadata-migration", "value": _MIGRATION_STATES.get(state, str(state))}, {"zkMigrationState": state}
+
+
 def _transaction(fields: Fields, _: int) -> tuple[Row, Mapping[str, Any]]:
     fields.tagged()
     return {}, {}
@@ -319,6 +331,7 @@ _KINDS = {
     9: _Kind("RemoveTopicRecord", 0, _remove_topic),
     12: _Kind("FeatureLevelRecord", 0, _feature_level),
     17: _Kind("BrokerRegistrationChangeRecord", 3, _registration_change),
+    21: _Kind("ZkMigrationStateRecord", 0, _migration),
     BEGIN_TRANSACTION: _Kind("BeginTransactionRecord", 0, _transaction),
     END_TRANSACTION: _Kind("EndTransactionRecord", 0, _transaction),
     ABORT_TRANSACTION: _Kind("AbortTransactionRecord", 0, _transaction),

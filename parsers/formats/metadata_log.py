@@ -16,7 +16,15 @@ from typing import BinaryIO
 from parsers.decoding.batches import Batch, Damage, headers
 from parsers.decoding.bodies import Record, Unreadable, records
 from parsers.decoding.encoding import Malformed
-from parsers.decoding.metadata_records import ABORT_TRANSACTION, BEGIN_TRANSACTION, END_TRANSACTION, Unsupported, decode, decode_control
+from parsers.decoding.metadata_records import (
+    ABORT_TRANSACTION,
+    BEGIN_TRANSACTION,
+    END_TRANSACTION,
+    NO_OP,
+    Unsupported,
+    decode,
+    decode_control,
+)
 from parsers.formats.file_kind import SEGMENT_SUFFIX, FileKind
 from parsers.schemas import INT64, Member, Row, problem
 
@@ -41,7 +49,8 @@ def read_metadata(stream: BinaryIO, member: Member, *, snapshot: bool) -> Iterat
     Each row has `metadata_offset`, `time` (record timestamp, clock 'batch'), `controller_epoch` (the batch's leader epoch) and `byte`
     (where its batch begins). In a snapshot all rows have one `metadata_offset`: the last log offset the snapshot contains, from its file
     name, and -1 for bootstrap.checkpoint; `time` is when the snapshot was written; a `reason` not otherwise used is 'snapshot'. Fields that
-    are unchanged or null in a PartitionChangeRecord are absent from its row. Records of an aborted transaction give no rows.
+    are unchanged or null in a PartitionChangeRecord are absent from its row. Records of an aborted transaction give no rows. The last
+    batch of each leader epoch in a segment gives a `metadata-written`.
     """
     log = _MetadataLog(snapshot, _contained_offset(member.path) if snapshot else None)
     for batch in headers(stream, payload=MAX_PAYLOAD):
@@ -68,6 +77,10 @@ class _MetadataLog:
         self._held: list[Row] | None = None
         self._told: set[tuple[str, str]] = set()
         self._untold = 0
+        self._api_key: int | None = None
+        """Of the last record; None for a control record."""
+        self._last: Row | None = None
+        """The 'metadata-written' of the current leader epoch."""
 
     def add(self, batch: Batch | Damage) -> Iterator[Row]:
         if isinstance(batch, Damage):
@@ -79,6 +92,8 @@ class _MetadataLog:
                 raise Unreadable("magic", f"batches of magic {batch.magic} in a metadata log, which has magic 2 only")
             for record in records(batch, MAX_PAYLOAD):
                 yield from self._record(batch, record)
+                if not self._snapshot:
+                    yield from self._written(batch, record)
         except Malformed as fault:
             yield from self._problem("metadata-batch", f"records of a batch: {fault}", batch.position)
         except Unreadable as fault:
@@ -89,14 +104,29 @@ class _MetadataLog:
             text = f"the transaction begun at offset {self._began} does not end in this file; its records are given as if it had"
             yield from self._problem("metadata-transaction", text, None)
             yield from self._release()
+        if self._last is not None:
+            yield self._last
         if self._untold:
             yield problem(
                 "metadata-record", f"{self._untold} more records or batches could not be read, for the reasons above or similar ones"
             )
 
+    def _written(self, batch: Batch, record: Record) -> Iterator[Row]:
+        """Notes a record as the last of its leader epoch, and returns the last one of the epoch before. The leader of the quorum writes a
+        NoOpRecord if it has written nothing for metadata.max.idle.interval.ms (KIP-835)."""
+        before, epoch = self._last, batch.leader_epoch
+        same = before if before is not None and before["controller_epoch"] == epoch else None
+        idle = self._api_key == NO_OP or (same is not None and same["reason"] == "idle")
+        text = f"last record of controller epoch {epoch} in this file: offset {record.offset}"
+        row: Row = {"event": "metadata-written", "reason": "idle" if idle else None, "text": text}
+        self._last = self._placed(row, batch, record) | {"duration_ms": _longest(same, _time(record))}
+        if before is not None and before["controller_epoch"] != epoch:
+            yield before
+
     def _record(self, batch: Batch, record: Record) -> Iterator[Row]:
         try:
             api_key, row = self._decoded(batch, record)
+            self._api_key = api_key
         except (Malformed, Unsupported) as fault:
             reason = fault.reason if isinstance(fault, Unsupported) else "metadata-record"
             yield from self._problem(reason, str(fault), batch.position, record.offset)
@@ -169,6 +199,15 @@ class _MetadataLog:
         yield problem(reason, text, byte=position) | {"metadata_offset": self._contained if self._snapshot else offset}
 
 
+def _longest(before: Row | None, time: datetime | None) -> int:
+    """The longest time between two records so far, in milliseconds."""
+    longest: int = before["duration_ms"] if before is not None else 0
+    if before is None or before["time"] is None or time is None:
+        return longest
+    apart: timedelta = time - before["time"]
+    return max(longest, round(apart.total_seconds() * 1000))
+
+
 def _time(record: Record) -> datetime | None:
     try:
         return _EPOCH + timedelta(milliseconds=record.timestamp) if record.timestamp >= 0 else None
@@ -183,10 +222,12 @@ EVENTS = frozenset(
         "metadata-config",
         "metadata-feature",
         "metadata-leader",
+        "metadata-migration",
         "metadata-partition",
         "metadata-partition-change",
         "metadata-topic",
         "metadata-topic-removed",
+        "metadata-written",
     }
 )
 FORMATS = (

@@ -57,7 +57,7 @@ def _since_heard(row: Row) -> Iterator[Row]:
 
 _SETTING = re.compile(r"(?m)^\t([\w.-]+) = (.*)$")
 _KEPT_SETTINGS = regex.compile(
-    r"(?:broker|node)\.(?:id|rack)|process\.roles|controller\.quorum\.(?:voters|fetch\.timeout\.ms)"
+    r"(?:broker|node)\.(?:id|rack)|process\.roles|controller\.quorum\.(?:voters|fetch\.timeout\.ms)|zookeeper\.metadata\.migration\.enable"
     r"|log\.dirs?|metadata\.log\.dir|log\.flush\.(?:interval\.\w+|offset\.checkpoint\.interval\.ms)|log\.segment\.bytes"
     r"|log\.retention\.(?:ms|minutes|hours|bytes)|log\.cleanup\.policy|log\.message\.format\.version|inter\.broker\.protocol\.version"
     r"|unclean\.leader\.election\.(?:enable|interval\.ms)|min\.insync\.replicas|default\.replication\.factor"
@@ -251,6 +251,21 @@ _LIFE: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="controller-stopping",
+        event="controller-stopping",
+        literal="shutting down (kafka.server.ControllerServer",
+        regex=r"shutting down",
+        versions=("2.8", "4.3"),
+        loggers=_CONTROLLER_SERVER,
+        samples=(
+            Sample(
+                "[2026-11-21 03:49:12,127] INFO [ControllerServer id=100] shutting down (kafka.server.ControllerServer)",
+                {"node": 100},
+                "source: 3.9 ControllerServer",
+            ),
+        ),
+    ),
+    Pattern(
         name="broker-stopped",
         event="broker-stopped",
         literal="hut down completed (kafka.server.",
@@ -285,6 +300,22 @@ _LIFE: tuple[Pattern, ...] = (
             ),
         ),
         note="By then LogManager#shutdown has flushed and closed all logs and written the clean shutdown files.",
+    ),
+    Pattern(
+        name="process-stopped",
+        event="process-stopped",
+        literal="App info kafka.server for ",
+        regex=r"App info kafka\.server for (?P<node>\d+) unregistered",
+        versions=("2.7", "4.3"),
+        loggers=("org.apache.kafka.common.utils.AppInfoParser",),
+        samples=(
+            Sample(
+                "[2026-11-21 03:49:12,123] INFO App info kafka.server for 100 unregistered (org.apache.kafka.common.utils.AppInfoParser)",
+                {"node": 100},
+                "source: 3.9 AppInfoParser",
+            ),
+        ),
+        note="The last line of KafkaRaftServer#shutdown; a broker prints that its shutdown is complete right before or after.",
     ),
     Pattern(
         name="shutdown-controlled-start",

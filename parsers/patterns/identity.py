@@ -32,15 +32,23 @@ def _if_unexpected(row: Row) -> Iterator[Row]:
         yield row
 
 
+def _and_mode(row: Row) -> Iterator[Row]:
+    """The id of the cluster, and that the controller is there to migrate it (KIP-866)."""
+    yield row
+    if row["_groups"]["_migrating"]:
+        yield {**row, "event": "migration-step", "key": None, "value": None, "reason": "enabled"}
+
+
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         name="cluster-id-of-controller",
         event="config",
         literal="Creating new QuorumController with clusterId ",
-        regex=r"Creating new QuorumController with clusterId (?P<value>[\w-]+)(?:[,. ].*)?",
+        regex=r"Creating new QuorumController with clusterId (?P<value>[\w-]+)(?:[,. ].*?)?(?P<_migrating> ZK migration mode is enabled\..*)?",
         versions=("3.3", "4.3"),
         loggers=_CONTROLLER,
         fixed={"key": "cluster.id"},
+        explode=_and_mode,
         samples=(
             Sample(
                 "[2026-11-21 02:11:17,700] INFO [QuorumController id=100] Creating new QuorumController with clusterId"

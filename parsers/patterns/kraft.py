@@ -963,6 +963,24 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="kraft-leaderless",
+        event="quorum-role",
+        literal="the leader is (none).",
+        regex=r"In the new epoch (?P<controller_epoch>\d+), the leader is \(none\)\.",
+        versions=("3.3", "4.3"),
+        loggers=_QUORUM,
+        fixed={"reason": "leaderless"},
+        samples=(
+            Sample(
+                "[2026-11-21 02:13:51,373] INFO [QuorumController id=100] In the new epoch 4, the leader is (none)."
+                " (org.apache.kafka.controller.QuorumController)",
+                {"node": 100, "controller": None, "controller_epoch": 4, "reason": "leaderless"},
+                "source: 4.3 QuorumController",
+            ),
+        ),
+        note="A node in both roles prints it on every change of the epoch; that a leader is found again is another line.",
+    ),
+    Pattern(
         name="kraft-metadata-version",
         event="config",
         literal="version to ",

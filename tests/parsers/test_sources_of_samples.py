@@ -33,6 +33,7 @@ NOT_IN_TABLE = frozenset(
         "FutureUtils",
         "GroupCoordinator",
         "GroupMetadataManager",
+        "KRaftMigrationDriver",
         "KafkaApis",
         "LogDirFailureChannel",
         "NetworkClient",

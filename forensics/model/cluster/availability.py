@@ -46,6 +46,8 @@ class BrokerRun:
     starting)."""
     halted: Event | None = None
     """Its own last event before it halted because of its disks, without a shutdown; `end` is the start that follows, if there is one."""
+    signal: Event | None = None
+    """The signal to end that it received."""
     stopping: Event | None = None
     controlled: Event | None = None
     last_seen: Event | None = None
@@ -121,6 +123,12 @@ class Spans(Generic[S]):
                 return
             if since <= self._ends[place]:
                 yield self.all[place]
+
+
+def of_controller(life: BrokerRun) -> BrokerRun:
+    """The run of a node that is only a controller. It has no logs to close and prints no marker: a stop that it announced is clean."""
+    told = life.stopping or life.signal
+    return replace(life, outcome="stopped", end=told) if life.outcome == "crashed" and told is not None else life
 
 
 def by_time(lives: Iterable[BrokerRun]) -> Spans[BrokerRun]:
@@ -199,8 +207,7 @@ class _RunReader:
 
     def _controller_starting(self, event: Event) -> bool:
         """A process with both roles starts its controller before its broker: the lines in between belong to the new run."""
-        if self.current is not None:
-            self._begin(event, "announced")
+        self._begin(event, "announced")
         return True
 
     def _state(self, event: Event) -> bool:
@@ -220,15 +227,28 @@ class _RunReader:
         if self._of_second_process(event):
             return False
         run = self._up(event)
-        if event.event == "broker-stopping":
+        if event.event in _STOPPING:
             run.stopping = run.stopping or event
         elif event.event == "broker-stopped":
             run.outcome, run.end = "failed" if self.phase == "given up" else "stopped", event
         elif event.event == "controlled-shutdown":
             run.controlled = event if event.reason != "retry" else run.controlled or event
+        elif event.event == "broker-signal":
+            run.signal = run.signal or event
+            return True
         else:
             return True
         run.evidence.append(event)
+        return True
+
+    def _process_stopped(self, event: Event) -> bool:
+        """A controller's shutdown ends with this line. That of a broker has a line of its own, which may come later."""
+        if self._of_second_process(event):
+            return False
+        run = self._up(event)
+        if run.outcome == "running":
+            run.outcome, run.end = "failed" if self.phase == "given up" else "stopped", event
+            run.evidence.append(event)
         return True
 
     def _started(self, event: Event) -> bool:
@@ -297,6 +317,7 @@ GIVING_UP = timedelta(minutes=1)
 """A process that could not start ends within this time."""
 EXITING = timedelta(seconds=1)
 """After the stop, the shutdown hook reports the shutdown again within this time."""
+_STOPPING = named("broker-stopping", "controller-stopping")
 _ENDING = of(role=Role.ENDS | Role.LIFE_CYCLE)
 _READERS: Mapping[str, Callable[[_RunReader, Event], bool]] = {
     **dict.fromkeys(of(role=Role.UP), _RunReader._started),
@@ -307,6 +328,7 @@ _READERS: Mapping[str, Callable[[_RunReader, Event], bool]] = {
     "process-starting": _RunReader._process_starting,
     "broker-starting": _RunReader._starting,
     "controller-starting": _RunReader._controller_starting,
+    "process-stopped": _RunReader._process_stopped,
     "clean-shutdown-file": _RunReader._logs_closed,
     "fatal-error": _RunReader._fatal_error,
 }

@@ -70,7 +70,7 @@ FACTS: tuple[Fact, ...] = (OFFLINE, *crash_times.FACTS)
 def spans(cluster: Cluster, partitions: Sequence[Mapping[str, Any]] = ()) -> list[Span]:
     """The spans of all nodes, by node and time, in all clusters they were in. `partitions`: rows of the partitions that exist at the end. A
     partition that has no leader from some time on shows that its broker is down if no other broker could report it."""
-    leaderless, times = _leaderless(partitions), CrashTimes(partitions)
+    leaderless, times = _leaderless(partitions), CrashTimes(cluster, partitions)
     found = [
         *_controllers(cluster),
         *(s for node in cluster.nodes.values() for s in _of_node(node, cluster, leaderless.get(node.id, ()), times)),
@@ -108,7 +108,7 @@ def _before(life: Cluster, begun: Mapping[int, datetime]) -> list[Span]:
     that exists at the end."""
     own = [
         *_controllers(life),
-        *(s for node in life.nodes.values() for s in _of_node(node, life, (), CrashTimes(())) if s.state not in (UNSTATED, CLOCK)),
+        *(s for node in life.nodes.values() for s in _of_node(node, life, (), CrashTimes(life, ())) if s.state not in (UNSTATED, CLOCK)),
     ]
     ended = ((s, min((at for at in (s.end or life.until, begun.get(s.broker)) if at is not None), default=None)) for s in own)
     return [replace(s, end=end, cluster=life.number) for s, end in ended if s.start is None or end is None or s.start <= end]
@@ -192,7 +192,14 @@ def _down(
         return
     known = crash.latest or since
     if known > since:
-        yield Span(availability.broker, ENDED, since, known, f"the last line in its log is from {moment(since)}", evidence)
+        yield Span(
+            availability.broker,
+            ENDED,
+            since,
+            known,
+            f"its last {'record in the metadata log' if crash.wrote else 'line'} is from {moment(since)}",
+            evidence,
+        )
     if until is None or known < until:
         yield Span(availability.broker, DOWN, known, until, "it crashed", evidence)
 

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.model.cluster.availability import BrokerRun, by_time, lives
+from forensics.model.cluster.availability import BrokerRun, by_time, lives, of_controller
 from forensics.model.cluster.clocks import Clock, estimate
 from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
 from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, relations
@@ -26,6 +26,7 @@ from forensics.model.cluster.directions import straightened
 from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, SetAside, Source, recreated_topics
 from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
+from forensics.model.cluster.replays import without_repeats
 from forensics.model.cluster.sample_configs import DECIDING, samples
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
@@ -885,7 +886,7 @@ def _fill(
     lived: Mapping[int, Sequence[BrokerRun]],
 ) -> None:
     streams = _streams(events)
-    cluster.events = _without_twins(events)
+    cluster.events = without_repeats(_without_twins(events), lived)
     registered = {e.broker for e in events if e.event == "metadata-broker"}
     for node in sorted((cluster.collected if not cluster.number else set()) | set(streams)):
         own = _without_twins(streams.get(node, []))
@@ -893,6 +894,8 @@ def _fill(
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
         known.lives = list(lived.get(node, ()))
         known.broker = any(e.event in _OF_BROKERS for e in own) or not _controller_only(node, own, registered)
+        if not known.broker:
+            known.lives = [of_controller(life) for life in known.lives]
         cluster.nodes[node] = known
     cluster.settings = Settings(cluster.of(*_SET))
     cluster.recreated = recreated_topics(cluster.events)

@@ -32,6 +32,7 @@ TRIED = 16
 RELATING = named(
     *(
         "broker-starting",
+        "controller-starting",
         "broker-started",
         "broker-stopping",
         "controlled-shutdown",
@@ -203,7 +204,8 @@ def _of_the_active(
 
 def _by_registrations(own: Mapping[int, Sequence[Event]]) -> list[Relation]:
     """KRaft: compares controllers' lines about brokers' registrations with the brokers' own lines. Only the active controller decides.
-    Another controller replays the record any time later, as does the active one where it prints nothing else."""
+    Another controller replays the record any time later, as does the active one where it prints nothing else; a starting controller replays
+    all of them, at its own time."""
     seen = _registrations_seen(own)
     found: list[Relation | None] = []
     for node, events in own.items():
@@ -220,10 +222,16 @@ def _registrations_seen(own: Mapping[int, Sequence[Event]]) -> dict[tuple[int | 
     """Other nodes' lines about each registration, by broker and broker epoch."""
     seen: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
     for node, events in own.items():
+        begun = _controller_starts(events)
         for e in events:
-            if e.event == "broker-registered" and e.reason in ("decided", "replayed") and e.broker_epoch is not None and e.broker != node:
+            said = e.reason == "decided" or (e.reason == "replayed" and not _comes_up(begun, _moment(e)))
+            if e.event == "broker-registered" and said and e.broker_epoch is not None and e.broker != node:
                 seen[(e.broker, e.broker_epoch)].append(e)
     return seen
+
+
+def _controller_starts(events: Iterable[Event]) -> list[datetime]:
+    return sorted(e.at for e in events if e.event == "controller-starting" and e.at is not None)
 
 
 class _Decided:
@@ -461,7 +469,9 @@ def _candidates(controller: int, seen: Sequence[Event], broker: int, own: Sequen
     starts = _last_pairs(own, _registrations)
     found.extend(_joined(one, two, e, *start) for start in starts for e in added)
     elected = _elections_of(controller, seen, "elected")
-    elections_seen = _elections_of(controller, own, "seen")
+    begun = _controller_starts(own)
+    # a controller that starts learns of an election at any earlier time
+    elections_seen = [e for e in _elections_of(controller, own, "seen") if not _comes_up(begun, _moment(e))]
     found.extend(_noticed(one, two, e, s) for e in elected for s in elections_seen if _same_epoch(e, s))
     return [r for r in found if r is not None]
 

@@ -314,9 +314,26 @@ class Cluster:
         return found
 
     @cached_property
+    def last_written(self) -> Mapping[int, Sequence[datetime]]:
+        """By node, when it wrote its last record to the metadata log in each epoch in which it led the quorum, ascending."""
+        led = {e.controller_epoch: e.controller for e in self.of("metadata-leader")}
+        found: dict[int, set[datetime]] = defaultdict(set)
+        for e in self.of("metadata-written"):
+            leader = led.get(e.controller_epoch)
+            if leader is not None and e.at is not None:
+                found[leader].add(e.at)
+        return {node: sorted(own) for node, own in found.items()}
+
+    @cached_property
     def _presences(self) -> Mapping[int, Availability]:
         lives = {node.id: node.lives for node in self.nodes.values()}
-        return availabilities(self.events, lives, {n: self._last_own_lines.get(n, ()) for n in lives})
+        last = {n: sorted((*self._last_own_lines.get(n, ()), *self.last_written.get(n, ()))) for n in lives}
+        return availabilities(self.events, lives, last)
+
+    @cached_property
+    def controllers(self) -> frozenset[int]:
+        """The nodes that are only controllers."""
+        return frozenset(n.id for n in self.nodes.values() if not n.broker)
 
     def availability(self, broker: int) -> Availability:
         """The broker's availability."""

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 
+from forensics.model.cluster.availability import Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 
 Version = tuple[int, ...]
 
+_METADATA = (
+    *("3.0-IV1", "3.1-IV0", "3.2-IV0"),
+    *("3.3-IV0", "3.3-IV1", "3.3-IV2", "3.3-IV3", "3.4-IV0", "3.5-IV0", "3.5-IV1", "3.5-IV2", "3.6-IV0", "3.6-IV1", "3.6-IV2"),
+    *("3.7-IV0", "3.7-IV1", "3.7-IV2", "3.7-IV3", "3.7-IV4", "3.8-IV0", "3.9-IV0"),
+    *("4.0-IV0", "4.0-IV1", "4.0-IV2", "4.0-IV3", "4.1-IV0", "4.1-IV1", "4.2-IV0", "4.2-IV1"),
+)
+"""The names of metadata.version by its feature level, from level 1 on (org.apache.kafka.server.common.MetadataVersion)."""
 _CONFLUENT = {5: (2, 0), 6: (2, 6), 7: (3, 0), 8: (4, 0)}
 """Major version of Confluent Platform to the Kafka version of its first release. Each later minor release is Kafka's next minor. Up to
 5.1 its brokers print Apache's number ('2.1.0-cp1')."""
@@ -56,3 +65,47 @@ def version_line(cluster: Cluster, broker: int | None, at: datetime | None = Non
     if not own:
         return None
     return own[-1] if at is None else own[max(bisect_right(own, at, key=lambda e: e.at or datetime.min) - 1, 0)]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChange:
+    """A node printed another version than before."""
+
+    node: int
+    before: str
+    after: str
+    event: Event
+    """Its first line with the new version."""
+    at: datetime
+    """When that process started."""
+    outage: Outage | None
+    """How the process before it ended."""
+
+    @property
+    def upwards(self) -> bool:
+        return (parsed(self.after) or ()) > (parsed(self.before) or ())
+
+
+def version_changes(cluster: Cluster) -> list[VersionChange]:
+    """The changes of the version of each node, in order of time."""
+    found: list[VersionChange] = []
+    for node, lines in cluster.version_lines.items():
+        last: Event | None = None
+        for e in sorted((e for e in lines if e.at is not None and parsed(e.value) is not None), key=lambda e: e.at or datetime.max):
+            if node is not None and last is not None and parsed(last.value) != parsed(e.value):
+                found.append(_change(cluster, node, last, e))
+            last = e
+    return sorted(found, key=lambda c: (c.at, c.node))
+
+
+def _change(cluster: Cluster, node: int, before: Event, after: Event) -> VersionChange:
+    availability, said = cluster.availability(node), after.at or datetime.max
+    run = next(iter(availability.latest(said)[-1:]), None)
+    begun = run.begin_at if run is not None and run.begin_at is not None else said
+    outage = next((a for a in availability.outages if a.life is not None and a.until == begun), None)
+    return VersionChange(node, before.value or "", after.value or "", after, begun, outage)
+
+
+def metadata_version(level: int) -> str:
+    """The name of a feature level of metadata.version, for example 3.9-IV0; the level itself if it is newer."""
+    return _METADATA[level - 1] if 0 < level <= len(_METADATA) else f"feature level {level}"

@@ -246,9 +246,16 @@ def _apart(one: State, other: State) -> bool:
 
 def _best(states: Sequence[State]) -> State:
     best, *others = sorted(states, key=lambda s: (AUTHORITY[s.source], s.at or datetime.max, s.event.source, s.event.line or 0))
+    began = min((s.at for s in states if s.at is not None), default=None) if _copied(best.event) else best.at
     for other in others:
         best = _merged(best, other)
-    return best
+    return replace(best, at=began) if began != best.at else best
+
+
+def _copied(event: Event) -> bool:
+    """Whether it is a copy of a state that began earlier: a PartitionRecord begins a partition, and one with a later epoch is of the migration
+    from ZooKeeper (KIP-866)."""
+    return event.event == "metadata-partition" and event.reason != "snapshot" and (event.partition_epoch or 0) > 0
 
 
 def _merged(one: State, other: State) -> State:

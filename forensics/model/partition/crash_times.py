@@ -1,6 +1,6 @@
-"""When brokers crashed: a crash prints nothing, so it lies between the last line that the broker wrote and the moment others noticed.
+"""When nodes crashed: a crash prints nothing, so it lies between the last line that the node wrote and the moment others noticed.
 
-Here: that span of each crash, from the broker's availability and from its partitions. Not here: whether a broker crashed
+Here: that span of each crash, from the node's availability, from other nodes and from its partitions. Not here: whether a broker crashed
 (forensics.model.cluster.availability), or why a replica left an ISR (forensics.model.partition.absences).
 """
 
@@ -16,6 +16,9 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 from forensics.model.cluster.availability import CLOCK_TOLERANCE, DETECTION, SLACK, Outage
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import named_node
+from forensics.model.cluster.quorum import first_without
 from forensics.model.findings import Fact, moment, some
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.last_events import LAST_WORDS, latest
@@ -36,21 +39,23 @@ class CrashTime:
     latest: datetime | None
     noticed: str
     """A clause that says when and how others noticed the crash, which may be a little before `latest` by their clocks."""
+    wrote: bool = False
+    """At `start` it wrote its last record to the metadata log; otherwise its last line is from then."""
 
 
 class CrashTimes:
-    """The partitions' evidence of crashes, grouped by broker once for all crashes."""
+    """The evidence of crashes in the cluster and in its partitions, grouped by broker once for all crashes."""
 
-    def __init__(self, partitions: Sequence[Mapping[str, Any]]) -> None:
-        self._partitions = partitions
+    def __init__(self, cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> None:
+        self._cluster, self._partitions = cluster, partitions
 
     def of(self, outage: Outage, broker: int) -> CrashTime:
         start, back = self._last_line(outage, broker), outage.until
         if outage.latest is None or start is None:
             return CrashTime(start, None, "")
-        shown = [(outage.latest, _noticed(outage, broker)), *self._noticed(broker, start, back)]
+        shown = [*self._by_others(outage, broker), *self._noticed(broker, start, back)]
         last, noticed = min((s for s in shown if s[0] >= start), default=(start, ""), key=itemgetter(0))
-        return CrashTime(start, last, noticed)
+        return CrashTime(start, last, noticed, wrote=start in self._cluster.last_written.get(broker, ()))
 
     def _last_line(self, outage: Outage, broker: int) -> datetime | None:
         of_partitions = self._last_lines.get((broker, outage.until)) if outage.until is not None else None
@@ -65,6 +70,15 @@ class CrashTimes:
         for name, at in self._lost(broker, start, back):
             if at > start:
                 yield at + CLOCK_TOLERANCE, f"{name}, which broker {broker} led, had no leader from {moment(at)} on"
+
+    def _by_others(self, outage: Outage, node: int) -> Iterator[tuple[datetime, str]]:
+        """When other nodes noticed the crash, or a new process began."""
+        latest, who = outage.latest, named_node(node, self._cluster)
+        if latest is None or outage.since is None:
+            return
+        yield latest, _noticed(outage, who)
+        if (lost := first_without(self._cluster, node, outage.since, latest)) is not None:
+            yield lost + CLOCK_TOLERANCE, f"another node had lost {who} as the leader of the metadata quorum at {moment(lost)}"
 
     def left(self, broker: int, start: datetime | None, back: datetime | None) -> list[str]:
         """Partitions whose ISR lost the broker between its last line and its restart."""
@@ -128,14 +142,14 @@ class CrashTimes:
         return found
 
 
-def _noticed(outage: Outage, broker: int) -> str:
+def _noticed(outage: Outage, who: str) -> str:
     noticed, followed = outage.noticed, outage.life.followed if outage.life is not None else None
     at = f"at {moment(noticed.at if noticed is not None else None)}"
     if noticed is None or noticed is followed:
-        return f"a new process of broker {broker} began {at}"
+        return f"a new process of {who} began {at}"
     if noticed.event in of(role=Role.UNREACHABLE) and noticed.writer is not None:
-        return f"node {noticed.writer} lost its connection to broker {broker} {at}"
-    return f"a controller noticed the absence of broker {broker} {at}"
+        return f"node {noticed.writer} lost its connection to {who} {at}"
+    return f"a controller noticed the absence of {who} {at}"
 
 
 def _start(absence: tuple[str, Mapping[str, Any]]) -> datetime:

@@ -30,6 +30,7 @@ RULES = (
         many=Aggregation(lambda first, group: "were shut down"),
     ),
     Rule(kind="restarted-replica", rank=6, level="info", meaning=""),
+    Rule(kind="upgrade", rank=7, level="info", meaning="", plan=True),
 )
 
 
@@ -137,6 +138,33 @@ def test_brokers_that_are_stopped_one_after_the_other_are_a_rolling_restart_and_
     ] == [("rolling-restart", tuple(range(1, 9))), ("broker-crash", (9,))]
     (all_of_them,) = [f for f in told if f.kind == "controlled-shutdown"]
     assert all_of_them.brokers == tuple(range(1, 9))
+
+
+def test_a_planned_change_explains_the_stops_of_its_nodes_and_no_others() -> None:
+    stops = [of_broker("controlled-shutdown", b, 100 * b, 100 * b + 5) for b in (1, 2, 3, 100)]
+    late, other = of_broker("controlled-shutdown", 1, 1000, 1005), of_broker("controlled-shutdown", 9, 200, 205)
+    crash = of_broker("broker-crash", 3, 250, 260)
+    plan = replace(of_broker("upgrade", 1, 100, 400), brokers=(1, 2, 3), summary="brokers 1, 2 and 3 were upgraded")
+    told, found = incidents(by_kind([*stops, late, other, crash, plan]), RULES, frozenset({100}))
+    (upgrade,) = [i for i in found if i.kind == "upgrade"]
+    assert upgrade.summary == "Brokers 1, 2 and 3 were upgraded: no significant impact"
+    assert (upgrade.brokers, upgrade.start, upgrade.end) == ((1, 2, 3), NOON + timedelta(seconds=100), NOON + timedelta(seconds=400))
+    within = {(f.kind, *f.brokers) for f in told if f.incident == upgrade.id}
+    assert within == {("upgrade", 1, 2, 3), *(("controlled-shutdown", b) for b in (1, 2, 3))}
+    assert sorted(i.kind for i in found) == ["broker-crash", "controlled-shutdown", "rolling-restart", "upgrade"]
+
+
+def test_a_planned_change_that_is_not_over_has_no_end() -> None:
+    plan = replace(of_broker("upgrade", 1, 100, None), brokers=(1, 2))
+    _, (upgrade,) = incidents(by_kind([of_broker("controlled-shutdown", 1, 100, 105), plan]), RULES)
+    assert (upgrade.kind, upgrade.end) == ("upgrade", None)
+
+
+def test_nodes_that_are_only_controllers_are_called_controllers() -> None:
+    stops = [of_broker("controlled-shutdown", b, 10 * b, 10 * b + 5) for b in (1, 100, 101)]
+    told, (incident,) = incidents(by_kind(stops), RULES, frozenset({100, 101}))
+    assert incident.summary.startswith("Broker 1 and controllers 100 and 101 shut down in order one after the other")
+    assert len(told) == 3
 
 
 PLACES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 30), st.integers(1, 2)), max_size=30)

@@ -88,6 +88,11 @@ def log(*values: bytes, base: int = 100) -> bytes:
 
 
 def rows(data: bytes, member: Member = LOG, *, snapshot: bool = False) -> list[Row]:
+    """The rows of the records themselves."""
+    return [row for row in every_row(data, member, snapshot=snapshot) if row["event"] != "metadata-written"]
+
+
+def every_row(data: bytes, member: Member = LOG, *, snapshot: bool = False) -> list[Row]:
     result = list(read_metadata(io.BytesIO(data), member, snapshot=snapshot))
     kept(result)
     assert all(row["event"] in KINDS for row in result)
@@ -508,3 +513,23 @@ def test_round_trip_of_settings(name: str, key: str, value: str | None) -> None:
     masked = row["value"] == HIDDEN and value
     assert (row["topic"], row["key"]) == (name, "x." + key)
     assert masked or row["value"] == value
+
+
+def test_the_last_record_of_each_leader_is_told() -> None:
+    first = batch(100, record(0, TOPIC) + record(1, NO_OP, time=500), 2, epoch=4)
+    second = batch(102, record(0, TOPIC), 1, epoch=4, time=1_700_000_010_000)
+    third = batch(103, record(0, TOPIC), 1, epoch=6, time=1_700_000_060_000)
+    last = [row for row in every_row(first + second + third) if row["event"] == "metadata-written"]
+    assert [(row["controller_epoch"], row["metadata_offset"], row["reason"]) for row in last] == [(4, 102, "idle"), (6, 103, None)]
+    assert [row["duration_ms"] for row in last] == [9_500, 0]
+    assert [row["time"] for row in last] == [datetime(2023, 11, 14, 22, 13, 30), datetime(2023, 11, 14, 22, 14, 20)]
+
+
+def test_a_snapshot_shows_no_last_record() -> None:
+    assert "metadata-written" not in kinds(every_row(log(TOPIC, NO_OP), snapshot=True))
+
+
+@pytest.mark.parametrize(("state", "name"), [(0, "NONE"), (1, "MIGRATION"), (2, "PRE_MIGRATION"), (3, "POST_MIGRATION"), (9, "9")])
+def test_states_of_the_migration_from_zookeeper(state: int, name: str) -> None:
+    (row,) = rows(log(message(21, 0, bytes([state]), tagged())))
+    assert (row["event"], row["value"], row["text"]) == ("metadata-migration", name, f"ZkMigrationStateRecord(zkMigrationState={state})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forensics.model.cluster.facts import Cluster, Node
-from forensics.model.cluster.versions import parsed, versions
+from forensics.model.cluster.versions import metadata_version, parsed, versions
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,11 @@ def test_one_number_whoever_built_it(text: str | None, numbers: tuple[int, ...] 
 def test_a_broker_nobody_knows_may_have_any_of_the_clusters() -> None:
     cluster = Cluster(nodes={1: Node(1, version="7.4.0-ccs"), 2: Node(2, version="2.8.2")})
     assert (versions(cluster, 1), versions(cluster, 9), versions(cluster)) == ([(3, 4)], [(2, 8, 2), (3, 4)], [(2, 8, 2), (3, 4)])
+
+
+@pytest.mark.parametrize(
+    ("level", "name"), [(1, "3.0-IV1"), (7, "3.3-IV3"), (14, "3.6-IV2"), (21, "3.9-IV0"), (99, "feature level 99"), (0, "feature level 0")]
+)
+def test_levels_of_the_metadata_version(level: int, name: str) -> None:
+    """MetadataVersion of 3.9; later releases only add levels."""
+    assert metadata_version(level) == name

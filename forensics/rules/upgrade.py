@@ -1,0 +1,169 @@
+"""upgrade: nodes were restarted with another version of Kafka, one after the other.
+
+Here: the order of the nodes, versions that are mixed at the end, and whether the protocol or the metadata version followed. Not here: how a
+version is read (forensics.model.cluster.versions), or the move from ZooKeeper to KRaft (migration).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import zip_longest
+from typing import Any
+
+from forensics.model.cluster.availability import CONTROLLED
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.versions import VersionChange, metadata_version, parsed, version_changes
+from forensics.model.events import Event
+from forensics.model.findings import Finding, Rule, moment, nodes_named, quote, some
+
+IBP, METADATA = "inter.broker.protocol.version", "metadata.version"
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """A change of the protocol or metadata version; `node` None: of the whole cluster."""
+
+    key: str
+    node: int | None
+    before: str
+    after: str
+    at: datetime
+    event: Event
+
+
+def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    by_target: dict[tuple[int, ...], list[VersionChange]] = defaultdict(list)
+    for change in version_changes(cluster):
+        by_target[parsed(change.after) or ()].append(change)
+    groups = sorted(by_target.values(), key=lambda own: own[0].at)
+    for group, later in zip_longest(groups, groups[1:]):
+        until = later[0].at if later is not None else datetime.max
+        raised = [r for r in _raised(cluster) if group[0].at <= r.at < until]
+        yield _finding(group, raised, cluster, last=later is None)
+
+
+def _finding(group: Sequence[VersionChange], raised: Sequence[_Raised], cluster: Cluster, *, last: bool) -> Finding:
+    target, sources = group[-1].after, list(dict.fromkeys(c.before for c in group))
+    left = _left(target, cluster) if last else {}
+    upwards = all(c.upwards for c in group)
+    nodes = tuple(dict.fromkeys(c.node for c in group))
+    ends = [group[-1].at, *(r.at for r in raised)]
+    what = "upgraded" if upwards else "downgraded" if not any(c.upwards for c in group) else "changed"
+    mixed = f"; {_running(left, cluster)} when the evidence ends" if left else ""
+    order = " one after the other" if len(nodes) > 1 else ""
+    return Finding(
+        kind="upgrade",
+        severity="low" if left or not upwards else "info",
+        confidence="certain",
+        brokers=nodes,
+        start=_ended(group[0]),
+        end=None if left else max(ends),
+        summary=f"{nodes_named(nodes, cluster.controllers)} {'was' if len(nodes) == 1 else 'were'} {what} from {some(sources)} to {target}{order}{mixed}",
+        explanation=" ".join(_sentences(group, raised, left, cluster, last=last)),
+        next_steps=tuple(_steps(target, raised, left, cluster)) if last and upwards else (),
+        evidence=quote([c.event for c in group], [r.event for r in raised if r.node is None]),
+    )
+
+
+def _ended(change: VersionChange) -> datetime:
+    """When the node's process of the version before ended."""
+    return change.outage.since if change.outage is not None and change.outage.since is not None else change.at
+
+
+def _left(target: str, cluster: Cluster) -> dict[str, list[int]]:
+    """The nodes that run another version at the end, by version."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for node in cluster.nodes.values():
+        if node.version is not None and parsed(node.version) not in (None, parsed(target)):
+            found[node.version].append(node.id)
+    return dict(sorted(found.items()))
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _running(left: Mapping[str, Sequence[int]], cluster: Cluster) -> str:
+    return ", ".join(
+        f"{nodes_named(nodes, cluster.controllers)} {'run' if len(nodes) > 1 else 'runs'} {version}" for version, nodes in left.items()
+    )
+
+
+def _sentences(
+    group: Sequence[VersionChange], raised: Sequence[_Raised], left: Mapping[str, Sequence[int]], cluster: Cluster, *, last: bool
+) -> Iterator[str]:
+    ran = ", ".join(f"{nodes_named([c.node], cluster.controllers)} at {moment(c.at)} (before: {c.before})" for c in group)
+    yield f"First start with {group[-1].after}: {ran}."
+    if (until := max(map(_ended, group))) > group[0].at:
+        yield f"From {moment(group[0].at)} to {moment(until)} nodes of both versions were running."
+    if crashed := [c.node for c in group if c.outage is not None and c.outage.how != CONTROLLED]:
+        yield f"{_capital(nodes_named(crashed, cluster.controllers))} had crashed before that start."
+    if left:
+        yield f"When the evidence ends, {_running(left, cluster)}."
+    for r in raised:
+        of = f" of {nodes_named([r.node], cluster.controllers)}" if r.node is not None else ""
+        yield f"`{r.key}`{of} went from {r.before} to {r.after} at {moment(r.at)}."
+    if last and not left and not raised:
+        yield "The evidence shows no change of `inter.broker.protocol.version` or `metadata.version` after that."
+    yield "The clean restarts of these nodes at that time belong to the upgrade."
+
+
+def _steps(target: str, raised: Sequence[_Raised], left: Mapping[str, Sequence[int]], cluster: Cluster) -> Iterator[str]:
+    if left:
+        nodes = [n for own in left.values() for n in own]
+        yield f"Upgrade {nodes_named(nodes, cluster.controllers)} to {target}, or return the others: run two versions no longer than the upgrade takes."
+        return
+    numbers = parsed(target) or ()
+    if raised or len(numbers) < 2:
+        return
+    minor = f"{numbers[0]}.{numbers[1]}"
+    if cluster.mode == "kraft":
+        yield f"When {target} has proved itself, run `kafka-features.sh --bootstrap-server HOST:PORT upgrade --metadata {minor}`; before that, the nodes can go back to the earlier version."
+    else:
+        yield f"When {target} has proved itself, set `{IBP}={minor}` on all brokers and restart them one after the other; before that, the brokers can go back to the earlier version."
+
+
+def _raised(cluster: Cluster) -> list[_Raised]:
+    """The changes of the protocol version of each broker in ZooKeeper mode, and of the metadata version, in order of time. In KRaft mode the
+    protocol version that a broker prints is the default of its software."""
+    found = list(_metadata(cluster))
+    for node in (n for n in cluster.nodes.values() if n.broker):
+        last: tuple[str, Event] | None = None
+        for change in cluster.settings.history(IBP, broker=node.id):
+            e = change.event
+            if e is None or e.line is None or e.at is None or e.writer != node.id or not change.value or _in_quorum(cluster, node.id, e.at):
+                continue
+            value = change.value.split("-")[0]
+            if last is not None and last[0] != value:
+                found.append(_Raised(IBP, node.id, last[0], value, e.at, e))
+            last = (value, e)
+    return sorted(found, key=lambda r: (r.at, r.node or -1))
+
+
+def _in_quorum(cluster: Cluster, node: int, at: datetime) -> bool:
+    return bool((cluster.settings.value("process.roles", broker=node, at=at) or "").strip("[] "))
+
+
+def _metadata(cluster: Cluster) -> Iterator[_Raised]:
+    last: int | None = None
+    for e in cluster.of("metadata-feature"):
+        if e.key != METADATA or e.count is None or e.at is None or e.reason == "snapshot":
+            continue
+        if last is not None and e.count != last:
+            yield _Raised(METADATA, None, metadata_version(last), metadata_version(e.count), e.at, e)
+        last = e.count
+
+
+RULE = Rule(
+    kind="upgrade",
+    rank=306,
+    level="info",
+    meaning="Nodes were restarted with another version of Kafka. Their clean restarts at that time are expected.",
+    benign=("A planned change. It is low while nodes of two versions run when the evidence ends, and for a downgrade.",),
+    references=("KIP-584", "KIP-778"),
+    cluster=detect,
+    plan=True,
+)
