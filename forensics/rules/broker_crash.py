@@ -12,7 +12,7 @@ from typing import Any
 
 from forensics.model.cluster.availability import CLOCK_TOLERANCE, KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
 from forensics.model.cluster.facts import Cluster, Node
-from forensics.model.cluster.process_errors import named_node
+from forensics.model.cluster.process_errors import ends_the_jvm, named_node
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, began, counted, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTime, CrashTimes
@@ -20,7 +20,8 @@ from forensics.model.partition.crash_times import FACTS, CrashTime, CrashTimes
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """`missing`: a clause that says how other nodes noticed a crash that no later start shows."""
+    """`missing`: a clause that says how other nodes noticed a crash that no later start shows; `memory`: what the JVM printed when it ended
+    because it ran out of memory."""
 
     node: int
     who: str
@@ -30,6 +31,7 @@ class Crash:
     evidence: Sequence[Evidence]
     time: CrashTime
     missing: str | None = None
+    memory: Event | None = None
 
     @property
     def end(self) -> datetime | None:
@@ -52,12 +54,21 @@ def crashes(nodes: Sequence[Node], cluster: Cluster, times: CrashTimes) -> Itera
 
 
 def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: CrashTimes) -> Crash:
-    time, who = times.of(outage, node.id), named_node(node.id, cluster)
+    time, who, memory = times.of(outage, node.id), named_node(node.id, cluster), _out_of_memory(run, cluster)
+    evidence = quote(outage.event, outage.noticed)
     if outage.how == MISSED:
-        confidence, evidence = _confidence_if_missed(node, outage, cluster), quote(outage.event, outage.noticed)
-        return Crash(node.id, who, run, confidence, evidence, time, _missed(outage))
-    certain = _unclean(run) or not _begun(run)
-    return Crash(node.id, who, run, "certain" if certain else "probable", quote(outage.event, outage.noticed), time)
+        return Crash(node.id, who, run, _confidence_if_missed(node, outage, cluster), evidence, time, _missed(outage), memory)
+    certain = memory is not None or _unclean(run) or not _begun(run)
+    return Crash(node.id, who, run, "certain" if certain else "probable", evidence, time, memory=memory)
+
+
+def _out_of_memory(run: BrokerRun, cluster: Cluster) -> Event | None:
+    """The line of the JVM of this run that says that it ends because it ran out of memory."""
+    begin = run.begin.at if run.begin is not None else None
+    last = run.followed or run.end
+    end = last.at if last is not None else None
+    said = (e for e in cluster.of("out-of-memory") if e.writer == run.node and ends_the_jvm(e))
+    return next((e for e in said if e.at is not None and (begin is None or e.at >= begin) and (end is None or e.at <= end)), None)
 
 
 def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
@@ -115,10 +126,12 @@ def finding(crash: Crash, kind: str, affected: str, effects: Iterable[str]) -> F
         start=time.start,
         start_latest=time.latest,
         end=end,
-        summary=f"{crash.who} {_ended(run)}{between}{back}{affected}",
+        summary=f"{crash.who} {_ended(crash)}{between}{back}{affected}",
         explanation=" ".join((*_sentences(crash), *effects)),
         next_steps=_steps(crash),
-        evidence=tuple(dict.fromkeys((*quote(run.halted), *crash.evidence, *quote(_begun(run), _unclean(run), run.last_seen, run.begin)))),
+        evidence=tuple(
+            dict.fromkeys((*quote(run.halted, crash.memory), *crash.evidence, *quote(_begun(run), _unclean(run), run.last_seen, run.begin)))
+        ),
     )
 
 
@@ -153,6 +166,8 @@ def _missed(outage: Outage) -> str:
 def _cause(crash: Crash) -> str:
     if crash.run.halted is not None:
         return f"{crash.who[:1].upper()}{crash.who[1:]} halted because its log directories failed, which skips the shutdown."
+    if crash.memory is not None:
+        return f"The JVM of {crash.who} ran out of memory and ended, which skips the shutdown."
     if _begun(crash.run) is not None:
         return f"Possible causes: {crash.who} was killed during the shutdown, or its last lines are lost."
     return "Possible causes: a kill, the OOM killer, or a failed machine; Kafka prints nothing in these cases."
@@ -161,15 +176,20 @@ def _cause(crash: Crash) -> str:
 def _steps(crash: Crash) -> tuple[str, ...]:
     if crash.run.halted is not None:
         return (f"See the log-dir-failure finding of {crash.who} for the failed log directories.",)
+    if crash.memory is not None:
+        return (f"See the out-of-memory finding of {crash.who} for the memory that ran out.",)
     return (
         f"Search the system journal of {crash.who} for the OOM killer, a kernel panic or a power loss at the time of the crash.",
         f"Look for hs_err_pid*.log in the working directory of {crash.who}: it shows a JVM crash.",
     )
 
 
-def _ended(life: BrokerRun) -> str:
+def _ended(crash: Crash) -> str:
+    life = crash.run
     if life.halted is not None:
         return "halted because its log directories failed"
+    if crash.memory is not None:
+        return "crashed because it ran out of memory"
     return "crashed" if _begun(life) is None else "began to shut down and did not finish"
 
 

@@ -6,8 +6,7 @@ reached (connection_failed), failed log directories (log_dir_failure).
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -15,13 +14,11 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import exception
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, period, quote
+from forensics.model.partition.fetch_failures import Streak, streaks
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.thresholds import REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
-from parsers.kinds import Role, of
 
 _TRIED_AGAIN = timedelta(seconds=5)
 """A fetcher tries again within this time (replica.fetch.backoff.ms is 1 s)."""
-_ERRORS = of(role=Role.FETCH_FAILS) - {"partition-failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,35 +93,11 @@ _WHY = {
     "message-too-large": _TOO_LARGE,
     "remote-log": _REMOTE,
 }
-_ELSEWHERE = ("KafkaStorageException", "not-assigned", "later-leader-epoch", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
-"""A failed log directory has a finding of its own; a follower that is removed is not served rightly; a batch is skipped once; leader epochs
-differ while a leader changes, and the follower then waits for its own new state."""
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    failed: dict[tuple[int, str], list[Event]] = defaultdict(list)
-    for e in timeline.of(*_ERRORS):
-        if e.writer is not None and e.at is not None and e.reason not in _ELSEWHERE:
-            failed[e.writer, e.reason or "error"].append(e)
-    for (follower, reason), events in sorted(failed.items()):
-        for streak in _streaks(events):
-            first, last = streak[0].at, streak[-1].last_at
-            often = sum(e.repeats for e in streak) >= REFUSED_REPEATEDLY
-            if often and first is not None and last is not None and last - first >= UNREACHABLE:
-                yield _finding(follower, reason, streak, timeline, cluster)
-
-
-def _streaks(events: Sequence[Event]) -> Iterator[list[Event]]:
-    """Errors that follow each other without a pause in which fetching can have worked."""
-    current: list[Event] = []
-    for e in events:
-        before = current[-1].last_at if current else None
-        if before is not None and e.at is not None and e.at - before > SAME_FETCH_FAILURE:
-            yield current
-            current = []
-        current.append(e)
-    if current:
-        yield current
+    for streak in streaks(timeline):
+        yield _finding(streak, timeline, cluster)
 
 
 def _goes_on(follower: int, last: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -135,7 +108,8 @@ def _goes_on(follower: int, last: Event, timeline: PartitionTimeline, cluster: C
     return until - last.last_at <= _TRIED_AGAIN
 
 
-def _finding(follower: int, reason: str, events: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+def _finding(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    follower, reason, events = streak.follower, streak.reason, streak.events
     first, last = events[0], events[-1]
     why = _WHY.get(reason, _Why(reason, f"of an error ({reason})", ()))
     because = why.words if reason in _WHY else f"of an error ({reason})"
@@ -143,7 +117,7 @@ def _finding(follower: int, reason: str, events: Sequence[Event], timeline: Part
     source = f" from broker {leaders[0]}" if len(leaders) == 1 else ""
     at = f" at offset {last.offset}" if last.offset is not None and last.offset >= 0 else ""
     thrown = exception(reversed(events))
-    out = timeline.out_of_isr(follower, first.at, last.last_at) if first.at and last.last_at else None
+    out = timeline.out_of_isr(follower, streak.first, streak.last)
     goes_on = _goes_on(follower, last, timeline, cluster)
     times = sum(e.repeats for e in events)
     leader = f"broker {leaders[0]}" if len(leaders) == 1 else "the leader"
@@ -161,7 +135,7 @@ def _finding(follower: int, reason: str, events: Sequence[Event], timeline: Part
         summary=f"{timeline.name}: fetches of broker {follower}{source} failed again and again, because {because}",
         explanation=" ".join(
             (
-                f"From {period(first.at, last.last_at)} fetches of broker {follower}{source} for {timeline.name}{at} failed {times} times, because {because}.",
+                f"From {period(streak.first, streak.last)} fetches of broker {follower}{source} for {timeline.name}{at} failed {times} times, because {because}.",
                 *((f"The error is: {thrown}.",) if thrown else ()),
                 f"The replica on broker {follower} does not advance meanwhile.",
                 *((f"Broker {follower} was missing from the ISR at {moment(out)}.",) if out is not None else ()),

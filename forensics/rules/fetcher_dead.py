@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, cause_of, exception, failures, named_node, span
+from forensics.model.cluster.process_errors import capital, cause_of, exception, failures, named_node, of_fetcher, span
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
@@ -30,10 +30,6 @@ def _place(errors: Sequence[Event]) -> str:
     """' while it processed t-0 at offset 300', if an error names that."""
     found = next((m for e in errors if (m := _AT.search(f"{e.key} {e.text}"))), None)
     return f" while it processed {found['place']} at offset {found['offset']}" if found is not None else ""
-
-
-def of_fetcher(error: Event) -> bool:
-    return error.event == "fatal-error" and error.reason == "thread" and "ReplicaFetcher" in (error.text or "").split("\n")[0]
 
 
 # threads

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, failures, named_node, span
+from forensics.model.cluster.process_errors import capital, ends_the_jvm, failures, named_node, span
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
@@ -56,7 +56,7 @@ def _kind(error: Event) -> tuple[str, str]:
 def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Finding:
     who, (cause, step) = named_node(node, cluster), _kind(errors[0])
     detail = next((f" ({e.value})" for e in errors if e.value), "")
-    ended = next((e for e in errors if "Terminating due to" in (e.text or "")), None)
+    ended = next((e for e in errors if ends_the_jvm(e)), None)
     back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None else None
     return Finding(
         kind="out-of-memory",

@@ -301,6 +301,16 @@ def named_node(node: int | None, cluster: Cluster) -> str:
     return "a broker" if node is None else f"controller {node}" if known is not None and not known.broker else f"broker {node}"
 
 
+def ends_the_jvm(memory: Event) -> bool:
+    """Whether the JVM ended when it ran out of memory."""
+    return "Terminating due to" in (memory.text or "")
+
+
+def of_fetcher(error: Event) -> bool:
+    """Whether a replica fetcher ended."""
+    return error.event == "fatal-error" and error.reason == "thread" and "ReplicaFetcher" in (error.text or "").split("\n")[0]
+
+
 def capital(words: str) -> str:
     """The words with a capital letter, as a sentence begins."""
     return f"{words[:1].upper()}{words[1:]}"

@@ -20,9 +20,11 @@ import pyarrow as pa
 
 from forensics.model.cluster.availability import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Outage
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import of_fetcher
 from forensics.model.cluster.settings import plain_directory
 from forensics.model.events import Event
 from forensics.model.findings import EVIDENCE, Fact, moment, quote
+from forensics.model.partition.fetch_failures import hindered, says_hindered
 from forensics.model.partition.isr_removal import PRINTED, IsrRemoval, lasting
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.progress import SLOW as SLOW
@@ -246,16 +248,26 @@ class _Judge:
         )
 
     def _held_back(self, cause: Cause, left: IsrRemoval, end: State | None) -> None:
-        """Names a replication throttle that was in force while the replica could have caught up."""
+        """Names what kept the replica from catching up while its process was running: errors of its fetches, or a replication throttle."""
         if (cause.kind not in _CATCHING_UP and cause.back is None) or "throttled.rate" in cause.words:
             return
         begin, until = cause.back or left.at, end.at if end is not None else None
+        if begin is not None and not says_hindered(cause.words):
+            since = begin if cause.back is not None else begin - left.lag * 1.5
+            error = hindered(left.broker, since, until or datetime.max, self._fetchers_ended(left.leader), self.timeline)
+            if error is not None:
+                cause.words, cause.evidence = f"{cause.words}; {error[0]}", [*cause.evidence, error[1]]
+                return
         for side, owner in (("follower", left.broker), ("leader", left.leader)):
             rate = left.throttle(side, owner, begin, until)
             if rate is not None:
                 cause.words += f"; while it is behind, {side}.replication.throttled.rate={rate.value} of broker {owner} slows its copying"
                 cause.evidence = [*cause.evidence, *([rate.event] if rate.event is not None else [])]
                 return
+
+    def _fetchers_ended(self, leader: int) -> list[Event]:
+        """Fetchers from this leader that ended because of an error."""
+        return [e for e in self.cluster.of("fatal-error") if of_fetcher(e) and e.broker in (None, leader)]
 
     def isr_observed(self, leader: int) -> bool:
         """Whether the evidence shows the leader's ISR changes."""
@@ -505,9 +517,9 @@ class _Judge:
             return None
         ended = next((e for e in near if e.event == "partition-failed"), None)
         words = (
-            f"broker {broker} had given up fetching this partition"
+            f"broker {broker} was running, and it had given up fetching this partition"
             if ended is not None
-            else f"broker {broker}'s fetches of this partition failed ({near[-1].reason or 'see the line'})"
+            else f"broker {broker} was running, and its fetches of this partition failed ({near[-1].reason or 'see the line'})"
         )
         return Cause(STUCK, "certain" if ended is not None else "probable", words, evidence=[ended or near[-1]])
 

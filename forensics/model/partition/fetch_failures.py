@@ -1,0 +1,95 @@
+"""Fetches of one partition's followers that failed, and what that says about a replica that does not advance.
+
+Here: errors that follow each other for longer than a leader change takes, and clauses about a replica that could not fetch. Not here: fetchers
+that ended (forensics.model.cluster.process_errors), or the findings (forensics.rules).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from forensics.model.events import Event
+from forensics.model.findings import moment, period
+from forensics.model.partition.remembered import cached_on_timeline
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import EPOCH_KNOWN, REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
+from parsers.kinds import Role, of
+
+_ERRORS = of(role=Role.FETCH_FAILS) - {"partition-failed"}
+_ELSEWHERE = ("KafkaStorageException", "not-assigned", "later-leader-epoch", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
+"""A failed log directory has a finding of its own; a follower that is removed is not served rightly; a batch is skipped once; leader epochs
+differ while a leader changes, and the follower then waits for its own new state."""
+_NOT_FETCHING = ("it had given up fetching this partition", "its fetches of this partition failed", "its replica fetcher had ended")
+
+
+@dataclass(frozen=True, slots=True)
+class Streak:
+    """Errors of one follower without a pause in which fetching can have worked."""
+
+    follower: int
+    reason: str
+    events: tuple[Event, ...]
+    first: datetime
+    last: datetime
+
+
+@cached_on_timeline
+def streaks(timeline: PartitionTimeline) -> list[Streak]:
+    """Failures that lasted."""
+    failed: dict[tuple[int, str], list[Event]] = defaultdict(list)
+    for e in timeline.of(*_ERRORS):
+        if e.writer is not None and e.at is not None and e.reason not in _ELSEWHERE:
+            failed[e.writer, e.reason or "error"].append(e)
+    return [s for (follower, reason), events in sorted(failed.items()) for s in _lasting(follower, reason, events)]
+
+
+def _lasting(follower: int, reason: str, events: Sequence[Event]) -> Iterator[Streak]:
+    for streak in _split(events):
+        first, last = streak[0].at, streak[-1].last_at
+        often = sum(e.repeats for e in streak) >= REFUSED_REPEATEDLY
+        if often and first is not None and last is not None and last - first >= UNREACHABLE:
+            yield Streak(follower, reason, tuple(streak), first, last)
+
+
+def _split(events: Sequence[Event]) -> Iterator[list[Event]]:
+    current: list[Event] = []
+    for e in events:
+        before = current[-1].last_at if current else None
+        if before is not None and e.at is not None and e.at - before > SAME_FETCH_FAILURE:
+            yield current
+            current = []
+        current.append(e)
+    if current:
+        yield current
+
+
+def hindered(
+    follower: int, begin: datetime, end: datetime, ended: Sequence[Event], timeline: PartitionTimeline
+) -> tuple[str, Event] | None:
+    """A clause that says why the follower could not fetch within this time, with its evidence. `ended`: fetchers that ended."""
+    for e in timeline.of("partition-failed"):
+        if e.writer == follower and e.at is not None and begin <= e.at < end and not _resumed_soon(e, timeline):
+            return f"{_NOT_FETCHING[0]} at {moment(e.at)} because of an error", e
+    for s in streaks(timeline):
+        if s.follower == follower and s.first < end and s.last > begin:
+            return f"{_NOT_FETCHING[1]} from {period(s.first, s.last)}", s.events[0]
+    for e in ended:
+        if e.writer == follower and e.at is not None and begin <= e.at < end:
+            return f"{_NOT_FETCHING[2]} at {moment(e.at)} because of an error", e
+    return None
+
+
+def _resumed_soon(failed: Event, timeline: PartitionTimeline) -> bool:
+    """A fetcher gives a partition up for a moment while its leader changes."""
+    if failed.writer is None or failed.at is None:
+        return False
+    resumed = timeline.resumed(failed.writer, failed.at)
+    return resumed is not None and resumed <= failed.at + EPOCH_KNOWN
+
+
+def says_hindered(words: str) -> bool:
+    """Whether words about an absence name an error of its fetches."""
+    return any(clause in words for clause in _NOT_FETCHING)

@@ -1,0 +1,76 @@
+"""What the report says about a replica that could not fetch, and about a process that ran out of memory: the cause is where it was printed."""
+
+from __future__ import annotations
+
+from forensics.model.findings import Finding
+from tests.forensics.staged import report
+
+LEADER = """\
+[2026-11-21 02:00:05,250] INFO [Broker id=2] Leader events-0 starts at leader epoch 0 from offset 90 with high watermark 90 ISR [2,3,1] addingReplicas [] removingReplicas []. Previous leader epoch was -1. (state.change.logger)
+"""
+SHRINK = """\
+[2026-11-21 02:30:13,362] INFO [Partition events-0 broker=2] Shrinking ISR from 2,3,1 to 2,3. Leader: (highWatermark: 90, endOffset: 100). Out of sync replicas: (brokerId: 1, endOffset: 90, lastCaughtUpTimeMs: 1795226410217). (kafka.cluster.Partition)
+[2026-11-21 02:30:13,432] INFO [Partition events-0 broker=2] ISR updated to 2,3  and version updated to 1 (kafka.cluster.Partition)
+"""
+STARTED = "[2026-11-21 02:00:01,250] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+MEMORY = """\
+[2026-11-21 02:30:00,000] ERROR Processor got uncaught exception. (kafka.network.Processor)
+java.lang.OutOfMemoryError: Java heap space
+"""
+GAVE_UP = """\
+[2026-11-21 02:29:43,000] ERROR [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Unexpected error occurred while processing data for partition events-0 at offset 90 (kafka.server.ReplicaFetcherThread)
+kafka.common.OffsetsOutOfOrderException: Out of order offsets found in append to events-0: ArrayBuffer(90, 91, 5)
+[2026-11-21 02:29:43,001] WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Partition events-0 marked as failed (kafka.server.ReplicaFetcherThread)
+"""
+THREAD = """\
+[2026-11-21 02:29:43,000] ERROR [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Error due to (kafka.server.ReplicaFetcherThread)
+org.apache.kafka.common.KafkaException: Error processing data for partition events-0 offset 90
+"""
+REFUSED = "".join(
+    f"[2026-11-21 02:{minute}:00,000] ERROR [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Found invalid messages during fetch for partition events-0 "
+    "offset 90 (kafka.server.ReplicaFetcherThread)\n"
+    for minute in range(28, 31)
+)
+
+
+def _stuck(leader: str = "", follower: str = "") -> Finding:
+    files = {
+        "broker-2/logs/state-change.log": LEADER,
+        "broker-2/logs/server.log": leader + SHRINK,
+        "broker-1/logs/server.log": STARTED + follower,
+    }
+    (found,) = (f for f in report(files).findings if f.kind == "stuck-replica")
+    return found
+
+
+def test_a_follower_that_gave_up_has_no_other_possible_cause() -> None:
+    found = _stuck(follower=GAVE_UP)
+    assert "it had given up fetching this partition at 2026-11-21 02:29:43.001 UTC because of an error" in found.explanation
+    assert "Possible causes" not in found.explanation
+    assert "broker 1 for the error of its replica fetcher" in found.next_steps[0]
+
+
+def test_so_has_one_whose_fetcher_ended_or_whose_fetches_fail() -> None:
+    assert "its replica fetcher had ended at 2026-11-21 02:29:43.000 UTC because of an error" in _stuck(follower=THREAD).explanation
+    assert "its fetches of this partition failed from 2026-11-21 02:28:00.000 to 02:30:00.000 UTC" in _stuck(follower=REFUSED).explanation
+
+
+def test_a_leader_without_memory_is_looked_at_before_the_follower() -> None:
+    found = _stuck(leader=MEMORY)
+    assert "Its leader, broker 2, ran out of memory at 2026-11-21 02:30:00.000 UTC" in found.explanation
+    assert found.next_steps[0].startswith("Search server.log of broker 2 for OutOfMemoryError")
+
+
+def test_without_a_statement_causes_are_possible_ones() -> None:
+    assert "Possible causes: a long pause" in _stuck().explanation
+
+
+def test_a_broker_that_its_jvm_ended_crashed_for_that_reason() -> None:
+    out = (
+        "[2026-11-21 02:25:15,420] INFO [KafkaServer id=2] started (kafka.server.KafkaServer)\n"
+        "Terminating due to java.lang.OutOfMemoryError: Java heap space\n"
+        "[2026-11-21 02:25:26,350] INFO starting (kafka.server.KafkaServer)\n"
+    )
+    (found,) = (f for f in report({"broker-2/logs/kafkaServer.out": out}).findings if f.kind == "broker-crash")
+    assert found.summary.startswith("broker 2 crashed because it ran out of memory")
+    assert "OOM killer" not in found.explanation
