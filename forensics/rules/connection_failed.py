@@ -41,7 +41,7 @@ class _Unreachable:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(e.value for e in self.events if e.value))
+        return tuple(dict.fromkeys(e.value.lstrip("/") for e in self.events if e.value))
 
     @property
     def span(self) -> tuple[datetime | None, datetime | None]:
@@ -125,7 +125,7 @@ def _finding(found: _Unreachable, times: CrashTimes) -> Finding:
     who = listed([named_node(n, cluster) for n in found.nodes])
     first, last = found.span
     address = f" ({', '.join(found.addresses[:3])})" if found.addresses else ""
-    lasted, effects = span(found.events), list(times.meanwhile(target, first, last))
+    lasted, effects = span(found.events), list(times.unreached(target, found.nodes, first, last))
     suspected = local or (ran and found.other_addresses)
     return Finding(
         kind="connection-failed",

@@ -72,6 +72,7 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times:
                 f"{capital(who)} ran out of memory{detail} {span(errors)}.",
                 _outcome(who, node, ended is not None, errors, cluster),
                 *(times.meanwhile(node, errors[0].at, errors[-1].last_at) if node is not None else ()),
+                *(times.followers(node, errors[0].at, errors[-1].last_at) if node is not None and ended is None else ()),
                 *((f"{capital(who)} was started again at {moment(back.at)}.",) if back is not None else ()),
             )
         ),

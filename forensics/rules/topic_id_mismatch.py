@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import capital, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, period, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 
@@ -25,6 +26,9 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
     first, last = events[0], events[-1]
     writers = tuple(sorted({e.writer for e in events if e.writer is not None}))
     who = brokers_named(writers)
+    ids = f" (cluster: {first.value}; log: {first.reason})" if first.event == "topic-id-mismatch" else ""
+    until = last.last_at or last.at
+    back = max((timeline.resumed(b, until) for b in writers), key=_or_never, default=None) if until is not None else None
     return Finding(
         kind="topic-id-mismatch",
         severity="high",
@@ -33,21 +37,37 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         partition=timeline.partition,
         brokers=writers,
         start=first.at,
-        end=last.last_at,
+        end=back or last.last_at,
         cause=None,
         summary=f"{timeline.name}: {who} refused to lead or follow, because the log on its disk belongs to another topic of the same name",
-        explanation=(
-            f"From {period(first.at, last.last_at)} {who} refused {sum(e.repeats for e in events)} times to lead or follow {timeline.name}, because its log has another "
-            f"topic id than the cluster{f' (cluster: {first.value}; log: {first.reason})' if first.event == 'topic-id-mismatch' else ''}. Possible causes: the topic was "
-            "deleted and created again while the broker was down, or ZooKeeper or the metadata log lost its data and the topics were created again. "
-            f"Without this replica {timeline.name} has fewer copies, or no leader."
+        explanation=" ".join(
+            (
+                f"{capital(who)} refused to lead or follow {timeline.name} {span(events)}, because its log has another topic id than the cluster{ids}. Possible causes: the "
+                "topic was deleted and created again while the broker was down, or ZooKeeper or the metadata log lost its data and the topics were created again.",
+                *_effects(writers, first.at, back, timeline),
+            )
         ),
         next_steps=(
-            "Do not delete the log or its partition.metadata before it is clear which topic has the valid records: compare the topic ids with `kafka-topics.sh --describe`.",
+            f"Do not delete the log or its partition.metadata before it is clear which topic has the valid records: compare the topic ids with `kafka-topics.sh --describe --topic {timeline.topic}`.",
             f"If the log of {timeline.name} on {who} is the outdated one, stop {who}, move the directory of the partition out of the log directory, and start {who} again: the replica is copied from the leader.",
         ),
         evidence=quote(events[:4], last),
     )
+
+
+def _effects(writers: Sequence[int], start: datetime | None, back: datetime | None, timeline: PartitionTimeline) -> Iterator[str]:
+    last = back or (timeline.states[-1].at if timeline.states else None)
+    out = [b for b in writers if start is not None and last is not None and timeline.out_of_isr(b, start, max(start, last)) is not None]
+    if out:
+        yield f"In this time {brokers_named(out)} {'was' if len(out) == 1 else 'were'} missing from the ISR."
+    else:
+        yield f"Without this replica {timeline.name} has fewer copies, or no leader."
+    if back is not None:
+        yield f"{capital(brokers_named(writers))} accepted the partition at {moment(back)}."
+
+
+def _or_never(at: datetime | None) -> datetime:
+    return at or datetime.max
 
 
 RULE = Rule(

@@ -24,7 +24,7 @@ from forensics.model.cluster.process_errors import of_fetcher
 from forensics.model.cluster.settings import plain_directory
 from forensics.model.events import Event
 from forensics.model.findings import EVIDENCE, Fact, moment, quote
-from forensics.model.partition.fetch_failures import hindered, says_hindered
+from forensics.model.partition.fetch_failures import hindered, says_hindered, unreachable
 from forensics.model.partition.isr_removal import PRINTED, IsrRemoval, lasting
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.progress import SLOW as SLOW
@@ -254,8 +254,7 @@ class _Judge:
         begin, until = cause.back or left.at, end.at if end is not None else None
         if begin is not None and not says_hindered(cause.words):
             since = begin if cause.back is not None else begin - left.lag * 1.5
-            error = hindered(left.broker, since, until or datetime.max, self._fetchers_ended(left.leader), self.timeline)
-            if error is not None:
+            if (error := self._hindered(left, since, until or datetime.max)) is not None:
                 cause.words, cause.evidence = f"{cause.words}; {error[0]}", [*cause.evidence, error[1]]
                 return
         for side, owner in (("follower", left.broker), ("leader", left.leader)):
@@ -265,9 +264,10 @@ class _Judge:
                 cause.evidence = [*cause.evidence, *([rate.event] if rate.event is not None else [])]
                 return
 
-    def _fetchers_ended(self, leader: int) -> list[Event]:
-        """Fetchers from this leader that ended because of an error."""
-        return [e for e in self.cluster.of("fatal-error") if of_fetcher(e) and e.broker in (None, leader)]
+    def _hindered(self, left: IsrRemoval, begin: datetime, end: datetime) -> tuple[str, Event] | None:
+        """A clause about errors that kept the replica from fetching from its leader within this time, with its evidence."""
+        own = [e for e in self.cluster.between("fatal-error", begin, end) if of_fetcher(e) and e.broker in (None, left.leader)]
+        return hindered(left.broker, begin, end, own, self.timeline) or unreachable(left.broker, left.leader, begin, end, self.cluster)
 
     def isr_observed(self, leader: int) -> bool:
         """Whether the evidence shows the leader's ISR changes."""
@@ -463,7 +463,12 @@ class _Judge:
         if measured is not None and measured.confidence == "certain":
             return throttled or measured
         return (
-            self._log_ended(left) or self._session_lost(left, end, measured) or throttled or measured or self._failing(left.broker, at, lag)
+            self._log_ended(left)
+            or self._session_lost(left, end, measured)
+            or throttled
+            or measured
+            or self._failing(left.broker, at, lag)
+            or self._not_fetching(left, end)
         )
 
     def _session_lost(self, left: IsrRemoval, end: datetime | None, measured: Cause | None) -> Cause | None:
@@ -522,6 +527,15 @@ class _Judge:
             else f"broker {broker} was running, and its fetches of this partition failed ({near[-1].reason or 'see the line'})"
         )
         return Cause(STUCK, "certain" if ended is not None else "probable", words, evidence=[ended or near[-1]])
+
+    def _not_fetching(self, left: IsrRemoval, end: datetime | None) -> Cause | None:
+        """An error that began before the replica left the ISR."""
+        if left.at is None:
+            return None
+        error = self._hindered(left, left.at - left.lag * 1.5, end or datetime.max)
+        if error is None or error[1].at is None or error[1].at > left.at:
+            return None
+        return Cause(STUCK, "probable", f"broker {left.broker} was running, and {error[0]}", evidence=[error[1]])
 
     def _stuck_or_slow(self, left: IsrRemoval, state: State) -> Cause:
         """The cause if the evidence does not show whether the replica was stuck or slow."""

@@ -19,7 +19,7 @@ from forensics.model.cluster.availability import CLOCK_TOLERANCE, DETECTION, SLA
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import named_node
 from forensics.model.cluster.quorum import first_without
-from forensics.model.findings import Fact, moment, some
+from forensics.model.findings import Fact, brokers_named, moment, some
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.last_events import LAST_WORDS, latest
 from forensics.model.partition.placement import STEPS
@@ -102,6 +102,25 @@ class CrashTimes:
             yield f"In this time broker {broker} was missing from the ISR of {some(absent, 6)}."
         if headless := self.headless(broker, start, end):
             yield f"Broker {broker} left {some(headless, 6)} without a leader."
+
+    def unreached(self, broker: int, by: Sequence[int], start: datetime | None, end: datetime | None) -> Iterator[str]:
+        """Sentences about the partitions that lacked a replica while these nodes could not connect to the broker: replicas on these nodes
+        that fetch from the broker, and its own, which may not have learned whom to fetch from."""
+        yield from self.followers(broker, start, end, by)
+        if own := self._without(broker, start, end):
+            yield f"In this time broker {broker} was missing from the ISR of {some(sorted(own), 6)}."
+
+    def followers(self, broker: int, start: datetime | None, end: datetime | None, by: Sequence[int] | None = None) -> Iterator[str]:
+        """A sentence about the partitions whose ISR lacked another broker while this one led them."""
+        missing = {b: self._without(b, start, end, leader=broker) for b in (self._absences if by is None else by) if b != broker}
+        absent, led = sorted(b for b, of in missing.items() if of), sorted({name for of in missing.values() for name in of})
+        if led:
+            yield f"In this time {brokers_named(absent)} {'were' if len(absent) > 1 else 'was'} missing from the ISR of {some(led, 6)}, led by broker {broker}."
+
+    def _without(self, broker: int, start: datetime | None, end: datetime | None, leader: int | None = None) -> set[str]:
+        """Partitions whose ISR lacked the broker at some time strictly within this time."""
+        own = ((name, a) for name, a in self._absences.get(broker, ()) if leader in (None, a["leader"]))
+        return {n for n, a in own if (end is None or a["start"] < end) and (start is None or a["end"] is None or a["end"] > start)}
 
     def _left(self, broker: int, start: datetime | None, back: datetime | None) -> Sequence[tuple[str, Mapping[str, Any]]]:
         return _within(self._absences.get(broker, ()), _start, start, back)

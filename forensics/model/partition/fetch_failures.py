@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import moment, period
 from forensics.model.partition.remembered import cached_on_timeline
@@ -22,7 +23,12 @@ _ERRORS = of(role=Role.FETCH_FAILS) - {"partition-failed"}
 _ELSEWHERE = ("KafkaStorageException", "not-assigned", "later-leader-epoch", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
 """A failed log directory has a finding of its own; a follower that is removed is not served rightly; a batch is skipped once; leader epochs
 differ while a leader changes, and the follower then waits for its own new state."""
-_NOT_FETCHING = ("it had given up fetching this partition", "its fetches of this partition failed", "its replica fetcher had ended")
+_NOT_FETCHING = (
+    "it had given up fetching this partition",
+    "its fetches of this partition failed",
+    "its replica fetcher had ended",
+    "it could not connect to",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,14 @@ def hindered(
         if e.writer == follower and e.at is not None and begin <= e.at < end:
             return f"{_NOT_FETCHING[2]} at {moment(e.at)} because of an error", e
     return None
+
+
+def unreachable(follower: int, leader: int, begin: datetime, end: datetime, cluster: Cluster) -> tuple[str, Event] | None:
+    """The same for a leader that the follower could not connect to."""
+    failed = [e for e in cluster.between("connection-failed", begin, end) if e.writer == follower and e.broker == leader]
+    if sum(e.repeats for e in failed) < REFUSED_REPEATEDLY:
+        return None
+    return f"{_NOT_FETCHING[3]} broker {leader}, its leader, from {period(failed[0].at, failed[-1].last_at)}", failed[0]
 
 
 def _resumed_soon(failed: Event, timeline: PartitionTimeline) -> bool:

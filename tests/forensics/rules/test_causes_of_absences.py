@@ -74,3 +74,15 @@ def test_a_broker_that_its_jvm_ended_crashed_for_that_reason() -> None:
     (found,) = (f for f in report({"broker-2/logs/kafkaServer.out": out}).findings if f.kind == "broker-crash")
     assert found.summary.startswith("broker 2 crashed because it ran out of memory")
     assert "OOM killer" not in found.explanation
+
+
+def test_a_leader_that_cannot_be_reached_is_the_cause() -> None:
+    failed = "".join(
+        f"[2026-11-21 02:30:{second:02},000] WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Connection to node 2 (/10.0.0.2:9092) could not be "
+        "established. Node may not be available. (org.apache.kafka.clients.NetworkClient)\n"
+        for second in range(3, 20)
+    )
+    unmeasured = SHRINK.replace("endOffset: 90,", "endOffset: -1,")
+    files = {"broker-2/logs/state-change.log": LEADER, "broker-2/logs/server.log": unmeasured, "broker-1/logs/server.log": STARTED + failed}
+    (found,) = (f for f in report(files).findings if f.kind == "stuck-replica")
+    assert "it could not connect to broker 2, its leader, from 2026-11-21 02:30:03.000 to 02:30:19.000 UTC" in found.explanation
