@@ -154,11 +154,11 @@ def show_clusters(
     """Shows all clusters of an audit."""
     from forensics.views.clusters import Clusters, show
 
-    clusters = Clusters({name: audit.entry(name)["summary"] for name in audit.clusters}, failed or {}, remarks)
+    clusters = Clusters({name: audit.entry(name)["summary"] for name in audit.clusters}, failed or {}, remarks, display_zone())
     to_stdout = exports.write_summary(clusters, partial(_cluster_files, audit))
     written().advice[:] = exports.go_on(str(audit.directory), ())
     if not to_stdout:
-        show(clusters, console(), display_zone())
+        show(clusters, console())
     worst, losses = clusters.worst(), [b["loss"] for b in clusters.found.values()]
     if fails(fail_on, () if worst is None else (worst,), losses) or (fail_on is not None and clusters.unjudged):
         raise click.exceptions.Exit(1)

@@ -251,7 +251,7 @@ def _alike(group: Sequence[Finding]) -> Finding:
     more = f" · and {len(others) - 2 * NAMED} more" if len(others) > 2 * NAMED else ""
     return replace(
         first,
-        summary=f"{first.summary}; and {len(others)} similar findings",
+        summary=f"{first.summary}; and {len(others):,} similar findings",
         explanation=f"{first.explanation} The others: {named}{more}.",
         evidence=_evidence(group),
         places=tuple(dict.fromkeys(p for f in group for p in f.places)),
@@ -267,7 +267,7 @@ def _again(group: Sequence[Finding]) -> Finding:
     return replace(
         first,
         end=last.end or last.start,
-        summary=f"{len(group)} times: {first.summary}, the last at {times[-1]}",
+        summary=f"{len(group):,} times: {first.summary}, the last at {times[-1]}",
         explanation=f"The first time: {first.explanation} All times: {listed}.",
         evidence=tuple(dict.fromkeys((*first.evidence[: MAX_EVIDENCE // 2], *last.evidence)))[:MAX_EVIDENCE],
         places=tuple(dict.fromkeys(p for f in group for p in f.places)),

@@ -716,11 +716,12 @@ NAMED = 4
 def some(names: Sequence[str], shown: int = NAMED) -> str:
     """'a-0, a-1 and 7 more', each name once."""
     once = list(dict.fromkeys(names))
-    return ", ".join(once[:shown]) + (f" and {len(once) - shown} more" if len(once) > shown else "")
+    return ", ".join(once[:shown]) + (f" and {len(once) - shown:,} more" if len(once) > shown else "")
 
 
 def counted(number: int, what: str = "partition") -> str:
-    return f"{number} {what}{'s' if number != 1 else ''}"
+    """'1 partition', '1,200 partitions'."""
+    return f"{number:,} {what}{'s' if number != 1 else ''}"
 
 
 def brokers_named(ids: Sequence[int]) -> str:
@@ -731,7 +732,7 @@ def brokers_named(ids: Sequence[int]) -> str:
     if len(names) == 1:
         return f"broker {names[0]}"
     if len(names) > 2 * NAMED:
-        return f"{len(names)} brokers ({some(names)})"
+        return f"{len(names):,} brokers ({some(names)})"
     return "brokers " + ", ".join(names[:-1]) + f" and {names[-1]}"
 
 

@@ -53,6 +53,24 @@ class DisplayZone:
         text = at.replace(tzinfo=timezone.utc).astimezone(self.zone).strftime("%z")
         return f"{text[:3]}:{text[3:5]}"
 
+    def changes(self, begin: datetime, end: datetime) -> list[tuple[datetime, timedelta]]:
+        """The offset at `begin`, and each other offset until `end` with the time of the change, to the second."""
+        found = [(begin, self._utcoffset(begin))]
+        day = begin
+        while day < end:
+            following = min(day + timedelta(days=1), end)
+            if (offset := self._utcoffset(following)) != found[-1][1]:
+                before, after = day, following
+                while after - before > SECOND:
+                    middle = before + (after - before) / 2
+                    before, after = (middle, after) if self._utcoffset(middle) == found[-1][1] else (before, middle)
+                found.append((after.replace(microsecond=0), offset))
+            day = following
+        return found
+
+    def _utcoffset(self, at: datetime) -> timedelta:
+        return self.wall(at) - at
+
     def label(self, times: Iterable[datetime]) -> str:
         """What a heading says of the zone of these times: 'UTC', '+02:00', or 'Europe/Berlin' if its offset changes between them."""
         offsets = {self.offset(at) for at in times}
@@ -62,9 +80,13 @@ class DisplayZone:
         """'2026-11-21 02:48:25'."""
         return self.wall(at).strftime("%Y-%m-%d %H:%M:%S")
 
+    def milliseconds(self, at: datetime) -> str:
+        """'2026-11-21 02:48:25.120'."""
+        return self.wall(at).isoformat(" ", "milliseconds")
+
     def moment(self, at: datetime) -> str:
         """'2026-11-21 02:48:25.120 UTC'."""
-        return f"{self.wall(at).isoformat(' ', 'milliseconds')} {self.offset(at)}"
+        return f"{self.milliseconds(at)} {self.offset(at)}"
 
     def iso(self, at: datetime) -> str:
         """'2026-11-21T02:48:25.120Z', or with an offset."""

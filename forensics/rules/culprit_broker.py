@@ -68,9 +68,9 @@ def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> 
         start=episode.start,
         end=episode.end,
         cause=OFFLINE,
-        summary=f"broker {broker} was offline: missing from the ISR of {len(hit)} of the {counted(held)} it shares with others",
+        summary=f"broker {broker} was offline: missing from the ISR of {len(hit):,} of the {counted(held)} it shares with others",
         explanation=(
-            f"From {moment(episode.start)} {back} broker {broker} was missing from the ISR of {episode.shown()}: {len(hit)} of the {counted(held)} "
+            f"From {moment(episode.start)} {back} broker {broker} was missing from the ISR of {episode.shown()}: {len(hit):,} of the {counted(held)} "
             f"that it shared with other brokers{'' if len(hit) == held else '; in the others it was the last in-sync replica, or the evidence shows no change'}. "
             f"The cluster had at most {counted(peak)} under-replicated at once in that period. {_sum(others, broker)} Cause: {episode.words()}."
         ),
@@ -123,7 +123,7 @@ def _why(broker: int, found: Degradation, of_all: str, whole: _Whole, cluster: C
         held = max(whole.shared(broker, episode.end), len({o.name for o in episode.outs if o.broker == broker}))
         of_them = "Every time" if found.whole else f"In {of_all}"
         common = (
-            f"{of_them} the missing replica was on broker {broker}, in {len(episode.names)} of the {counted(held)} it shares with others"
+            f"{of_them} the missing replica was on broker {broker}, in {len(episode.names):,} of the {counted(held)} it shares with others"
         )
     else:
         missing = sorted({o.broker for o in episode.outs})

@@ -104,7 +104,7 @@ def _left_out(gaps: Sequence[Event], timeline: PartitionTimeline) -> Finding:
         end=last,
         summary=f"{timeline.name}: {count:,} events between {period(first, last, 'and')} were left out as repetitive",
         explanation=(
-            f"The evidence about {timeline.name} is too large for memory. {len(gaps)} periods with one leader in one leader epoch, and with no events "
+            f"The evidence about {timeline.name} is too large for memory. {len(gaps):,} periods with one leader in one leader epoch, and with no events "
             "other than ISR changes, refused writes and failed fetches, were judged by their first and last events; "
             f"{count:,} events in between were left out. The ISR in between is unknown, so reported durations and counts that include these "
             "periods are lower bounds."

@@ -50,7 +50,7 @@ def _often(own: Sequence[Interval]) -> list[Interval]:
 
 def _finding(broker: int, own: Sequence[Interval], timeline: PartitionTimeline) -> Finding:
     causes = Counter(i.cause for i in own)
-    times = f"{'at least ' if timeline.of(LEFT_OUT) else ''}{len(own)} times"
+    times = f"{'at least ' if timeline.of(LEFT_OUT) else ''}{len(own):,} times"
     return Finding(
         kind="isr-flapping",
         severity="medium",

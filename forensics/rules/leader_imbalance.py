@@ -58,7 +58,7 @@ def _can(broker: int, ready: Sequence[object], away: Sequence[object]) -> str:
         return f"Broker {broker} was not in sync for any of them, so it could not be elected."
     if len(ready) == len(away):
         return f"Broker {broker} was in sync and could have been elected."
-    return f"Broker {broker} was in sync for {len(ready)} of them and could have been elected there."
+    return f"Broker {broker} was in sync for {len(ready):,} of them and could have been elected there."
 
 
 def _who_acts(cluster: Cluster, rebalance: Effective, bound: float) -> str:

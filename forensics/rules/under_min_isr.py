@@ -71,7 +71,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         start=window.start,
         end=window.end,
         summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={needed} {lasted(window, cluster)}"
-        + (f", {count} writes refused" if count else ""),
+        + (f", {count:,} writes refused" if count else ""),
         explanation=(f"{_shrunk(window, fewest, setting, timeline, cluster)} {_reasons(why, fewest)}.{closed}{silence_words(silent)}"),
         next_steps=_steps(window, out, timeline.name),
         evidence=quote(window.states[0].event, fewest.event, setting.event, refused[:2], *(e for i in why for e in i.evidence[1:2])),

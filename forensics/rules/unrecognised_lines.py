@@ -18,8 +18,8 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
         kind="unrecognised-lines",
         severity="info",
         confidence="certain",
-        summary=f"{total} lines of replication-relevant loggers were not recognised, in {len(odd)} sources",
-        explanation=f"{total} lines of loggers about replication match no pattern: a vendor's build, a newer Kafka version, or a missing pattern. These lines were not used.",
+        summary=f"{total:,} lines of replication-relevant loggers were not recognised, in {len(odd):,} sources",
+        explanation=f"{total:,} lines of loggers about replication match no pattern: a vendor's build, a newer Kafka version, or a missing pattern. These lines were not used.",
         next_steps=("Report the samples that `kafka-forensics inspect` shows of unrecognised lines.",),
         evidence=tuple(Evidence(s.path, None, None, sample[:600]) for s in odd[:8] for sample in list(s.samples)[:1]),
     )

@@ -55,7 +55,7 @@ def brief(conclusion: Conclusion, cluster: Cluster) -> dict[str, Any]:
         "summary": verdict.summary if cluster.usable else "No Kafka logs or checkpoints found.",
         "partitions": verdict.partitions,
         "findings": {level: sum(f.severity == level for f in conclusion.findings) for level in reversed(LEVELS)},
-        "lost": [line(loss, UTC) for loss in losses(conclusion.findings)[:KEPT]],
+        "lost": [line(loss, UTC) for loss in losses(conclusion.findings, conclusion.partitions)[:KEPT]],
         "broken": list(broken(conclusion.findings, conclusion.partitions))[:KEPT],
         "mode": cluster.mode,
         "brokers": [node.id for node in cluster.nodes.values() if node.broker],
@@ -78,6 +78,8 @@ class Clusters:
     """Clusters that could not be judged this time, and why; their other values, if any, are from an earlier run."""
     remarks: Sequence[str] = ()
     """How files were assigned to clusters, what was read, what was kept."""
+    zone: DisplayZone = UTC
+    """The zone of times in outputs for people."""
 
     def ordered(self) -> list[str]:
         """Names, worst first."""
@@ -113,19 +115,19 @@ def pieces(clusters: Clusters, _files: Mapping[str, str]) -> Iterator[str]:
     yield clusters.json()
 
 
-def show(clusters: Clusters, console: Console, zone: DisplayZone = UTC) -> None:
-    put(console, rendered(console, _parts(clusters, zone)))
+def show(clusters: Clusters, console: Console) -> None:
+    put(console, rendered(console, _parts(clusters)))
 
 
-def _parts(clusters: Clusters, zone: DisplayZone) -> Iterator[RenderableType]:
+def _parts(clusters: Clusters) -> Iterator[RenderableType]:
     judged = [n for n in clusters.ordered() if n in clusters.found]
     yield Text(headline(clusters), style="bold red" if any(b["loss"] == FOUND for b in clusters.found.values()) else "bold")
     yield Text()
     if judged:
         yield _table(clusters, judged)
         yield Text()
-    yield from _lines(clusters, "Lost", "lost", judged, zone)
-    yield from _lines(clusters, "Broken now", "broken", judged, zone)
+    yield from _lines(clusters, "Lost or truncated", "lost", judged)
+    yield from _lines(clusters, "Broken now", "broken", judged)
     troubles = list(_troubles(clusters))
     if troubles:
         yield Text("Problems", style="bold")
@@ -138,7 +140,7 @@ def _parts(clusters: Clusters, zone: DisplayZone) -> Iterator[RenderableType]:
         yield Text(clean(remark), style="dim")
 
 
-def _lines(clusters: Clusters, title: str, key: str, judged: Sequence[str], zone: DisplayZone) -> Iterator[RenderableType]:
+def _lines(clusters: Clusters, title: str, key: str, judged: Sequence[str]) -> Iterator[RenderableType]:
     """The lines of a summary under `key`, for each cluster that has some."""
     names = [n for n in judged if clusters.found[n][key]]
     if not names:
@@ -147,7 +149,7 @@ def _lines(clusters: Clusters, title: str, key: str, judged: Sequence[str], zone
     for name in names[:CLUSTERS]:
         lines = clusters.found[name][key]
         yield Text(f"  {clean(name)}")
-        yield from (hung("    - ", Text(zone.sentence(clean(line)))) for line in lines[:LINES])
+        yield from (hung("    - ", Text(clusters.zone.sentence(clean(line)))) for line in lines[:LINES])
         if len(lines) > LINES:
             yield Text(f"    and {len(lines) - LINES} more; report --cluster shows all")
     if len(names) > CLUSTERS:

@@ -214,7 +214,7 @@ def _paths(paths: Sequence[str]) -> Iterator[str]:
 def _counts(new: Sequence[Any], gone: Sequence[Any], changed: Sequence[Any], same: int) -> str:
     """'2 new, 1 changed, 5 the same'."""
     words = {"new": len(new), "gone": len(gone), "changed": len(changed), "the same": same}
-    return ", ".join(f"{n} {word}" for word, n in words.items() if n) or "none"
+    return ", ".join(f"{n:,} {word}" for word, n in words.items() if n) or "none"
 
 
 def _verdicts(d: Difference) -> Iterator[tuple[str, Sequence[str]]]:
@@ -271,7 +271,7 @@ def _headline(report: DiffReport) -> str:
         "files": (files["new"], files["gone"], files["changed"]),
     }
     words = {
-        what: ", ".join(f"{n} {word}" for n, word in zip(numbers, ("new", "gone", "changed"), strict=True) if n)
+        what: ", ".join(f"{n:,} {word}" for n, word in zip(numbers, ("new", "gone", "changed"), strict=True) if n)
         for what, numbers in counts.items()
     }
     return (
@@ -281,7 +281,7 @@ def _headline(report: DiffReport) -> str:
 
 
 def _facts(facts: CaseFacts) -> str:
-    partitions = ", ".join(f"{count} {verdict}" for verdict, count in facts.verdict["partitions"].items() if count) or "no partitions"
+    partitions = ", ".join(f"{count:,} {verdict}" for verdict, count in facts.verdict["partitions"].items() if count) or "no partitions"
     times = f"evidence {_moment(facts.first)} to {_moment(facts.last)} UTC" if facts.first and facts.last else "evidence without times"
     return f"{facts.path}: {partitions}; {times}; made by kafka-forensics {facts.tool['version']}"
 

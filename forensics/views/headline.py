@@ -19,6 +19,7 @@ from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 from forensics.views.impact import failures, unusable
 from forensics.views.losses import CUT, LostRange, is_one, losses, partitions_of, total
 from forensics.views.losses import LOST as GONE
+from forensics.views.losses import UNSETTLED as UNCLEAR
 from forensics.views.scope import Partitions, Scope
 
 FOUND, EXCLUDED, UNSETTLED, BROKEN = "found", "excluded", "unknown", "broken"
@@ -92,7 +93,7 @@ def _title(loss: str, findings: Sequence[Finding], scope: Scope | None) -> str:
 
 
 def _sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
-    ranges = losses(findings)
+    ranges = losses(findings, states)
     now = list(failures(findings))
     lines = [
         *_lost(ranges),
@@ -119,11 +120,10 @@ def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
 
 def _lost(ranges: Sequence[LostRange]) -> list[str]:
     lines = []
-    sure = [r for r in ranges if r.kind == GONE]
-    if gone := [r for r in sure if r.finding.committed]:
+    if gone := [r for r in ranges if r.kind == GONE]:
         were = "was" if is_one(gone) else "were"
         lines.append(f"DATA WAS LOST: {total(gone)} that {were} committed, in {partitions_of(gone)}.")
-    if gone := [r for r in sure if r.finding.committed is None]:
+    if gone := [r for r in ranges if r.kind == UNCLEAR]:
         are, were = ("is", "it was") if is_one(gone) else ("are", "they were")
         lines.append(f"{total(gone)} {are} gone in {partitions_of(gone)}; whether {were} committed is unknown.")
     return lines
@@ -165,13 +165,13 @@ def _whole(states: Partitions) -> list[str]:
     if not intact:
         return []
     if intact == len(states):
-        all_of_them = f"all {intact} partitions are" if intact > 1 else "the partition is"
+        all_of_them = f"all {intact:,} partitions are" if intact > 1 else "the partition is"
         lines = [f"No committed record was lost: {all_of_them} proven intact."]
     else:
         lines = [f"{counted(intact)} {'is' if intact == 1 else 'are'} proven to have lost no committed record."]
     late = [p["since"] for p in states if p["verdict"] in (INTACT, TAIL_CUT) and not p["from_creation"]]
     if late:
-        where = "" if len(late) == intact else f" in {len(late)} of these partitions"
+        where = "" if len(late) == intact else f" in {len(late):,} of these partitions"
         when = max((at for at in late if at is not None), default=None)
         begins = f" ({'at the latest ' if len({*late}) > 1 else ''}at {moment(when)})" if when is not None else ""
         lines.append(f"Losses{where} before the evidence begins{begins} are unknown.")

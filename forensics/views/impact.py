@@ -7,39 +7,86 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from forensics.incidents.folding import hit, places
-from forensics.model.findings import MINOR, Finding, brokers_named, counted, some
+from forensics.incidents.ranking import urgency
+from forensics.model.findings import MINOR, Finding, Urgency, brokers_named, counted, some
+from forensics.rules import RULES
 
 MANY_DISKS = 4
 """Sets of brokers whose disks must not be changed, before they are combined in one line."""
+_ONE_BY_ONE = "log-dir-failure"
+_RULES = {rule.kind: rule for rule in RULES}
 
 
-BROKEN = (
-    ("offline-partition", "{} no leader"),
-    ("under-min-isr", "{} fewer replicas in sync than min.insync.replicas: writes with acks=all are refused"),
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A kind of finding that a line combines for all its partitions."""
+
+    kind: str
+    words: str
+    one: str
+    many: str
+    """In the headline, for one partition and for several."""
+    stays: bool = False
+    """It is not over although its window in the evidence has ended: it stays until an operator acts."""
+
+
+COMBINED = (
+    _Failure("offline-partition", "{} no leader", "is offline", "are offline"),
+    _Failure(
+        "under-min-isr",
+        "{} fewer replicas in sync than min.insync.replicas: writes with acks=all are refused",
+        "refuses writes",
+        "refuse writes",
+    ),
+    _Failure(
+        "hw-stuck",
+        "{} records above the high watermark, which consumers cannot read; the records are kept",
+        "has unreadable records",
+        "have unreadable records",
+        stays=True,
+    ),
 )
-"""Kinds that are reported as current failures if they have not ended."""
 
 
 def failures(findings: Sequence[Finding]) -> Iterator[str]:
-    """Partitions that clients cannot use when the evidence ends, and log directories that are offline, one line each."""
-    present = [f for f in findings if not f.cluster]
-    for kind, words in BROKEN:
-        if now := hit((f for f in present if f.kind == kind), still=True):
-            yield _have(_names(now), words)
-    # Stuck partitions are reported from the disks' state: they stay stuck until an operator moves the leadership.
-    if stuck := hit(f for f in present if f.kind == "hw-stuck"):
-        yield _have(_names(stuck), "{} records above the high watermark, which consumers cannot read; the records are kept")
-    yield from (f.summary for f in present if f.kind == "log-dir-failure" and f.end is None)
+    """What clients cannot use when the evidence ends, and log directories that are offline, one line each."""
+    for failure, now in _combined(findings):
+        yield _have(_names(now), failure.words)
+    yield from (f.summary for f in (*_offline_directories(findings), *_others(findings)))
 
 
 def unusable(findings: Sequence[Finding]) -> Iterator[str]:
-    """The number of partitions that have no leader, and of those that refuse writes, when the evidence ends."""
-    for kind, one, many in (("offline-partition", "is offline", "are offline"), ("under-min-isr", "refuses writes", "refuse writes")):
-        if now := hit((f for f in findings if f.kind == kind and not f.cluster), still=True):
-            yield f"{counted(len(now))} {one if len(now) == 1 else many}"
+    """The same as numbers, for the title."""
+    for failure, now in _combined(findings):
+        yield f"{counted(len(now))} {failure.one if len(now) == 1 else failure.many}"
+    for number, what in (
+        (len(_offline_directories(findings)), ("log directory is offline", "log directories are offline")),
+        (len(_others(findings)), ("failure is not over", "failures are not over")),
+    ):
+        if number:
+            yield f"{number:,} {what[number > 1]}"
+
+
+def _combined(findings: Sequence[Finding]) -> Iterator[tuple[_Failure, set[tuple[str | None, int | None]]]]:
+    """With the partitions that are affected when the evidence ends."""
+    for failure in COMBINED:
+        if now := hit((f for f in findings if f.kind == failure.kind and not f.cluster), still=not failure.stays):
+            yield failure, now
+
+
+def _offline_directories(findings: Sequence[Finding]) -> list[Finding]:
+    return [f for f in findings if f.kind == _ONE_BY_ONE and f.end is None and not f.cluster]
+
+
+def _others(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings of other kinds that say what clients cannot use, and that are not over."""
+    listed = {_ONE_BY_ONE, *(failure.kind for failure in COMBINED)}
+    known = [(f, _RULES[f.kind]) for f in findings if f.kind in _RULES and f.kind not in listed]
+    return [f for f, rule in known if urgency(f, rule) is Urgency.UNAVAILABLE]
 
 
 def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -13,10 +13,14 @@ from datetime import datetime
 from forensics.incidents.folding import places
 from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, brokers_named, counted, offsets_in, some
 from forensics.output.display_times import DisplayZone
+from forensics.proof.verdict import LOST as PROVEN_LOST
+from forensics.views.scope import Partitions
 
-LOST, POSSIBLE, CUT = "lost", "possible", "cut"
-WORDS = {LOST: "Lost", POSSIBLE: "Possibly lost", CUT: "Truncated, never committed"}
+LOST, UNSETTLED, POSSIBLE, CUT = "lost", "unsettled", "possible", "cut"
+WORDS = {LOST: "Lost", UNSETTLED: "Removed, commit status unknown", POSSIBLE: "Possibly lost", CUT: "Truncated, never committed"}
 """The worst first."""
+REMOVED = {**WORDS, UNSETTLED: "Removed", CUT: "Truncated"}
+"""Headings of the times at which records were removed."""
 LISTED = 10
 """Partitions on the first screen."""
 GROUPS = 2
@@ -79,7 +83,7 @@ class LostRange:
             return f"{'partly' if saved.missing else 'yes'}: {brokers_named(brokers) if brokers else 'collected files'}"
         if self.finding.still_on:
             return f"disk of {brokers_named(self.finding.still_on)}"
-        return "no" if self.kind != POSSIBLE else "unknown"
+        return "no" if self.finding.confidence != "possible" else "unknown"
 
     @property
     def readers(self) -> str:
@@ -91,21 +95,27 @@ class LostRange:
 
 def line(loss: LostRange, zone: DisplayZone) -> str:
     """'Lost: orders-0, offsets 200–357 (158 records), lost at … (unclean-election)'."""
-    lost = f", lost at {zone.moment(loss.at)}" if loss.at is not None and loss.kind == LOST else ""
+    lost = f", lost at {zone.moment(loss.at)}" if loss.at is not None and loss.kind in (LOST, UNSETTLED) else ""
     return f"{WORDS[loss.kind]}: {loss.name}, offsets {loss.extent}{lost} ({loss.finding.cause})"
 
 
-def losses(findings: Sequence[Finding]) -> list[LostRange]:
-    """All losses; lost ones first, then by number, internal topics last."""
-    found = [LostRange(_kind(f), f, p) for f in findings if f.kind == "data-loss" for p in places(f)]
+def losses(findings: Sequence[Finding], states: Partitions) -> list[LostRange]:
+    """All losses, by kind, then by number, internal topics last. `states`: the partitions with their verdicts."""
+    every = [(f, p) for f in findings if f.kind == "data-loss" for p in places(f)]
+    sure = {p.name for f, p in every if f.committed and f.confidence != "possible" and not f.cluster}
+    unbounded = {f"{s['topic']}-{s['partition']}" for s in states if s["verdict"] == PROVEN_LOST} - sure
+    found = [LostRange(_kind(f, lost=p.name in unbounded and not f.cluster), f, p) for f, p in every]
     order = list(WORDS)
     return sorted(found, key=lambda r: (order.index(r.kind), r.count is None, -(r.count or 0), r.name.startswith("__"), r.name))
 
 
-def _kind(f: Finding) -> str:
+def _kind(f: Finding, *, lost: bool) -> str:
+    """`lost`: the partition is proven to have lost records, and no other finding says which: only the end of the range is unknown."""
     if f.committed is False:
         return CUT
-    return POSSIBLE if f.confidence == "possible" else LOST
+    if f.confidence == "possible" and not (lost and f.committed):
+        return POSSIBLE
+    return LOST if f.committed else UNSETTLED
 
 
 def by_kind(ranges: Sequence[LostRange]) -> Iterator[tuple[str, list[LostRange]]]:
@@ -114,6 +124,25 @@ def by_kind(ranges: Sequence[LostRange]) -> Iterator[tuple[str, list[LostRange]]
         if own := [r for r in ranges if r.kind == kind]:
             affected = "; only producers with acks=0/1 can be affected" if kind == CUT else ""
             yield f"{words}: {total(own)} in {partitions_of(own)}{affected}", own
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Losses of one kind on the first screen."""
+
+    heading: str
+    shown: Sequence[LostRange]
+    more: int
+    """Losses of this kind that are not shown."""
+
+
+def first_screen(ranges: Sequence[LostRange]) -> Iterator[Listed]:
+    """The kinds that are there, LISTED losses in total."""
+    room = LISTED
+    for heading, own in by_kind(ranges):
+        shown = own[: max(room, 0)]
+        yield Listed(heading, shown, len(own) - len(shown))
+        room -= len(shown)
 
 
 def partitions_of(ranges: Sequence[LostRange]) -> str:

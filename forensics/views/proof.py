@@ -157,7 +157,7 @@ class Skipped:
 
     def __str__(self) -> str:
         many = f"rows {self.first} to {self.last}: {counted(self.last - self.first + 1, 'hand-over')}"
-        return f"{many}, {self.open} of which leave the verdict open" if self.open else f"{many} in which nothing was lost or left open"
+        return f"{many}, {self.open:,} of which leave the verdict open" if self.open else f"{many} in which nothing was lost or left open"
 
 
 def shown(records: Sequence[Row]) -> list[Shown]:

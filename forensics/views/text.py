@@ -15,16 +15,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forensics.incidents.incidents import Incident
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import LEVELS, Evidence, Finding, began, counted, moment, some
+from forensics.model.findings import LEVELS, Evidence, Finding, began, counted, some
 from forensics.output.display_times import DisplayZone
 from forensics.output.sanitise import clean
 from forensics.output.version import version
+from forensics.views import happened
 from forensics.views.document import Report
 from forensics.views.headline import BROKEN, EXCLUDED, FOUND, UNSETTLED
 from forensics.views.impact import broken, untouchable
 from forensics.views.losses import LostRange, by_kind, losses, spans_days
+from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.notes import notes
 from forensics.views.steps import next_steps
 from forensics.views.terminal import Line, hung, indent, put, rendered
@@ -38,9 +39,7 @@ TOLD = 3
 """Findings whose explanation is printed."""
 QUOTED = 2
 PRESENT = 8
-"""Present failures that are listed."""
-LOSSES = 10
-"""Losses of partitions that are listed."""
+"""Present failures on the first screen."""
 COPIED, SAID = 2, 240
 """Sentences per group in the closing summary, and characters of one."""
 WHOLE = 24
@@ -105,7 +104,7 @@ def subject(report: Report) -> list[str]:
         f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
         MODES[cluster.mode],
         _partitions(report),
-        f"{len(cluster.sources)} sources, {sized(size)}",
+        f"{len(cluster.sources):,} sources, {sized(size)}",
     ]
 
 
@@ -157,16 +156,14 @@ def headline(report: Report) -> Text:
 
 def _lost(report: Report) -> Iterator[RenderableType]:
     """Losses partition by partition, the worst first, and the disks that must not be changed."""
-    room = LOSSES
-    every = losses(report.findings)
+    every = losses(report.findings, report.partitions)
     dates = spans_days(every)
-    for title, own in by_kind(every):
-        yield Text(title, style="bold")
-        if shown := own[:room]:
-            yield _loss_table(shown, report.zone, dates=dates)
-        if more := len(own) - len(shown):
-            yield Text(f"  and {more:,} more; --json has all")
-        room -= len(shown)
+    for listed in losses_of_first_screen(every):
+        yield Text(listed.heading, style="bold")
+        if listed.shown:
+            yield _loss_table(listed.shown, report.zone, dates=dates)
+        if listed.more:
+            yield Text(f"  and {listed.more:,} more; --json has all")
         yield Text()
     for line in untouchable(report.findings):
         yield Text(_said(report, line), style="bold red")
@@ -190,6 +187,8 @@ def _present(report: Report) -> Iterator[RenderableType]:
     if now:
         yield Text("Broken now", style="bold")
         yield from (_item(report, line) for line in now[:PRESENT])
+        if len(now) > PRESENT:
+            yield Text(f"  and {len(now) - PRESENT:,} more")
         yield Text()
 
 
@@ -203,23 +202,17 @@ def _said(report: Report, words: str) -> str:
 
 
 def _incidents(report: Report) -> Iterator[RenderableType]:
-    shown = [i for i in report.incidents if i.severity != "info"][:TOLD]
+    shown, more = happened.first_screen(report.incidents)
     if shown:
         yield Text("What happened", style="bold")
     for incident in shown:
         at = f"  {report.zone.seconds(incident.start)}  " if incident.start is not None else "  "
-        words = Text(f"{incident.kind}  ", style=_colour(incident.severity)).append(_said(report, _course(incident)), style="none")
+        words = Text(f"{incident.kind}  ", style=_colour(incident.severity)).append(_said(report, happened.course(incident)), style="none")
         yield hung(at, words, _colour(incident.severity))
-    if len(report.incidents) > len(shown):
-        yield Text(f"  and {len(report.incidents) - len(shown):,} smaller ones; --json has all")
+    if more:
+        yield Text(f"  and {more:,} smaller ones; --json has all")
     if shown:
         yield Text()
-
-
-def _course(incident: Incident) -> str:
-    """The incident in a few sentences, without those on single losses."""
-    when = f" Began {began(incident.start, incident.start_latest)}." if incident.start_latest is not None else ""
-    return f"{incident.summary}.{when}" + (f" Ended: {moment(incident.end)}." if incident.end is not None else "")
 
 
 def _table(report: Report) -> Table:
@@ -311,7 +304,10 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     lines = [f"{verdict.title}. Of {counted(len(report.partitions))}: {numbers}."]
     if report.scope is not None:
         lines += report.scope.after()
-    lines += [f"{heading} ({some(list(dict.fromkeys(r.name for r in own)))})." for heading, own in by_kind(losses(report.findings))]
+    lines += [
+        f"{heading} ({some(list(dict.fromkeys(r.name for r in own)))})."
+        for heading, own in by_kind(losses(report.findings, report.partitions))
+    ]
     if causes := [i for i in report.incidents if i.severity != "info"]:
         lines.append(f"Cause: {causes[0].summary} ({began(causes[0].start, causes[0].start_latest)}).")
     lines += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]

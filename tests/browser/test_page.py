@@ -10,7 +10,8 @@ import subprocess
 import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from hashlib import sha512
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from forensics.incidents.judging import PARTITION, Conclusion
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.findings import Finding, Place
 from forensics.model.rows import Rows
+from forensics.output.display_times import DisplayZone
 from forensics.views.clusters import Clusters, brief
 from forensics.views.document import Report
 from forensics.views.html.overview import overview
@@ -29,7 +31,7 @@ from forensics.views.html.page import page
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import START
 from tests.forensics.views.pages import found, of_bundle, of_files
-from tests.forensics.views.test_html import BUNDLES, hostile
+from tests.forensics.views.test_html import BUNDLES, hostile, stamps
 from tests.support import local
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[browser]'")
@@ -106,11 +108,17 @@ def clusters(directory: Path) -> str:
     return overview(told, {"payments": "audit.clusters/payments.html"})
 
 
+def in_berlin(directory: Path) -> str:
+    report, case = found(directory, local.events_of(BUNDLES / f"{NAMES[0]}.tar.gz"))
+    return page(replace(report, zone=DisplayZone.named("Europe/Berlin")), case)
+
+
 PAGES: Mapping[str, Callable[[Path], str]] = {
     "clusters": clusters,
     **{name: lambda directory, name=name: of_bundle(directory, BUNDLES / f"{name}.tar.gz") for name in NAMES},  # type: ignore[misc]
     "fleet-with-a-crash": crash,
     "fleet-restarted": rolling,
+    "in-berlin": in_berlin,
     "hostile": lambda directory: of_files(directory, hostile()),
     "vast": vast,
 }
@@ -240,7 +248,7 @@ def test_the_window_of_time_moves_all_lanes_and_may_filter(browser: Any, written
         assert 0 < len(shown(tab)) < every
         tab.fill("#from", "nonsense")
         tab.press("#from", "Enter")
-        assert "Times are as" in tab.inner_text("#zoom-error")
+        assert "Write both times like" in tab.inner_text("#zoom-error")
 
 
 def test_a_finding_is_copied_as_markdown_with_its_evidence(browser: Any, written: Callable[[str], Path]) -> None:
@@ -269,9 +277,36 @@ def test_what_a_log_holds_is_shown_and_not_obeyed(browser: Any, written: Callabl
 def test_it_is_read_without_scripts(browser: Any, written: Callable[[str], Path]) -> None:
     with opened(browser, written("unclean-election-2.8.2-zk"), java_script_enabled=False) as tab:
         said = tab.inner_text("main")
-        assert "316 offsets that were committed" in said and "broker-crash" in said and "orders-0" in said
+        assert "316 records that were committed" in said and "broker-crash" in said and "orders-0" in said
         assert tab.locator(".js:visible").count() == 0
         assert tab.locator("#lanes rect").count() > 10
+
+
+SAID = """(() => { const copy = document.querySelector("main").cloneNode(true);
+    copy.querySelectorAll("pre, cite, code, script").forEach((e) => e.remove());
+    copy.querySelectorAll("[aria-label]").forEach((e) => e.append(" " + e.getAttribute("aria-label") + " "));
+    return copy.textContent; })()"""
+
+
+def test_the_zone_of_all_times_is_switched_by_keyboard_and_kept(browser: Any, written: Callable[[str], Path]) -> None:
+    with opened(browser, written("in-berlin"), "#p-orders-0", timezone_id="Asia/Kolkata") as tab:
+
+        def tick() -> datetime:
+            return datetime.strptime(tab.locator("#lanes .tick").first.inner_text(), "%H:%M:%S")
+
+        berlin, axis, start = tab.evaluate(SAID), tick(), datetime.fromisoformat(tab.input_value("#from"))
+        assert len(stamps(berlin)) > 200 and " +01:00" in berlin
+        tab.focus("#zone")
+        for hours, minutes, label in ((-1, 0, "UTC"), (4, 30, "+05:30")):
+            tab.keyboard.press("ArrowDown")
+            ahead, said = timedelta(hours=hours, minutes=minutes), tab.evaluate(SAID)
+            assert stamps(said) == [at + ahead for at in stamps(berlin)]
+            assert set(tab.locator(".zone").all_text_contents()) == {label} and "+01:00" not in said
+            assert tick() == axis + ahead and datetime.fromisoformat(tab.input_value("#from")) == start + ahead
+        tab.reload()
+        assert stamps(tab.evaluate(SAID)) == [at + timedelta(hours=4, minutes=30) for at in stamps(berlin)]
+        tab.select_option("#zone", "report")
+        assert tab.evaluate(SAID) == berlin
 
 
 @pytest.mark.parametrize("name", ["hostile", "clusters"])
@@ -290,9 +325,9 @@ def test_twenty_thousand_partitions_are_painted_at_once_and_paged(browser: Any, 
     with opened(browser, written("vast")) as tab:
         paint = tab.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
         assert paint < FIRST_PAINT_MS
-        assert tab.locator("#ptable tbody tr").count() == 25 and tab.inner_text("#where") == "1 to 25 of 20000"
+        assert tab.locator("#ptable tbody tr").count() == 25 and tab.inner_text("#where") == "1 to 25 of 20,000"
         assert set(tab.locator("#ptable tbody .verdict-word").all_inner_texts()[:21]) == {"lost"}
-        tab.select_option("[name=verdict]", label="not known")
+        tab.select_option("[name=verdict]", label="unknown")
         assert tab.inner_text("#where") == "1 to 21 of 21"
         tab.focus("#heatmap")
         tab.keyboard.press("ArrowRight")

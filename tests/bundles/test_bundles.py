@@ -14,6 +14,9 @@ import pytest
 from forensics.incidents.folding import places
 from forensics.model.findings import LEVELS, Finding
 from forensics.views.document import Report
+from forensics.views.headline import EXCLUDED, FOUND
+from forensics.views.impact import failures
+from forensics.views.losses import CUT, LOST, losses
 from tests.support import local
 from tests.support.paths import BUNDLES, truth_of
 from tests.support.schemas import of_report
@@ -91,6 +94,20 @@ def check_findings(report: Report, truth: dict[str, Any], without: frozenset[str
     assert [f.summary for f in report.findings if not f.evidence] == []
 
 
+def check_first_screen(report: Report) -> None:
+    """The title, its colour, the counts of verdicts and the lists below agree."""
+    title, kinds = report.headline, {r.kind for r in losses(report.findings, report.partitions)}
+    lost = {r.name for r in losses(report.findings, report.partitions) if r.kind == LOST and not r.finding.cluster}
+    assert {f"{p['topic']}-{p['partition']}" for p in report.partitions if p["verdict"] == LOST} == lost
+    assert (
+        (title.loss == FOUND) == title.title.startswith("Committed data was lost") == ("DATA WAS LOST" in title.summary) == (LOST in kinds)
+    )
+    now = [*failures(report.findings)]
+    assert all(line in title.summary for line in now[:3]) and bool(now) == ("; " in title.title)
+    if title.tone == EXCLUDED:
+        assert kinds <= {CUT} and not title.partitions["unknown"] and not now
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_verdicts(name: str) -> None:
     report, truth = local.report(local.events_of(BUNDLES / f"{name}.tar.gz")), truth_of(name)
@@ -99,6 +116,7 @@ def test_verdicts(name: str) -> None:
     check_findings(report, truth)
     check_final_state(report, truth)
     check_power_losses(report, truth)
+    check_first_screen(report)
     assert of_report(report) == []
 
 

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-EPOCH = datetime(1970, 1, 1)
+from forensics.output.display_times import DisplayZone
+from forensics.views.html.times import EPOCH
+
 LEAST = 0.25
 """Least width of a span in percent of the window, so that it is visible."""
 TICKS = (0, 25, 50, 75, 100)
@@ -71,9 +73,9 @@ class Window:
         x, right = (_percent(at, low, high) for at in (first, max(first, last)))
         return Drawn(look, x, round(max(right - x, LEAST), 3), first, max(first, last), title, href, label, quotes)
 
-    def ticks(self) -> list[tuple[int, str]]:
+    def ticks(self, zone: DisplayZone) -> list[tuple[int, str]]:
         length = self.until - self.since
-        return [(share, moment(self.since + length * share / 100, length)) for share in TICKS]
+        return [(share, moment(zone.wall(self.since + length * share / 100), length)) for share in TICKS]
 
 
 def _percent(at: int, low: int, high: int) -> float:

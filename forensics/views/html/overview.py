@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from forensics.output.display_times import UTC
+from forensics.model.findings import counted
 from forensics.output.version import version
 from forensics.views.clusters import NOT_JUDGED, Clusters, headline
-from forensics.views.headline import EXCLUDED, FOUND, NOT_KNOWN, TITLES, UNSETTLED
-from forensics.views.html.page import environment
+from forensics.views.headline import BROKEN, EXCLUDED, FOUND, NOT_KNOWN, TITLES, UNSETTLED
+from forensics.views.html.page import MEANINGS, environment
+from forensics.views.html.times import EPOCH, parsed, switch
 
-QUIET = "Nothing lost, nothing broken, all read"
+QUIET = "No loss, no current failure, every file read"
 
 
 def pieces(clusters: Clusters, files: Mapping[str, str]) -> Iterator[str]:
@@ -38,15 +39,18 @@ def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
     losses = {c["loss"] for c in rows}
     loss = FOUND if FOUND in losses else EXCLUDED if losses == {EXCLUDED} else UNSETTLED
     loud = [c for c in rows if _is_loud(c)]
+    broken = sum(bool(c["summary"] and c["summary"]["broken"]) for c in rows)
+    covered = [parsed(at) for c in rows if c["summary"] for at in (c["summary"]["first"], c["summary"]["last"]) if at is not None]
     values = {
-        "title": TITLES.get(loss, NOT_KNOWN),
+        "title": TITLES.get(loss, NOT_KNOWN) + (f"; {counted(broken, 'cluster')} broken now" if broken else ""),
         "headline": headline(clusters),
-        "tone": loss,
+        "tone": BROKEN if broken and loss != FOUND else loss,
+        "verdicts": list(MEANINGS),
         "remarks": clusters.remarks,
         "clusters": rows,
         "parts": [p for p in (("", loud), (QUIET, [c for c in rows if c not in loud])) if p[1]],
         "version": version(),
-        "zone": UTC,
+        **switch(clusters.zone, min(covered, default=EPOCH), max(covered, default=EPOCH)),
     }
     return environment().get_template("clusters.html").render(**values)
 

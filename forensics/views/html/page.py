@@ -11,46 +11,46 @@ import hashlib
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
-from jinja2.runtime import Context
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from forensics.incidents.folding import places
 from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, Span
 from forensics.model.cluster.facts import Source
-from forensics.model.findings import LEVELS, Finding
-from forensics.output.display_times import DisplayZone
+from forensics.model.findings import LEVELS, Finding, moment, period
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.views import happened
 from forensics.views.document import Report
+from forensics.views.html import times
 from forensics.views.html.details import Detail, Kept, Lane, Sources, details, gravity, ranked
 from forensics.views.html.drawing import Drawn, Window, window
 from forensics.views.html.safe import block, visible
 from forensics.views.impact import broken, untouchable
-from forensics.views.losses import by_kind, losses, spans_days
+from forensics.views.losses import REMOVED, losses
+from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.proof import MEANING, MISSING
 from forensics.views.steps import next_steps
-from forensics.views.text import sized, subject
+from forensics.views.text import PRESENT, sized, subject
 
-VERDICTS = {LOST: "lost", UNKNOWN: "not known", TAIL_CUT: "tail cut", INTACT: "intact"}
 MEANINGS = {
-    LOST: "records that were committed are gone",
-    UNKNOWN: "the evidence settles neither loss nor that there was none",
-    TAIL_CUT: "only records that were never committed were cut",
-    INTACT: "proven to have lost nothing",
+    LOST: "committed records are lost",
+    UNKNOWN: "evidence is missing: it is unknown whether records are lost",
+    TAIL_CUT: "only records that were never committed were truncated",
+    INTACT: "proven: no committed record is lost",
 }
+"""Verdicts, the worst first."""
+LABELS = {ENDED: "crashed in this span", UNSTATED: "no collected log", CLOCK: "clock changed"}
+"""Names of states that are not their own names."""
 SURE = {"certain": "certain", "probable": "probable", "possible": "possible, not proven"}
 
 SHOWN = 40
 """Findings, and incidents, that are shown initially; further ones are shown on request."""
 PAGE = 25
 """Rows of partitions at a time."""
-LISTED = 10
-"""Losses of each kind that are listed at the top."""
 HELD = 1_000
 """Findings that are on the page at all."""
 NAMED = 24
@@ -90,19 +90,27 @@ def environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
-    environment.filters.update(time=_time, said=_said, sized=sized, thousands=lambda n: f"{n:,}", percent=lambda x: f"{100 * x:.1f}")
+    environment.filters.update(
+        time=times.time,
+        between=times.between,
+        span=times.span,
+        said=times.said,
+        sized=sized,
+        thousands=lambda n: f"{n:,}",
+        percent=lambda x: f"{100 * x:.1f}",
+    )
     style = "\n".join(map(_file, ("vendor/uplot/uPlot.min.css", "static/page.css")))
-    theme = _file("static/theme.js")
+    frame = "\n".join(map(_file, ("static/theme.js", "static/zone.js")))
     script = "\n".join((_file("vendor/uplot/uPlot.iife.min.js"), _file("static/page.js")))
     environment.globals.update(
         style=Markup(style),  # noqa: S704 - files of ours, no evidence in them
-        theme=Markup(theme),  # noqa: S704
+        frame=Markup(frame),  # noqa: S704
         script=Markup(script),  # noqa: S704
         licence=_file("vendor/uplot/LICENSE"),
         csp="; ".join(
             (
                 "default-src 'none'",
-                f"script-src {_digest(theme)} {_digest(script)}",
+                f"script-src {_digest(frame)} {_digest(script)}",
                 f"style-src {_digest(style)}",
                 "img-src data:",
                 "base-uri 'none'",
@@ -119,22 +127,6 @@ def _file(name: str) -> str:
 
 def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-@pass_context
-def _time(context: Context, at: datetime | str | None) -> str:
-    """The time in the zone of the report, to the second; to the millisecond if it is text of the document."""
-    if at is None:
-        return ""
-    zone: DisplayZone = context["zone"]
-    return zone.wall(_parsed(at)).isoformat(" ", "milliseconds") if isinstance(at, str) else zone.seconds(at)
-
-
-@pass_context
-def _said(context: Context, text: str) -> str:
-    """A sentence of ours with its times in the zone of the report."""
-    zone: DisplayZone = context["zone"]
-    return zone.sentence(text)
 
 
 class _Page:
@@ -158,9 +150,9 @@ class _Page:
         cluster = self.report.cluster
         covered = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
         grave = [i for i in self.report.incidents if i.severity != LEVELS[0]]
-        times = [at for i in grave for at in (i.start, i.end) if at is not None]
+        starts = [at for i in grave for at in (i.start, i.start_latest, i.end) if at is not None]
         losses = [f.happened for f in self.report.findings if f.kind == "data-loss" and f.happened is not None]
-        return window([at for at in (*covered, cluster.until) if at is not None], [*times, *losses])
+        return window([at for at in (*covered, cluster.until) if at is not None], [*starts, *losses])
 
     def values(self) -> dict[str, Any]:
         """The values of the template."""
@@ -184,24 +176,26 @@ class _Page:
     def _headline(self) -> dict[str, Any]:
         report = self.report
         verdict = report.headline
+        incidents, more = happened.first_screen(report.incidents)
         return {
             "tone": verdict.tone,
             "title": verdict.title,
             "subject": subject(report),
             "document": self.document,
             "sentences": verdict.sentences,
-            "losses": list(by_kind(losses(report.findings))),
-            "listed": LISTED,
-            "dates": spans_days(losses(report.findings)),
+            "losses": list(losses_of_first_screen(losses(report.findings, report.partitions))),
             "broken": list(broken(report.findings, report.partitions)),
             "untouchable": list(untouchable(report.findings)),
+            "removed": REMOVED,
+            "present": PRESENT,
+            "happened": [(i, happened.course(i)) for i in incidents],
+            "more_happened": more,
             "steps": next_steps(report.findings),
-            "verdicts": [(v, VERDICTS[v], MEANINGS[v], self.document["verdict"]["partitions"].get(v, 0)) for v in VERDICTS],
+            "verdicts": [(v, meaning, self.document["verdict"]["partitions"].get(v, 0)) for v, meaning in MEANINGS.items()],
             "sure": SURE,
             "levels": [*reversed(LEVELS)],
             "window": self.window,
-            "zone": report.zone,
-            "zone_label": report.zone.label((self.window.begin, self.window.end)),
+            **times.switch(report.zone, self.window.begin, self.window.end),
         }
 
     def _lane_values(self) -> dict[str, Any]:
@@ -215,6 +209,7 @@ class _Page:
             "lanes": lanes,
             "more_lanes": "more nodes" if eventful else "more nodes, without any events",
             "state_words": STATES,
+            "labels": LABELS,
             "used": {s.state for s in states},
             "states": [(s, s.state) for s in states],
             "counts": self.document["cluster"]["under_replication"],
@@ -297,16 +292,9 @@ class _Page:
     def _eventful(self, spans: Sequence[Span]) -> bool:
         return any(s.state in WORTH or (s.state == CONTROLLER and sum(o.state == CONTROLLER for o in spans) > 1) for s in spans)
 
-    def _time(self, at: datetime | None) -> str:
-        return self.report.zone.seconds(at) if at is not None else ""
-
     def _span_text(self, s: Span) -> str:
         words = "; ".join(w for w in (s.words, f"cluster {s.cluster}" if s.cluster else "") if w)
-        more = f" ({words})" if words else ""
-        if s.state == CLOCK:
-            return f"clock changed at {self._time(s.start)}{more}"
-        start = self._time(s.start) if s.start is not None else "before the evidence"
-        return f"{s.state} from {start} to {self._time(s.end) if s.end is not None else 'the end of the evidence'}{more}"
+        return self.report.zone.sentence(_in_words(s) + (f" ({words})" if words else ""))
 
     # findings
 
@@ -367,7 +355,7 @@ class _Page:
         counts = self.document["cluster"]["under_replication"]
         shown = self.window.shown
         return {
-            "t0": self.window.ms(self.window.begin) + _epoch_ms(self.window.begin),
+            "t0": times.epoch_ms(self.window.begin),
             "end": self.window.ms(self.window.end),
             "window": list(shown),
             "under": self._steps(counts["cluster"]["steps"], "under_replicated", "reassigning"),
@@ -387,13 +375,13 @@ class _Page:
         return p["verdict"] != INTACT or self.worst.get((p["topic"], p["partition"]), 0) >= LEVELS.index("medium")
 
     def _steps(self, steps: Sequence[Mapping[str, Any]], *names: str) -> list[list[int]]:
-        known = [(0 if s["at"] is None else self.window.ms(_parsed(s["at"])), *(s[name] for name in names)) for s in steps]
+        known = [(0 if s["at"] is None else self.window.ms(times.parsed(s["at"])), *(s[name] for name in names)) for s in steps]
         return [list(column) for column in zip(*known, strict=True)] if known else []
 
     def _columns(self) -> dict[str, Any]:
         """One list per column; repeated values are stored once and referenced by number."""
         topics, lists, whys = _Once(), _Once(), _Once()
-        verdicts = list(VERDICTS)
+        verdicts = list(MEANINGS)
         rows = self.partitions
         columns = {
             "t": [topics.number(p["topic"]) for p in rows],
@@ -407,7 +395,7 @@ class _Page:
             "h": [p["high_watermark"] for p in rows],
             "w": [whys.number(p["why"] or "") for p in rows],
         }
-        return {**columns, "topics": topics.values, "lists": lists.values, "whys": whys.values, "verdicts": list(VERDICTS.values())}
+        return {**columns, "topics": topics.values, "lists": lists.values, "whys": whys.values, "verdicts": verdicts}
 
     def _of(self, f: Finding) -> list[int]:
         """Partitions of a finding as runs: first index, count."""
@@ -433,6 +421,18 @@ class _Once:
         return list(self._known)
 
 
+def _in_words(s: Span) -> str:
+    """'up from A to B', 'crashed between A and B'."""
+    if s.state == CLOCK:
+        return f"{LABELS[s.state]} at {moment(s.start)}"
+    if s.state == ENDED and s.start is not None and s.end is not None:
+        return f"crashed between {period(s.start, s.end, 'and')}"
+    if s.start is not None and s.end is not None:
+        return f"{LABELS.get(s.state, s.state)} from {period(s.start, s.end)}"
+    start = moment(s.start) if s.start is not None else "before the evidence"
+    return f"{LABELS.get(s.state, s.state)} from {start} to {moment(s.end) if s.end is not None else 'the end of the evidence'}"
+
+
 def _group(node: int | None, kind: str, sources: Sequence[Source]) -> dict[str, Any]:
     return {
         "node": node,
@@ -446,13 +446,3 @@ def _group(node: int | None, kind: str, sources: Sequence[Source]) -> dict[str, 
         "first": min((s.first for s in sources if s.first is not None), default=None),
         "last": max((s.last for s in sources if s.last is not None), default=None),
     }
-
-
-def _parsed(at: str) -> datetime:
-    return datetime.strptime(at, "%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _epoch_ms(at: datetime) -> int:
-    from forensics.views.html.drawing import EPOCH
-
-    return int((at - EPOCH).total_seconds() * 1000)

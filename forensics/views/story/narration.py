@@ -90,11 +90,11 @@ def _row(step: Step, before: Mapping[int, str], after: Mapping[int, str]) -> dic
 
 def _fold(steps: Sequence[Step], after: Mapping[int, str]) -> dict[str, Any]:
     counts = Counter((s.kind, s.broker) for s in steps)
-    named = [f"{n} x {kind}" + (f" (broker {broker})" if broker is not None else "") for (kind, broker), n in counts.most_common(6)]
+    named = [f"{n:,} x {kind}" + (f" (broker {broker})" if broker is not None else "") for (kind, broker), n in counts.most_common(6)]
     times = [s.at for s in steps if s.at is not None]
     span = f", {_span(min(times), max(times))}" if times else ""
     rest = f" and {len(counts) - 6} more kinds" if len(counts) > 6 else ""
-    text = f"{len(steps)} entries folded{span}: {', '.join(named)}{rest}"
+    text = f"{len(steps):,} entries folded{span}: {', '.join(named)}{rest}"
     repeats = sum(s.repeats for s in steps)
     return _aside("folded", text, after, repeats=repeats, first=min(times, default=None), last=max(times, default=None))
 

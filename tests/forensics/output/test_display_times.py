@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -81,3 +81,18 @@ def test_an_unknown_zone_is_a_value_error(name: str) -> None:
     with pytest.raises(ValueError) as error:
         DisplayZone.named(name)
     assert str(error.value) == name
+
+
+@given(TIMES, st.integers(0, 800 * 86_400), st.sampled_from(["Europe/Berlin", "Australia/Lord_Howe", "Asia/Kolkata", "UTC"]))
+def test_the_changes_of_an_offset_give_every_wall_time(begin: datetime, seconds: int, name: str) -> None:
+    zone = DisplayZone.named(name)
+    end = begin + timedelta(seconds=seconds)
+    changes = zone.changes(begin, end)
+    assert changes[0][0] == begin
+    for at in (begin + (end - begin) * share / 7 for share in range(8)):
+        assert zone.wall(at) - at == [offset for since, offset in changes if since <= at][-1]
+
+
+def test_an_offset_changes_at_the_second_at_which_clocks_go_forward() -> None:
+    spring = datetime(2026, 3, 29, 1)
+    assert [at for at, _ in BERLIN.changes(datetime(2026, 3, 20, 12), datetime(2026, 4, 2))] == [datetime(2026, 3, 20, 12), spring]

@@ -61,6 +61,9 @@ def of_bundle(directory: Path, bundle: Path) -> str:
     return page(*found(directory, local.events_of(bundle)))
 
 
+QUOTED = ("pre", "cite", "code")
+
+
 class Parsed(HTMLParser):
     """A page as a browser's parser sees it: elements with their attributes, text by the id of the article, section or row it is in."""
 
@@ -69,23 +72,30 @@ class Parsed(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.blocks: dict[str, str] = {}
         self._open: str | None = None
+        self._quotes = 0
         self.text = ""
+        self.said = ""
+        """The text without quoted lines and paths, and with what a screen reader reads."""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
+        self._quotes += tag in QUOTED
+        self.said += "".join(f" {value} " for name, value in attrs if name in ("aria-label", "title") and value)
         if tag in ("script", "style"):
             self._open = f"{tag}:{dict(attrs).get('id', '')}"
             self.blocks[self._open] = ""
 
     def handle_endtag(self, tag: str) -> None:
         self._open = None if tag in ("script", "style") else self._open
+        self._quotes -= tag in QUOTED
 
     def handle_data(self, data: str) -> None:
         if self._open is not None:
             self.blocks[self._open] += data
         else:
             self.text += data
+            self.said += data if not self._quotes else ""
 
     @property
     def ids(self) -> list[str]:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from forensics.cli import cli
 from forensics.commands.inputs import CaseInput
+from forensics.output.display_times import DisplayZone
 from forensics.views.document import Report
 from forensics.views.html.drawing import window
 from forensics.views.html.page import page
@@ -59,9 +61,7 @@ def test_the_page_says_what_the_report_says(told: tuple[Report, CaseInput, str])
         assert f"i-{i['id']}" in parsed.ids and words(i["explanation"]) in shown
     p, partitions = own["p"], document["partitions"]
     assert [(p["topics"][t], n) for t, n in zip(p["t"], p["n"], strict=True)] == [(x["topic"], x["partition"]) for x in partitions]
-    assert [p["verdicts"][v] for v in p["v"]] == [
-        {"unknown": "not known", "tail-cut": "tail cut"}.get(x["verdict"], x["verdict"]) for x in partitions
-    ]
+    assert [p["verdicts"][v] for v in p["v"]] == [x["verdict"] for x in partitions]
     assert [p["lists"][i] for i in p["i"]] == [",".join(map(str, x["isr"])) for x in partitions]
     assert (p["l"], p["e"], p["o"], p["h"]) == tuple(
         [x[k] for x in partitions] for k in ("leader", "leader_epoch", "log_end_offset", "high_watermark")
@@ -71,6 +71,30 @@ def test_the_page_says_what_the_report_says(told: tuple[Report, CaseInput, str])
     assert own["offline"][1] == [s["offline"] for s in counts["offline"]["steps"]] and max(own["offline"][1]) == 4
     for s in document["evidence"]["sources"][:50]:
         assert s["path"] in shown and (s["sha256"] or "") in shown
+
+
+STAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}")
+AHEAD = timedelta(hours=5, minutes=45)
+
+
+def stamps(text: str) -> list[datetime]:
+    return [datetime.fromisoformat(found) for found in STAMP.findall(text)]
+
+
+def test_every_time_outside_of_quotes_is_in_the_zone_of_the_report(told: tuple[Report, CaseInput, str]) -> None:
+    report, case, text = told
+    utc = Parsed(text)
+    shown = page(replace(report, zone=DisplayZone.named("Asia/Kathmandu")), case)
+    zoned = Parsed(shown)
+    assert len(stamps(utc.said)) > 300 and [at + AHEAD for at in stamps(utc.said)] == stamps(zoned.said)
+    assert not re.search(r"\d UTC|\(UTC\)", zoned.said) and "(+05:45)" in zoned.said
+    assert [at + AHEAD for at in ticks(text)] == ticks(shown) != []
+    instants = [own.get("datetime") for tag, own in utc.elements if tag == "time"]
+    assert instants == [own.get("datetime") for tag, own in zoned.elements if tag == "time"]
+
+
+def ticks(text: str) -> list[datetime]:
+    return [datetime.strptime(at, "%H:%M:%S") for at in re.findall(r'class="tick t\d+">([^<]+)<', text)]
 
 
 def test_what_a_finding_is_of_are_its_partitions(told: tuple[Report, CaseInput, str]) -> None:

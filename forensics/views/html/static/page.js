@@ -10,6 +10,7 @@
     if (text !== undefined) made.textContent = text;
     return made;
   };
+  const thousands = (n) => n.toLocaleString("en");
   const say = (text) => { $("status").textContent = text; };
   const colour = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
 
@@ -20,15 +21,15 @@
 
   // times
 
-  const iso = (ms) => new Date(D.t0 + ms).toISOString();
-  const stamp = (ms) => iso(ms).replace("T", " ").replace(/(\.000)?Z$/, "");
+  const utc = (ms) => new Date(D.t0 + ms).toISOString();
+  const stamp = (ms) => zone.wall(D.t0 + ms);
   const parse = (text) => {
-    const at = Date.parse(text.trim().replace(" ", "T").replace(/Z?$/, "Z"));
-    return Number.isNaN(at) ? null : at - D.t0;
+    const at = zone.parse(text);
+    return at === null ? null : at - D.t0;
   };
   const tick = (ms, length) => {
-    const text = iso(ms);
-    if (length > 2 * 86400e3) return text.slice(5, 16).replace("T", " ");
+    const text = stamp(ms);
+    if (length > 2 * 86400e3) return text.slice(5, 16);
     return length > 20e3 ? text.slice(11, 19) : text.slice(11, 23);
   };
 
@@ -76,7 +77,7 @@
   for (const id of ["from", "until"]) {
     $(id).addEventListener("change", () => {
       const a = parse($("from").value), b = parse($("until").value);
-      if (a === null || b === null || !(b > a)) $("zoom-error").textContent = "Times are as 2026-01-31 13:45:00, and the first is before the second.";
+      if (a === null || b === null || !(b > a)) $("zoom-error").textContent = "Write both times like 2026-01-31 13:45:00, the earlier one first.";
       else show(a, b);
     });
   }
@@ -92,13 +93,14 @@
   // charts
 
   const LINES = ["#0072b2", "#b8860b", "#009e73", "#9b59b6", "#56a0d3", "#8c6d46", "#5f7a1f", "#777777"];
-  function axes(box) {
+  // offsets are not grouped by commas: they are copied into commands
+  function axes(box, plain) {
     const name = box.closest("section").querySelector(".lane .name");
     const side = name ? Math.max(name.getBoundingClientRect().width, 56) : 60;
     const look = { stroke: () => ink("quiet"), grid: { stroke: () => ink("line"), width: 1 }, ticks: { stroke: () => ink("line"), width: 1 }, font: "12px system-ui, sans-serif" };
     return [
       { ...look, size: 26, space: 90, values: (u, at) => at.map((x) => (u.valToPos(x, "x") > u.bbox.width / devicePixelRatio - 40 ? "" : tick(x, shown[1] - shown[0]))) },
-      { ...look, size: side, values: (_, at) => at.map((y) => (Number.isInteger(y) ? y.toLocaleString("en") : "")) },
+      { ...look, size: side, values: (_, at) => at.map((y) => (Number.isInteger(y) ? (plain ? String(y) : thousands(y)) : "")) },
     ];
   }
   function chart(box, height, series, data, more = {}) {
@@ -106,10 +108,10 @@
     const made = new uPlot({
       width: Math.max(box.clientWidth, 200), height, padding: [10, 2, 0, 0],
       scales: { x: { time: false, range: () => shown }, y: { range: more.range } },
-      axes: axes(box), cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: false } }, series: [{ label: "UTC", value: (_, x) => (x == null ? "" : stamp(Math.round(x))) }, ...series], hooks,
+      axes: axes(box, more.plain), cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: false } }, series: [{ label: "time", value: (_, x) => (x == null ? "" : `${stamp(Math.round(x))} ${zone.label()}`) }, ...series], hooks,
     }, data, box);
     charts.push(made);
-    theme.painted.push(() => made.redraw(false, true));
+    for (const again of [theme.painted, zone.changed]) again.push(() => made.redraw(false, true));
     new ResizeObserver(() => { const wide = Math.max(box.clientWidth, 200); if (Math.abs(wide - made.width) > 1) made.setSize({ width: wide, height }); }).observe(box);
     return made;
   }
@@ -216,7 +218,7 @@
   const state = () => {
     const query = new URLSearchParams();
     for (const key of ["topic", "broker", "kind", "severity", "verdict"]) if (filters[key].value.trim()) query.set(key, filters[key].value.trim());
-    if (filters.time.checked) { query.set("from", stamp(shown[0])); query.set("until", stamp(shown[1])); }
+    if (filters.time.checked) { query.set("from", utc(shown[0])); query.set("until", utc(shown[1])); }
     if (incident) query.set("incident", incident);
     if (chosen) query.set("finding", chosen);
     return query;
@@ -232,7 +234,8 @@
     table();
     heat();
     const filtered = state().toString();
-    $("count").textContent = filtered ? `${found.length} of ${cards.length} findings, ${rows.length} of ${count} partitions` : `${cards.length} findings, ${count} partitions`;
+    const [f, all, p, every] = [found.length, cards.length, rows.length, count].map(thousands);
+    $("count").textContent = filtered ? `${f} of ${all} findings, ${p} of ${every} partitions` : `${all} findings, ${every} partitions`;
     if (!quiet) {
       say($("count").textContent);
       history.replaceState(null, "", filtered ? "#?" + filtered : "#findings");
@@ -295,7 +298,6 @@
     const held = broker ? P.lists.map((l) => l.split(",").includes(broker)) : null;
     return order.filter((n) => (!these || these.has(n)) && (!verdict || P.v[n] === +verdict) && (!topic || P.topics[P.t[n]].includes(topic)) && (!held || held[P.r[n]] || held[P.i[n]] || String(P.l[n]) === broker));
   }
-  const VERDICTS = ["lost", "unknown", "tail-cut", "intact"];
   const shownValue = (value) => (value === null ? "" : String(value));
   function table() {
     if (!model) return;
@@ -310,13 +312,13 @@
         cell[0].replaceChildren(link);
       } else cell[0].textContent = name(n);
       const word = cell[1].firstElementChild;
-      word.className = "verdict-word v-" + VERDICTS[P.v[n]];
+      word.className = "verdict-word v-" + P.verdicts[P.v[n]];
       word.textContent = P.verdicts[P.v[n]];
-      const values = [P.l[n] === -1 ? "none" : P.l[n] === null ? "?" : String(P.l[n]), shownValue(P.e[n]), P.lists[P.i[n]].replace(/,/g, ", "), P.lists[P.r[n]].replace(/,/g, ", "), shownValue(P.o[n]), shownValue(P.h[n]), P.whys[P.w[n]]];
+      const values = [P.l[n] === -1 ? "none" : P.l[n] === null ? "?" : String(P.l[n]), shownValue(P.e[n]), P.lists[P.i[n]].replace(/,/g, ", "), P.lists[P.r[n]].replace(/,/g, ", "), shownValue(P.o[n]), shownValue(P.h[n]), zone.said(P.whys[P.w[n]])];
       values.forEach((value, i) => { cell[i + 2].textContent = value; });
       return row;
     }));
-    $("where").textContent = rows.length ? `${page * D.page + 1} to ${Math.min((page + 1) * D.page, rows.length)} of ${rows.length}` : "none";
+    $("where").textContent = rows.length ? `${thousands(page * D.page + 1)} to ${thousands(Math.min((page + 1) * D.page, rows.length))} of ${thousands(rows.length)}` : "none";
     $("prev").disabled = page === 0;
     $("next").disabled = page === last;
   }
@@ -398,7 +400,7 @@
           if (of === b && before !== undefined && own.get(before) > start) own.set(t, start);
         }
         data.push(times.map((t) => own.get(t) ?? null));
-        series.push({ label: `${b} ${words}`, stroke: LINES[n % LINES.length], width, dash, spanGaps: true, paths: stepped, points: { show: false } });
+        series.push({ label: `${b} ${words}`, stroke: LINES[n % LINES.length], width, dash, value: (_, v) => (v == null ? "" : String(v)), spanGaps: true, paths: stepped, points: { show: false } });
       }
     });
     const values = [...d.o.map((o) => o[3]), ...d.r.flatMap((r) => [r[2], r[3]]), ...d.l.flatMap((l) => [l[1 + 1], l[3]])].filter((v) => v !== null);
@@ -441,24 +443,27 @@
       }
       c.restore();
     };
-    chart(box, 260, series, data, { range: () => [low - margin, high + margin], hooks: { draw: [draw] } });
+    chart(box, 260, series, data, { plain: true, range: () => [low - margin, high + margin], hooks: { draw: [draw] } });
     box.append(el("p", "quietly", "Dots are exact, triangles bounds: it was there or beyond. A line holds what was seen last; between two marks it may have been further on. Red: what is lost, and truncations. Drag to choose a time."));
   }
   function story(box, d, of) {
     const made = el("table"), head = made.createTHead().insertRow(), into = made.createTBody();
-    for (const word of ["UTC", "epoch", "what happened", "evidence"]) { const th = el("th", "", word); th.scope = "col"; head.append(th); }
-    let day = "";
+    for (const word of ["", "epoch", "what happened", "evidence"]) { const th = el("th", word ? "" : "zone", word || zone.label()); th.scope = "col"; head.append(th); }
     d.s.forEach(([t, epoch, tone, text, repeats, quotes], i) => {
       if (d.cut && i === d.cut[0]) {
         const row = into.insertRow();
         row.className = "fold";
         row.append(el("td", "t", ""), el("td", "e", ""), el("td", "w", `${d.cut[1]} more entries; kafka-forensics timeline prints them`), el("td", "q"));
       }
-      const row = into.insertRow(), at = t === null ? "" : iso(t);
+      const row = into.insertRow(), at = el("td", "t");
+      if (t !== null) {
+        const time = el("time", "", stamp(t));
+        time.dateTime = utc(t);
+        at.append(time);
+      }
       row.className = tone;
       row.dataset.t = t === null ? "" : t;
-      row.append(el("td", "t", t === null ? "" : (at.slice(0, 10) === day ? "" : at.slice(0, 10) + " ") + at.slice(11, 23)), el("td", "e", shownValue(epoch)), el("td", "w", text + (repeats > 1 ? ` (${repeats} times)` : "")));
-      if (t !== null) day = at.slice(0, 10);
+      row.append(at, el("td", "e", shownValue(epoch)), el("td", "w", zone.said(text) + (repeats > 1 ? ` (${thousands(repeats)} times)` : "")));
       const cellOf = el("td", "q");
       for (const e of quotes) {
         const button = el("button", "quiet src", place(e));
@@ -549,6 +554,7 @@
   const names = document.createDocumentFragment();
   for (const topic of P.topics.slice(0, 500)) { const option = el("option"); option.value = topic; names.append(option); }
   $("topics").append(names);
+  zone.changed.push(() => show(...shown));
   theme.paint();
   show(...D.window);
   filter({ quiet: true });

@@ -376,7 +376,7 @@ def test_a_thousand_absences_travel_folded_and_are_all_counted() -> None:
     (state,) = [r["partition_state"] for r in judge_partition(found, cluster) if r["partition_state"]]
     assert len(state["shorts"]) == MAX_INTERVALS and state["shorts_untold"] == 1000 - MAX_INTERVALS
     (flapping,) = of(report(s.files), "isr-flapping")
-    assert "1000 times" in flapping.explanation
+    assert "1,000 times" in flapping.explanation
 
 
 def absence(broker: int = 1, leader: int = 2, at: float = 0, lasts: float | None = 5, cause: str = STUCK, **more: Any) -> dict[str, Any]:
@@ -421,11 +421,11 @@ def rows_of(partitions: Sequence[Mapping[str, Any]]) -> Rows:
 def test_what_hit_twenty_thousand_partitions_is_one_finding() -> None:
     partitions = rows_of([row(i, absence(at=i / 10_000, lasts=90)) for i in range(20_000)])
     (stuck,) = stuck_replica.detect(Cluster(), partitions)
-    assert stuck.brokers == (1,) and "20000 partitions" in stuck.summary and "t-0, t-1, t-2, t-3, t-4 and 19995 more" in stuck.explanation
+    assert stuck.brokers == (1,) and "20,000 partitions" in stuck.summary and "t-0, t-1, t-2, t-3, t-4 and 19,995 more" in stuck.explanation
     assert len(stuck.evidence) <= 8
     (culprit,) = culprit_broker.detect(Cluster(), partitions)
     assert (culprit.severity, culprit.confidence) == ("high", "certain")
-    assert "20000 of the 20000 partitions" in culprit.explanation
+    assert "20,000 of the 20,000 partitions" in culprit.explanation
 
 
 def test_each_broker_and_cause_is_told_apart_and_so_are_two_days() -> None:

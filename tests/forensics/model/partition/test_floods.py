@@ -90,7 +90,7 @@ def test_flood_is_cut_between_two_tellings_of_the_whole_isr() -> None:
     assert not list(judge_partition(whole, Cluster()))
     (flapping,) = detect(fewer, Cluster())
     assert f"left the ISR at least {len(absent)} times" in flapping.summary
-    assert "1000 times" in next(detect(whole, Cluster())).summary
+    assert "1,000 times" in next(detect(whole, Cluster())).summary
 
 
 def test_one_that_is_within_the_limit_is_whole() -> None:

@@ -1,0 +1,25 @@
+"""What happened: the incidents on the first screen, in a few sentences each.
+
+Here: which incidents the first screen shows, and their words. Not here: the incidents (forensics.incidents), or the look of a format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forensics.incidents.incidents import Incident
+from forensics.model.findings import LEVELS, began, moment
+
+SHOWN = 3
+
+
+def first_screen(incidents: Sequence[Incident]) -> tuple[list[Incident], int]:
+    """The worst incidents, and the number of others."""
+    shown = [i for i in incidents if i.severity != LEVELS[0]][:SHOWN]
+    return shown, len(incidents) - len(shown)
+
+
+def course(incident: Incident) -> str:
+    """The incident without its sentences on single losses."""
+    when = f" Began {began(incident.start, incident.start_latest)}." if incident.start_latest is not None else ""
+    return f"{incident.summary}.{when}" + (f" Ended: {moment(incident.end)}." if incident.end is not None else "")
