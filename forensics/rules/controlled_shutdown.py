@@ -19,29 +19,28 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 
 
 def _finding(node: int, who: str, life: BrokerRun) -> Finding:
-    begin = life.stopping or life.controlled or life.end
-    ended = f"and had stopped at {moment(life.end_at)}" if life.end is not begin else "; the log does not show when it had stopped"
+    begin, stopped, name = life.stopping or life.controlled, moment(life.end_at), f"{who[:1].upper()}{who[1:]}"
     failed = life.controlled is not None and life.controlled.reason == "failed"
     how = (
-        "but could not hand over all its leaderships first"
+        " but could not hand over all its leaderships first"
         if failed
-        else "and handed over its leaderships"
+        else " and handed over its leaderships"
         if life.controlled is not None and life.controlled.reason == "done"
-        else "and asked to hand over its leaderships"
+        else " and asked to hand over its leaderships"
         if life.controlled is not None
         else ""
     )
     return Finding(
         kind="controlled-shutdown",
         severity="low" if failed else "info",
-        confidence="certain" if life.end is not begin else "probable",
+        confidence="certain" if begin is not None else "probable",
         brokers=(node,),
-        start=begin.at if begin is not None else None,
+        start=begin.at if begin is not None else life.end_at,
         end=life.end_at,
         summary=f"{who} was shut down cleanly" + (", without handing over all leaderships" if failed else ""),
-        explanation=f"{who[:1].upper()}{who[1:]} began to stop at {moment(begin.at if begin is not None else None)} {how} {ended}.".replace(
-            "  ", " "
-        ).replace(" ;", ";"),
+        explanation=f"{name} began to stop at {moment(begin.at)}{how} and had stopped at {stopped}."
+        if begin is not None
+        else f"{name} had stopped at {stopped}; the log does not show when that began.",
         evidence=quote(life.stopping or life.signal, life.controlled, life.end),
     )
 

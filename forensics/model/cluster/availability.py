@@ -228,7 +228,7 @@ class _RunReader:
             return False
         run = self._up(event)
         if event.event in _STOPPING:
-            run.stopping = run.stopping or event
+            run.stopping = run.stopping or (event if run.end is None else None)  # up to 0.11 an exit begins a second shutdown
         elif event.event == "broker-stopped":
             run.outcome, run.end = "failed" if self.phase == "given up" else "stopped", event
         elif event.event == "controlled-shutdown":
