@@ -40,6 +40,19 @@ def done(name: str, action: str) -> list[tuple[datetime, int]]:
     return found
 
 
+def deaths(name: str) -> list[tuple[datetime, int]]:
+    """Processes that were killed or ended by themselves."""
+    return [*done(name, "kill -9"), *done(name, "ended")]
+
+
+def hindered_in(name: str) -> set[int]:
+    """Brokers that were frozen or throttled, and the other brokers if a leader could not answer them or be reached."""
+    actions = truth_of(name)["actions"]
+    found = {b for _, b in done(name, "freeze")} | {b for a in actions for b in a.get("followers", ())}
+    mute = {a["node"] for a in actions if a["action"] == "oversized request" or a.get("key") == "advertised.listeners"}
+    return found | ({b for _, b in done(name, "start")} - mute if mute else set())
+
+
 def tells_actions(name: str) -> bool:
     """The first bundles' truth has no word on what was killed, stopped or frozen."""
     return any(a["action"].startswith(("kill", "stop", "freeze", "slow")) for a in truth_of(name)["actions"])
@@ -67,7 +80,7 @@ def test_a_broker_was_killed_after_its_last_line_and_before_it_was_missed(name: 
 
 @pytest.mark.parametrize("name", TOLD)
 def test_every_death_is_told_once_and_no_other(name: str) -> None:
-    killed = done(name, "kill -9")
+    killed = deaths(name)
     crashes = list(said(name, "broker-crash", "controller-crash"))
     for at, broker in killed:
         assert len([f for f in crashes if f.brokers == (broker,) and within(at, f)]) == 1, f"broker {broker} was killed at {at}"
@@ -109,7 +122,7 @@ def test_a_restarted_replica_was_restarted_within_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", TOLD)
 def test_nobody_is_slow_or_stuck_who_was_left_alone(name: str) -> None:
-    hindered = {b for _, b in done(name, "freeze")} | {b for a in truth_of(name)["actions"] for b in a.get("followers", ())}
+    hindered = hindered_in(name)
     for f in said(name, "stuck-replica", "slow-replica", "isr-flapping"):
         assert set(f.brokers) <= hindered, f.summary
     for f in said(name, "culprit-broker"):
@@ -121,7 +134,7 @@ def test_a_broker_that_is_offline_was_killed_before(name: str) -> None:
     for f in said(name, "culprit-broker"):
         if f.cause == "offline":
             assert f.start is not None
-            assert any(broker in f.brokers and at <= f.start + CLOCKS for at, broker in done(name, "kill -9")), f.summary
+            assert any(broker in f.brokers and at <= f.start + CLOCKS for at, broker in deaths(name)), f.summary
 
 
 @pytest.mark.parametrize("name", NAMES)
