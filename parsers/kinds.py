@@ -150,7 +150,7 @@ _KINDS = (
     Kind("start-time", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a process, or a client in it, prints the time in UTC by the same clock, taken just before: count is milliseconds since 1970"),
     Kind("cluster-id-mismatch", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "the data of a broker belong to another cluster than the one it tried to join: value is the id of the cluster, reason the id in the data, if printed; key is 'registration' if a controller states this about another node"),
     Kind("fatal-error", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "the process or one of its threads ended because of an error; reason is thread, process, locked, log-dir, disk, or the name of a fault; value is the thread or the step, key the exception and its cause"),
-    Kind("out-of-memory", Scope.BROKER, By.RUNTIME, PLAIN, "the JVM could not allocate memory; value names which memory"),
+    Kind("out-of-memory", Scope.BROKER, By.RUNTIME, PLAIN, "the JVM could not allocate memory; value names which memory, and reason is 'exit' if the JVM ends because of it"),
     Kind("connection-failed", Scope.BROKER, By.BROKER | By.CONTROLLER, Role.UNREACHABLE, "`node` could not connect to node `broker`; value is the address"),
     Kind("authentication-failed", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a connection was refused because of its identity; reason is 'client' (`node` connected to node `broker`) or 'server' (host connected to `node`); value is the error"),
     Kind("network-thread-error", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a thread of the socket server could not accept a connection (reason is accept) or failed at a request (request); key is the exception and its cause"),
@@ -167,7 +167,7 @@ _KINDS = (
     # the cluster
     Kind("brokers-changed", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the controller detected a change of the live brokers; reason is added, deleted, bounced, or live (the live brokers when it was elected)"),
     Kind("controller-resigned", Scope.CLUSTER, By.CONTROLLER, PLAIN, "a controller stopped being active"),
-    Kind("quorum-role", Scope.CLUSTER, By.CONTROLLER, PLAIN, "`node` changes its role in the metadata quorum (reason); `controller` leads the quorum at controller_epoch, if known; reason is 'leaderless' if the controller states that the epoch has no leader"),
+    Kind("quorum-role", Scope.CLUSTER, By.CONTROLLER, PLAIN, "`node` changes its role in the metadata quorum (reason); `controller` leads the quorum at controller_epoch, if known; brokers are the voters, and value is 'first' for the first role of a process, if the line says so; reason is 'leaderless' if the controller states that the epoch has no leader"),
     Kind("balance-checked", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the active controller checks for leaders to move back to preferred replicas (auto.leader.rebalance.enable); count is the number of moves, if printed"),
     Kind("controller-elected", Scope.CLUSTER, By.CONTROLLER | By.ZOOKEEPER, Role.ELECTED, "`controller` became the active controller at controller_epoch"),
     Kind("znode-missing", Scope.CLUSTER, By.BROKER | By.CONTROLLER, PLAIN, "a permanent znode of Kafka (value) was missing; reason is 'no-node', or 'created' if Kafka created the znode, as in a new cluster or after ZooKeeper lost its data", ungathered="the znode is missing both in a new cluster and after ZooKeeper lost its data; controller epochs distinguish the two cases", unreported="reported as cluster-recreated, by the controller epochs"),

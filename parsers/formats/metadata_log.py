@@ -78,7 +78,7 @@ class _MetadataLog:
         self._told: set[tuple[str, str]] = set()
         self._untold = 0
         self._api_key: int | None = None
-        """Of the last record; None for a control record."""
+        """Of the last record; None for a control record and one that cannot be read."""
         self._last: Row | None = None
         """The 'metadata-written' of the current leader epoch."""
 
@@ -124,6 +124,7 @@ class _MetadataLog:
             yield before
 
     def _record(self, batch: Batch, record: Record) -> Iterator[Row]:
+        self._api_key = None
         try:
             api_key, row = self._decoded(batch, record)
             self._api_key = api_key

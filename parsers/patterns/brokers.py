@@ -664,12 +664,12 @@ _REGISTRATION: tuple[Pattern, ...] = (
         regex=r"Broker \d+ sent a heartbeat request but received error ?(?P<value>.*)",
         versions=("2.8", "4.3"),
         loggers=_LIFECYCLE,
-        fixed={"reason": "controller-unreachable"},
+        fixed={"reason": "heartbeat-refused"},
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] WARN [BrokerLifecycleManager id=3] Broker 3 sent a heartbeat request but received error"
                 " STALE_BROKER_EPOCH. (kafka.server.BrokerLifecycleManager)",
-                {"node": 3, "reason": "controller-unreachable", "value": "STALE_BROKER_EPOCH."},
+                {"node": 3, "reason": "heartbeat-refused", "value": "STALE_BROKER_EPOCH."},
                 "source: 3.9 BrokerLifecycleManager",
             ),
         ),
@@ -681,7 +681,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         regex=r"(?!.*INCONSISTENT_CLUSTER_ID)Unable to register (?:the )?broker ?(?P<value>.*)",
         versions=("2.8", "4.3"),
         loggers=_LIFECYCLE,
-        fixed={"reason": "controller-unreachable"},
+        fixed={"reason": "registration-failed"},
         samples=(
             Sample(
                 "[2026-11-21 02:05:48,351] INFO [BrokerLifecycleManager id=2] Unable to register broker 2 because the controller returned"
@@ -689,7 +689,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
                 " DUPLICATE_BROKER_REGISTRATION (kafka.server.BrokerLifecycleManager)",
                 {
                     "node": 2,
-                    "reason": "controller-unreachable",
+                    "reason": "registration-failed",
                     "value": "2 because the controller returned error DUPLICATE_BROKER_REGISTRATION",
                 },
                 "real: last-replica-standing-unprovable-3.9.1-kraft",

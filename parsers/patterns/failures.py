@@ -16,20 +16,31 @@ _ZNODES = ("kafka.zk.KafkaZkClient", "kafka.zk.KafkaZkClient$CheckedEphemeral")
 
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(
-        name="memory-exhausted",
+        name="memory-exhausted-exit",
         event="out-of-memory",
-        literal="java.lang.OutOfMemoryError",
-        regex=r"(?!at )(?:.*[ (])?java\.lang\.OutOfMemoryError(?:: (?P<value>.*)|\W.*)?",
+        literal="Terminating due to java.lang.OutOfMemoryError",
+        regex=r"Terminating due to java\.lang\.OutOfMemoryError(?:: (?P<value>.*))?",
         versions=("0.8.0", "4.3"),
+        fixed={"reason": "exit"},
         samples=(
             Sample(
                 "Terminating due to java.lang.OutOfMemoryError: Java heap space",
-                {"value": "Java heap space"},
+                {"value": "Java heap space", "reason": "exit"},
                 "source: OpenJDK 17, debug.cpp",
             ),
+        ),
+        note="With -XX:+ExitOnOutOfMemoryError the JVM prints it and ends.",
+    ),
+    Pattern(
+        name="memory-exhausted",
+        event="out-of-memory",
+        literal="java.lang.OutOfMemoryError",
+        regex=r"(?!at |Terminating due to )(?:.*[ (])?java\.lang\.OutOfMemoryError(?:: (?P<value>.*)|\W.*)?",
+        versions=("0.8.0", "4.3"),
+        samples=(
             Sample("java.lang.OutOfMemoryError: Direct buffer memory", {"value": "Direct buffer memory"}, "source: OpenJDK 17, debug.cpp"),
         ),
-        note="Thrown by the JVM. With -XX:+ExitOnOutOfMemoryError the JVM prints the first form and ends.",
+        note="Thrown by the JVM.",
     ),
     Pattern(
         name="memory-refused",

@@ -21,16 +21,20 @@ _METADATA = {"topic": "__cluster_metadata", "partition": 0}
 _EPOCH = regex.compile(r"\bepoch=(\d+)")
 _LEADER = regex.compile(r"\bleader(?:Id)?=(?:OptionalInt\[)?(\d+)")
 _HIGH_WATERMARK = regex.compile(r"highWatermark=Optional\[LogOffsetMetadata\(offset=(\d+)")
+_VOTERS = regex.compile(r"\bvoters=\[([^\]]*)\]")
+_NUMBER = regex.compile(r"\d+")
 
 
 def _role(row: Row) -> Iterator[Row]:
-    """Role, epoch and leader of the new state, which is printed before the old one in the same form."""
-    role, state = row["_groups"]["_role"], row["_groups"]["_state"].partition(" from ")[0]
-    epoch, leader, mark = _EPOCH.search(state), _LEADER.search(state), _HIGH_WATERMARK.search(state)
+    """Role, epoch, leader and voters of the new state, which is printed before the old one in the same form."""
+    role, (state, _, before) = row["_groups"]["_role"], row["_groups"]["_state"].partition(" from ")
+    epoch, leader, mark, voters = (known.search(state) for known in (_EPOCH, _LEADER, _HIGH_WATERMARK, _VOTERS))
     row["reason"] = role.lower()
     row["controller_epoch"] = int(epoch[1]) if epoch else None
     row["controller"] = row.get("node") if role == "Leader" else int(leader[1]) if leader else None
     row["high_watermark"] = int(mark[1]) if mark else None
+    row["brokers"] = sorted({int(voter) for voter in _NUMBER.findall(voters[1])}) if voters else None
+    row["value"] = "first" if before.startswith("null") else None
     yield row
 
 
@@ -48,7 +52,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "[2026-11-21 02:02:52,500] INFO [RaftManager nodeId=1] Completed transition to FollowerState(fetchTimeoutMs=2000, epoch=1,"
                 " leaderId=100, voters=[100], highWatermark=Optional.empty, fetchingSnapshot=Optional.empty)"
                 " (org.apache.kafka.raft.QuorumState)",
-                {"node": 1, "reason": "follower", "controller": 100, "controller_epoch": 1, "high_watermark": None},
+                {"node": 1, "reason": "follower", "controller": 100, "controller_epoch": 1, "high_watermark": None, "brokers": [100]},
                 "source: 3.3 FollowerState",
             ),
             Sample(
@@ -64,13 +68,21 @@ PATTERNS: tuple[Pattern, ...] = (
                 "[2026-11-21 02:02:52,500] INFO [RaftManager id=1] Completed transition to UnattachedState(epoch=5, leaderId=OptionalInt[101],"
                 " votedKey=Optional.empty, voters=[100, 101], electionTimeoutMs=1669, highWatermark=Optional[LogOffsetMetadata(offset=900,"
                 " metadata=Optional.empty)]) from null (org.apache.kafka.raft.QuorumState)",
-                {"node": 1, "reason": "unattached", "controller": 101, "controller_epoch": 5, "high_watermark": 900},
+                {
+                    "node": 1,
+                    "reason": "unattached",
+                    "controller": 101,
+                    "controller_epoch": 5,
+                    "high_watermark": 900,
+                    "brokers": [100, 101],
+                    "value": "first",
+                },
                 "source: 4.1 UnattachedState",
             ),
             Sample(
                 "[2026-11-21 02:02:52,500] INFO [RaftManager id=1] Completed transition to ResignedState(localId=1, epoch=5, voters=[1, 2],"
                 " electionTimeoutMs=1669, unackedVoters=[2], preferredSuccessors=[]) from null (org.apache.kafka.raft.QuorumState)",
-                {"node": 1, "reason": "resigned", "controller": None, "controller_epoch": 5},
+                {"node": 1, "reason": "resigned", "controller": None, "controller_epoch": 5, "brokers": [1, 2], "value": "first"},
                 "source: 3.9 ResignedState",
             ),
         ),

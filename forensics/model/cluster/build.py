@@ -70,6 +70,7 @@ _CALENDAR_MS = range(10**14)
 """Milliseconds since 1970 that are valid as a start time of Kafka."""
 _SET = of(role=Role.SETTING | Role.TOPIC_GONE)
 _OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
+_OF_CONTROLLERS = named("controller-starting")
 _OF_FILES = named("source", "archive")
 _IDENTIFYING = named("log-directory-identity", "config")
 
@@ -913,9 +914,13 @@ def _without_twins(events: Iterable[Event]) -> list[Event]:
 
 
 def _controller_only(node: int, events: Iterable[Event], registered: Collection[int | None]) -> bool:
-    """By the node's own settings; if they were not collected, a node that never registered as a broker."""
-    roles = {_roles(e.value) for e in events if e.event == "config" and e.key == "process.roles"}
-    return roles == {"controller"} if roles else bool(registered) and node not in registered
+    """By the node's own settings; if they were not collected, a node that never registered as a broker; if no registrations were collected
+    either, a node whose controller started."""
+    own = list(events)
+    roles = {_roles(e.value) for e in own if e.event == "config" and e.key == "process.roles"}
+    if roles or registered:
+        return roles == {"controller"} if roles else node not in registered
+    return any(e.event in _OF_CONTROLLERS for e in own)
 
 
 def _roles(value: str | None) -> str:

@@ -303,7 +303,7 @@ def named_node(node: int | None, cluster: Cluster) -> str:
 
 def ends_the_jvm(memory: Event) -> bool:
     """Whether the JVM ended when it ran out of memory."""
-    return "Terminating due to" in (memory.text or "")
+    return memory.reason == "exit"
 
 
 def of_fetcher(error: Event) -> bool:

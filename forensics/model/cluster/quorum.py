@@ -28,8 +28,7 @@ _SEEKS = frozenset({"candidate", "prospective"})
 _NONE = frozenset({"unattached", "voted", "resigned", "leaderless"})
 _FAILURES = named("broker-state", "connection-failed")
 _ELECTED = named("controller-elected", "metadata-leader")
-_VOTERS = re.compile(r"\bvoters=\[([^\]]*)\]")
-_ID = re.compile(r"(?<![\w.:-])(\d{1,9})(?=@|,|\]|$)")
+_ID = re.compile(r"(?<![\w.:-])(\d{1,9})(?=@)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +104,8 @@ def voters(cluster: Cluster) -> tuple[int, ...]:
         if "@" in value and (ids := _ids(value)):
             return ids
     for e in reversed(cluster.of("metadata-leader", "quorum-role")):
-        stated = _VOTERS.search(e.text or "") if e.event == "quorum-role" else None
-        if e.brokers and e.event == "metadata-leader":
+        if e.brokers:
             return tuple(sorted(set(e.brokers)))
-        if stated is not None and (ids := _ids(stated[1])):
-            return ids
     return ()
 
 
@@ -126,15 +122,11 @@ def signs(cluster: Cluster) -> Sequence[Sign]:
     for e in cluster.events:
         if e.event == "process-starting":
             fresh.add(e.writer)
-        elif e.event == "quorum-role" and e.reason != "leaderless" and (_is_first(e) or e.writer in fresh):
+        elif e.event == "quorum-role" and e.reason != "leaderless" and (e.value == "first" or e.writer in fresh):
             fresh.discard(e.writer)
         elif (sign := _sign(e)) is not None:
             found.append(sign)
     return found
-
-
-def _is_first(e: Event) -> bool:
-    return (e.text or "").partition(" (org.apache")[0].endswith(" from null")
 
 
 def _sign(e: Event) -> Sign | None:
@@ -315,7 +307,7 @@ def _failing(cluster: Cluster, node: int, start: datetime, end: datetime) -> boo
 
 def _unreachable(cluster: Cluster, kind: str, start: datetime, end: datetime) -> Iterator[Event]:
     for e in cluster.between(kind, start, end):
-        if kind != "broker-state" or (e.reason == "controller-unreachable" and "Unable to send" in (e.text or "")):
+        if kind != "broker-state" or e.reason == "controller-unreachable":
             yield e
 
 

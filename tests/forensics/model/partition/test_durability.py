@@ -252,7 +252,7 @@ def test_an_unclean_election_that_the_setting_allowed() -> None:
     found = risks(known, [row("orders"), row("calm")], lost("orders", "unclean-election"), lost("calm", "unclean-election"))
     told = found[f"{UNCLEAN}=true"]
     assert (told.severity, told.topic) == ("high", "orders")
-    assert "orders-0 lost 98 offsets at 12:01:40" in told.summary
+    assert "orders-0 lost 98 offsets at 2026-11-21 12:01:40.000 UTC" in told.summary
     assert "server.log:5" in told.summary and "calm" not in told.summary
     assert told.evidence[0].line == 5
 
