@@ -26,9 +26,11 @@ _NUMBER = regex.compile(r"\d+")
 
 
 def _role(row: Row) -> Iterator[Row]:
-    """Role, epoch, leader and voters of the new state, which is printed before the old one in the same form."""
-    role, (state, _, before) = row["_groups"]["_role"], row["_groups"]["_state"].partition(" from ")
-    epoch, leader, mark, voters = (known.search(state) for known in (_EPOCH, _LEADER, _HIGH_WATERMARK, _VOTERS))
+    """Role, epoch and leader of the new state, which is printed before the old one in the same form, and the voters that either names."""
+    role, states = row["_groups"]["_role"], row["_groups"]["_state"]
+    state, _, before = states.partition(" from ")
+    epoch, leader, mark = _EPOCH.search(state), _LEADER.search(state), _HIGH_WATERMARK.search(state)
+    voters = _VOTERS.search(states)
     row["reason"] = role.lower()
     row["controller_epoch"] = int(epoch[1]) if epoch else None
     row["controller"] = row.get("node") if role == "Leader" else int(leader[1]) if leader else None
