@@ -109,11 +109,13 @@ _READ: Mapping[str, Callable[[str], Any]] = {
     "cause": str,
     "severity": str,
     "confidence": str,
+    "summary": str,
     "partition": int,
     "leader_epoch": int,
     "committed": _TRUTHS.__getitem__,
     "brokers": lambda text: tuple(int(broker) for broker in text.split(",")),
     "offsets": lambda text: tuple(_range(part.strip()) for part in text.split(",")),
+    **dict.fromkeys(("start", "start_latest", "end"), lambda text: datetime.fromisoformat(text.removesuffix("Z"))),
 }
 
 

@@ -60,6 +60,8 @@ SAME_FENCING = timedelta(seconds=10)
 """The metadata record, the controller's line and the broker's own session loss within this time are one fencing."""
 SAME_EXPIRY = timedelta(seconds=1)
 """A broker prints several lines about one session expiry within this time."""
+SILENT_BEFORE = timedelta(minutes=1)
+"""A broker that resumes learns within this time that its ZooKeeper session has expired: it must connect first."""
 SAME_DISK_FAILURE = timedelta(seconds=60)
 """The exception, the lines of both managers and of the controller, and the halt of one failure are within this time."""
 STATE_LOST = timedelta(minutes=5)

@@ -11,7 +11,8 @@ from forensics.model.cluster.availability import Availability
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
-from forensics.thresholds import SAME_EXPIRY, SAME_FENCING
+from forensics.model.partition.isr_removal import lasting, session_time
+from forensics.thresholds import NOTICEABLE_PAUSE, SAME_EXPIRY, SAME_FENCING, SILENT_BEFORE
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -21,13 +22,25 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
         if broker is None or event.at is None or _down(cluster.availability(broker), event, event.at):
             continue
         own = runs.setdefault(broker, [])
-        if own and own[-1][-1].at is not None and event.at - own[-1][-1].at <= SAME_FENCING:
+        if own and _same(own[-1], event, cluster.availability(broker)):
             own[-1].append(event)
         else:
             own.append([event])
     for broker, groups in sorted(runs.items()):
         for group in groups:
             yield _finding(broker, group, cluster)
+
+
+def _same(group: Sequence[Event], event: Event, availability: Availability) -> bool:
+    """It follows at once, or the controller had not unfenced the broker before: the record of a fencing can be much later than the line,
+    if the machine slept in between."""
+    last = group[-1]
+    if last.at is None or event.at is None:
+        return False
+    if event.at - last.at <= SAME_FENCING:
+        return True
+    expired = {e.event for e in (last, event)} & {"session-expired"}
+    return not expired and not any(e.at is not None and e.at < event.at for e in availability.between("back", last.at, event.at))
 
 
 def _fenced(event: Event) -> int | None:
@@ -48,9 +61,20 @@ def _down(availability: Availability, event: Event, at: datetime) -> bool:
 
 
 def _noticed(broker: int, until: datetime, availability: Availability) -> Event | None:
-    """The line with which another node last noticed that the broker was gone, if it was not back by then."""
+    """The line with which another node last noticed that the broker was gone, if it was not back by then, and no process began since."""
     lost = next((e for e in reversed(availability.between("lost", datetime.min, until)) if e.writer != broker), None)
-    return None if lost is None or availability.between("back", lost.at or until, until) else lost
+    if lost is None or lost.at is None or availability.between("back", lost.at, until) or availability.begun(lost.at, until):
+        return None
+    return lost
+
+
+def _paused(broker: int, expired: datetime, cluster: Cluster) -> Event | None:
+    """The longest silence before the expiry in which the process itself did not run: its ZooKeeper client checks after two thirds of the
+    session timeout whether it has heard from the server (ClientCnxn), and found that much later."""
+    since = expired - SILENT_BEFORE
+    own = (e for e in cluster.of("zookeeper-silent") if e.writer == broker and e.at is not None and since <= e.at + lasting(e) <= expired)
+    longest = max(own, key=lasting, default=None)
+    return longest if longest is not None and lasting(longest) > session_time([broker], expired, cluster) + NOTICEABLE_PAUSE else None
 
 
 def _expiries(group: Sequence[Event]) -> int:
@@ -63,7 +87,8 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
         return _expired(broker, group, cluster)
     availability = cluster.availability(broker)
     back = next(iter(availability.between("back", first.at, datetime.max)), None) if first.at is not None else None
-    if not any(availability.went_on(e) for e in group):
+    itself = any(e.writer == broker and e.line is not None for e in group)
+    if not itself and not any(availability.went_on(e) for e in group):
         return _unheard(broker, group, back)
     return Finding(
         kind="broker-fenced",
@@ -72,13 +97,22 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
         brokers=(broker,),
         start=first.at,
         end=back.at if back is not None else None,
-        summary=f"broker {broker} was fenced while it was running" + (f", until {moment(back.at)}" if back else ""),
+        summary=f"broker {broker} was fenced while it was running" + ("" if back else ", and is not seen to return in the evidence"),
         explanation=(
             f"At {moment(first.at)} broker {broker} lost its session with the controller although its process was running: it lost its "
             f"leaderships and left the ISRs. Broker {broker} {'was unfenced at ' + moment(back.at) if back else 'is not seen to return in the evidence'}. "
-            "Possible causes: a long pause, a network failure or an overloaded machine."
+            + (
+                f"The controller is in the same process as broker {broker}, so no network was between them: the machine slept, or the process was "
+                "suspended, swapped out or collecting garbage."
+                if itself
+                else "Possible causes: a long pause, a network failure or an overloaded machine."
+            )
         ),
-        next_steps=(f"Check the GC log and the machine metrics of broker {broker} just before {moment(first.at)}.",),
+        next_steps=(
+            f"Check whether the machine of broker {broker} slept, was suspended or swapped before {moment(first.at)}, and its GC log."
+            if itself
+            else f"Check the GC log and the machine metrics of broker {broker} just before {moment(first.at)}.",
+        ),
         evidence=quote(group, back),
     )
 
@@ -94,7 +128,7 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     times = _expiries(group)
     often = f", {times} times until {moment(last.at)}" if times > 1 else ""
     noticed = f", and the controller had noticed its absence at {moment(gone.at)}" if gone is not None else ""
-    until = f", until {moment(back.at)}" if back is not None else ""
+    paused = _paused(broker, learnt, cluster)
     registered = f"was registered again at {moment(back.at)}" if back is not None else "is not seen to return in the evidence"
     return Finding(
         kind="broker-fenced",
@@ -103,15 +137,28 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
         brokers=(broker,),
         start=begin,
         end=back.at if back is not None else None,
-        summary=f"broker {broker} lost its ZooKeeper session while it was running{until}",
+        summary=f"broker {broker} lost its ZooKeeper session while it was running"
+        + (", and is not seen to return in the evidence" if back is None else ""),
         explanation=(
             f"At {moment(first.at)} broker {broker} detected that its ZooKeeper session had expired{often}{noticed}. The process of broker "
             f"{broker} was running, but when a session expires, the controller removes the broker from its leaderships and from the ISRs. "
-            f"Broker {broker} {registered}. "
-            "Possible causes: a long pause, a network failure, an overloaded machine, or a ZooKeeper that stalled."
+            f"Broker {broker} {registered}. {_why(broker, paused)}"
         ),
-        next_steps=(f"Check the GC log and the machine metrics of broker {broker}, and the ZooKeeper log, just before {moment(begin)}.",),
-        evidence=quote(gone, group, back),
+        next_steps=(
+            f"Check the GC log and the machine metrics of broker {broker}, and the ZooKeeper log, just before {moment(begin)}."
+            if paused is None
+            else f"Check whether the machine of broker {broker} slept, was suspended or swapped from {moment(paused.at)} on, and its GC log.",
+        ),
+        evidence=quote(gone, group[:2], paused, group[2:], back),
+    )
+
+
+def _why(broker: int, paused: Event | None) -> str:
+    if paused is None:
+        return "Possible causes: a long pause, a network failure, an overloaded machine, or a ZooKeeper that stalled."
+    return (
+        f"The process of broker {broker} did not run: its ZooKeeper client noticed only after {lasting(paused).total_seconds():.1f} s that it had "
+        "heard nothing from the server. So the machine slept, or the process was suspended, swapped out or collecting garbage."
     )
 
 

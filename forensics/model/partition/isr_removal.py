@@ -179,17 +179,17 @@ def suspensions(cluster: Cluster) -> list[Suspension]:
         brokers = tuple(sorted({writer for writer, _ in together}))
         resumed = first - PRINTED  # a resumed process prints lines before its session expires
         earlier = bisect_left(printed, resumed)
-        if len(brokers) > 1 and earlier and resumed - printed[earlier - 1] > _session_time(brokers, first, cluster):
+        if len(brokers) > 1 and earlier and resumed - printed[earlier - 1] > session_time(brokers, first, cluster):
             found.append(Suspension(printed[earlier - 1], first, brokers, tuple(e for _, e in together)))
     return found
 
 
 def _line_times(cluster: Cluster) -> list[datetime]:
-    """The times of all lines about no partition, without those that a JVM prints after a pause."""
-    return sorted(e.at for e in cluster.events if e.at is not None and e.line is not None and e.event != "jvm-pause")
+    """The times of all lines about no partition, without those that a process prints after a pause."""
+    return sorted(e.at for e in cluster.events if e.at is not None and e.line is not None and e.duration_ms is None)
 
 
-def _session_time(brokers: Sequence[int], at: datetime, cluster: Cluster) -> timedelta:
+def session_time(brokers: Sequence[int], at: datetime, cluster: Cluster) -> timedelta:
     """The longest zookeeper.session.timeout.ms of the brokers."""
     timeouts = (number(effective(cluster, "zookeeper.session.timeout.ms", broker=b, at=at).value, SESSION_MS) for b in brokers)
     return timedelta(milliseconds=max(timeouts))
