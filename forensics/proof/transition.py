@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.effective import strict
@@ -30,6 +30,8 @@ from parsers.kinds import ON_DISK, TAKES_PART, Role, named, of
 
 _OF_A_RUN = (TAKES_PART - named("partition-state")) | of(role=Role.CUT) | ON_DISK
 """Events of a broker's log after the broker has loaded it."""
+_ANOTHER_LOG = named("log-created", "log-deleted")
+"""What comes before is of another log of the replica."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,12 +168,22 @@ class LeaderTransition:
 
     @cached_property
     def emptied(self) -> bool:
-        """The leader began at 0 with a log that was created again: it came back empty, or its disk was replaced."""
+        """The leader began at 0 with a log that was created again or without its files: it came back empty, or its disk was replaced."""
         if self.replica is None:
             return False
+        if self.term.start_offset == 0 and self._lost_its_files(self.replica):
+            return True
         empty = (r for r in self.timeline.removals_of(self.leader) if r.cause == "empty" and r.start == self.term.start_offset)
         again = self.term.start_offset == 0 and any(self.is_before(epoch) for epoch, _ in self.replica.recreated)
         return again or self.created_as_leader or any(r.epoch is None or r.epoch <= self.term.epoch for r in empty)
+
+    def _lost_its_files(self, replica: Replica) -> bool:
+        """It loaded an empty log, although an earlier process had loaded records of this log: they were on the disk."""
+        at = self.term.at
+        loads = [load for load in replica.loads if self.is_before(load.epoch) and not (load.at and at and load.at > at)]
+        back = next((load for load in reversed(loads) if load.offset == 0 and not load.cut), None)
+        restarts = (r for r in replica.removals if r.cause == "restart" and r.start == 0 and self.is_before(r.epoch))
+        return back is not None and any(back.event in r.evidence for r in restarts) and _held_before(back.event, replica)
 
     @cached_property
     def created_as_leader(self) -> bool:
@@ -429,3 +441,10 @@ def _within(run: BrokerRun, event: Event) -> bool:
 def ended_cleanly(run: BrokerRun, after: BrokerRun) -> bool:
     """A run is known to have ended with a clean stop, by its own lines or those of the run that came after it."""
     return run.outcome == "stopped" or any(e.event == "clean-start" for e in after.evidence)
+
+
+def _held_before(load: Event, replica: Replica) -> bool:
+    """Whether a load of the same log before this one found records."""
+    own = replica.events[: replica.events.index(load)]
+    same = takewhile(lambda e: e.event not in _ANOTHER_LOG, reversed(own))
+    return any(e.event == "log-load" and e.log_end_offset for e in same)

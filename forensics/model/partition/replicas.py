@@ -295,6 +295,7 @@ def _on_load(w: _Walk, e: Event) -> None:
     if created:
         w.grows()
     w.role_unclear = w.role_unclear and not w.has_log
+    w.has_log = w.has_log or e.log_end_offset > 0
     w.loaded, w.fetching, w.recovering, w.cut = not created, False, None, False
 
 
@@ -579,6 +580,7 @@ def _on_hw_loaded(w: _Walk, e: Event) -> None:
 
 
 def _on_offset(w: _Walk, e: Event) -> None:
+    w.has_log = w.has_log or bool(e.offset)
     w.end_at_least(e.offset, e)
 
 
