@@ -16,12 +16,13 @@ from forensics.model.cluster.process_errors import ends_the_jvm, named_node
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, began, counted, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTime, CrashTimes
+from forensics.model.partition.log_coverage import incomplete
 
 
 @dataclass(frozen=True, slots=True)
 class Crash:
     """`missing`: a clause that says how other nodes noticed a crash that no later start shows; `memory`: what the JVM printed when it ended
-    because it ran out of memory."""
+    because it ran out of memory; `doubt`: why the lines of a shutdown may be missing."""
 
     node: int
     who: str
@@ -32,6 +33,7 @@ class Crash:
     time: CrashTime
     missing: str | None = None
     memory: Event | None = None
+    doubt: str | None = None
 
     @property
     def end(self) -> datetime | None:
@@ -58,8 +60,10 @@ def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: 
     evidence = quote(outage.event, outage.noticed)
     if outage.how == MISSED:
         return Crash(node.id, who, run, _confidence_if_missed(node, outage, cluster), evidence, time, _missed(outage), memory)
-    certain = memory is not None or _unclean(run) or not _begun(run)
-    return Crash(node.id, who, run, "certain" if certain else "probable", evidence, time, memory=memory)
+    shown = memory is not None or run.halted is not None or bool(_unclean(run))
+    doubt = None if shown else incomplete(node.id, cluster)
+    confidence = "possible" if doubt else "certain" if shown or not _begun(run) else "probable"
+    return Crash(node.id, who, run, confidence, evidence, time, memory=memory, doubt=doubt)
 
 
 def _out_of_memory(run: BrokerRun, cluster: Cluster) -> Event | None:
@@ -149,6 +153,8 @@ def _sentences(crash: Crash) -> Iterator[str]:
         yield f"{named} restarted at {moment(crash.end)}, and its log has no {ended} before that."
     else:
         yield f"Nothing follows in its logs, and {crash.missing or 'the process did not restart'}."
+    if crash.doubt is not None:
+        yield f"The lines of a clean shutdown may be missing: {crash.doubt}."
     if time.latest is not None and time.noticed:
         yield f"{named} had ended by {moment(time.latest)}: {time.noticed}."
     if _unclean(crash.run):

@@ -19,6 +19,7 @@ from forensics.model.cluster.process_errors import capital, failures, listed, na
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote, some
 from forensics.model.partition.crash_times import FACTS, CrashTimes
+from forensics.model.partition.log_coverage import was_running
 from forensics.thresholds import UNREACHABLE
 
 _LOCAL = ("localhost", "127.", "[::1]", "0:0:0:0:0:0:0:1")
@@ -51,9 +52,7 @@ class _Unreachable:
     def ran(self) -> bool:
         """Whether the log of the other node shows that it was running."""
         first, last = self.span
-        runs = self.cluster.availability(self.target).living(first, last) if first is not None and last is not None else iter(())
-        until = self.cluster.last_own_line(self.target)
-        return last is not None and until is not None and until >= last and next(runs, None) is not None
+        return first is not None and last is not None and was_running(self.target, first, last, self.cluster)
 
     @property
     def local(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -95,18 +95,34 @@ def _paths(directory: str | None) -> tuple[str, ...]:
     return (path, path.rpartition("/")[0]) if path is not None else ()
 
 
-def hosts(nodes: Mapping[str, Sequence[int]]) -> dict[int, int]:
-    """Brokers that share a host, mapped to one broker per host: their lines are in one file, or in files that log4j rolls in one
-    directory. `nodes`: the writers that each log names."""
+@dataclass(frozen=True, slots=True)
+class RolledLog:
+    """The files of one log, and the brokers that write to it."""
+
+    name: str
+    files: tuple[str, ...]
+    writers: tuple[int, ...]
+
+
+def rolled_logs(nodes: Mapping[str, Sequence[int]]) -> Iterator[RolledLog]:
+    """The logs of which these are files. `nodes`: the writers that each file names."""
     rolled: dict[str, list[tuple[str, bool]]] = defaultdict(list)
     for path in nodes:
         found = _ROLLED.fullmatch(path)
         assert found is not None
         rolled[found["name"]].append((path, found["date"] is not None or found["name"] == path))
-    standing: dict[int, int] = {}
-    for files in rolled.values():
+    for name, files in rolled.items():
         several = any(len(nodes[path]) > 1 for path, _ in files)
-        roots = {_root(standing, n) for path, certain in files if several or certain for n in nodes[path]}
+        own = tuple(path for path, certain in files if several or certain)
+        yield RolledLog(name, own, tuple(sorted({n for path in own for n in nodes[path]})))
+
+
+def hosts(nodes: Mapping[str, Sequence[int]]) -> dict[int, int]:
+    """Brokers that share a host, mapped to one broker per host: their lines are in one file, or in files that log4j rolls in one
+    directory. `nodes`: the writers that each log names."""
+    standing: dict[int, int] = {}
+    for log in rolled_logs(nodes):
+        roots = {_root(standing, n) for n in log.writers}
         standing.update(dict.fromkeys(roots, min(roots, default=0)))
     least = {n: _root(standing, n) for n in standing}
     return {n: root for n, root in least.items() if Counter(least.values())[root] > 1}

@@ -6,12 +6,16 @@ at a time (forensics.model.cluster.under_replication).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
+from datetime import datetime
 
 import pyarrow as pa
 
+from forensics.model.cluster.availability import DETECTION, spoken
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Fact
+from forensics.model.partition.log_coverage import incomplete, when
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
@@ -26,7 +30,7 @@ MAX_WINDOWS = 64
 def leaderless(timeline: PartitionTimeline, cluster: Cluster) -> list[Window]:
     """The windows without a leader, except the short ones on the way from one leader to the next."""
     found = lived((_closed(w, timeline) for w in windows(timeline, without_leader)), timeline, cluster)
-    return [w for w in found if w.seconds is None or w.seconds >= BRIEF_S]
+    return [own for w in found if (own := _at_most(w, cluster)).seconds is None or own.seconds >= BRIEF_S]
 
 
 def without_leader(state: State) -> bool:
@@ -43,6 +47,24 @@ def _closed(window: Window, timeline: PartitionTimeline) -> Window:
     led = (e for e in begun if e.leader_epoch is not None and e.leader_epoch > epoch and e.leader != -1)
     over = next((e for e in led if e.at is not None and window.start is not None and e.at >= window.start), None)
     return replace(window, end=over.at, seen=True) if over is not None else window
+
+
+def _at_most(window: Window, cluster: Cluster) -> Window:
+    """An open window ends at the latest when a broker of the ISR runs again, if lines are missing that would show the election."""
+    if window.end is not None or window.deleted or window.start is None:
+        return window
+    again = min((line for b in window.states[-1].isr if (line := _running_again(b, window.start, cluster)) is not None), default=None)
+    if again is None:
+        return window
+    at, broker = again
+    return replace(window, end=at, unseen=f"broker {broker} was running then, and lines of its log are missing")
+
+
+def _running_again(broker: int, since: datetime, cluster: Cluster) -> tuple[datetime, int] | None:
+    if incomplete(broker, cluster) is None:
+        return None
+    after = cluster.events[bisect_right(cluster.events, since + DETECTION, key=when) :]
+    return next(((e.at, broker) for e in after if e.writer == broker and e.at is not None and spoken(e)), None)
 
 
 OFFLINE = Fact(

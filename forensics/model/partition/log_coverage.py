@@ -10,15 +10,18 @@ created its log (measured over 450 runs of recorded brokers, 0.8.2 to 4.3).
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 
+from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster, Source, cached_on_cluster
-from forensics.model.cluster.shared_logs import rolled_from
+from forensics.model.cluster.shared_logs import rolled_from, rolled_logs
 from forensics.model.cluster.versions import versions
+from forensics.model.events import Event
 from forensics.model.findings import LEVELS, Finding, brokers_named, counted, moment
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
@@ -198,7 +201,7 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
             found.setdefault(COMPLETE, filtered)
         elif s.problem:
             found.setdefault(READ, f"{s.path} was not read completely ({s.problem})")
-    if missing := _unregistered(broker, cluster) or _half_a_start(broker, cluster):
+    if missing := _rolled_together(broker, cluster) or _unregistered(broker, cluster) or _half_a_start(broker, cluster):
         found.setdefault(COMPLETE, missing)
     return found
 
@@ -233,6 +236,23 @@ def _filter_of(log: Sequence[Source], files: Sequence[str]) -> str | None:
     return None
 
 
+def _rolled_together(broker: int, cluster: Cluster) -> str | None:
+    """The broker rolls its log together with other brokers. Before an appender renames its file to that of the hour, it deletes a file of that
+    name (DailyRollingFileAppender#rollOver in log4j): the one that another process has just rolled, or still writes to."""
+    return next((reason for brokers, reason in _logs_rolled_together(cluster).items() if broker in brokers), None)
+
+
+@cached_on_cluster
+def _logs_rolled_together(cluster: Cluster) -> dict[tuple[int, ...], str]:
+    """By brokers, why lines of a log that they roll together are missing."""
+    found: dict[tuple[int, ...], str] = {}
+    for log in sorted(rolled_logs({s.path: s.nodes for s in cluster.sources if s.kind.endswith("-log")}), key=lambda log: log.name):
+        if len(log.files) > 1 and len(log.writers) > 1:
+            reason = f"{brokers_named(log.writers)} write to {log.name} and roll it, and each deletes lines of the others"
+            found.setdefault(log.writers, reason)
+    return found
+
+
 def _unregistered(broker: int, cluster: Cluster) -> str | None:
     """Every registration of a broker gets a broker epoch that is higher than all before (KIP-380, KIP-631). If others name an epoch that
     the broker's own log lacks, though the log begins earlier, lines are missing there."""
@@ -245,7 +265,7 @@ def _unregistered(broker: int, cluster: Cluster) -> str | None:
 def _half_a_start(broker: int, cluster: Cluster) -> str | None:
     """The log has lines that only a start prints, but not the first line of that start."""
     running = False
-    for e in cluster.of(*_OF_A_START):
+    for e in sorted(cluster.of(*_OF_A_START), key=lambda e: (when(e), e.event not in _BEGINS)):  # other files may have the same time
         if e.writer != broker or e.line is None:
             continue
         if e.event in _BEGINS:
@@ -257,6 +277,26 @@ def _half_a_start(broker: int, cluster: Cluster) -> str | None:
 
 
 # conclusions for a partition
+
+
+def incomplete(broker: int, cluster: Cluster) -> str | None:
+    """Why lines of the broker may be missing in the time that its logs cover; None if nothing shows that."""
+    return log_coverage(broker, cluster).failed.get(COMPLETE)
+
+
+def was_running(node: int, since: datetime, until: datetime, cluster: Cluster) -> bool:
+    """Whether the node's own log shows that its process was running: a line of that time, or a run that continued beyond it, in a log from
+    which no line is missing."""
+    begin, end = (cut(cluster.events, at, key=when) for cut, at in ((bisect_left, since), (bisect_right, until)))
+    if any(e.writer == node and spoken(e) for e in cluster.events[begin:end]):
+        return True
+    last = cluster.last_own_line(node)
+    lives = cluster.availability(node).living(since, until)
+    return incomplete(node, cluster) is None and last is not None and last >= until and next(lives, None) is not None
+
+
+def when(event: Event) -> datetime:
+    return event.at or datetime.min
 
 
 def lines_missing(broker: int, timeline: PartitionTimeline) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise, starmap
 
 from forensics.model.cluster.availability import CONTROLLED, DETECTION, SLACK
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.findings import Statement, brokers_named, moment
+from forensics.model.findings import Statement, brokers_named, counted, moment
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import MAX_SEPARATE_WINDOWS, STOPPED_TOGETHER
@@ -31,6 +32,8 @@ class Window:
     """It ended with the deletion of its topic; `end` None: the time is unknown."""
     seen: bool = False
     """`end` is the time at which --describe showed the end of the condition."""
+    unseen: str = ""
+    """Why the condition may have ended before `end`, a clause."""
 
     @property
     def seconds(self) -> float | None:
@@ -44,11 +47,23 @@ def windows(timeline: PartitionTimeline, holds: Callable[[State], bool]) -> Iter
         if holds(state):
             run.append(state)
         elif run:
-            yield Window(run[0].at, state.at, tuple(run))
+            yield Window(run[0].at, state.at, tuple(run), unseen=_unseen([*run, state]))
             run = []
     if run:
         over = next((s for s in timeline.states_with_describe[len(timeline.states) :] if not holds(s)), None)
         yield Window(run[0].at, over.at if over is not None else None, tuple(run), seen=over is not None)
+
+
+def _unseen(states: Sequence[State]) -> str:
+    changes = sum(starmap(_changes, pairwise(states)))
+    return f"{counted(changes, 'change')} in between {'is' if changes == 1 else 'are'} not in the evidence" if changes else ""
+
+
+def _changes(before: State, after: State) -> int:
+    """The number of changes between two states that no line shows. Each change of the leader epoch is also one of the partition epoch."""
+    if before.partition_epoch is not None and after.partition_epoch is not None:
+        return max(after.partition_epoch - before.partition_epoch - 1, 0)
+    return max(after.leader_epoch - before.leader_epoch - 1, 0) if before.known_epoch is not None else 0
 
 
 def condensed(found: Sequence[Window]) -> Sequence[Window]:
@@ -68,7 +83,7 @@ def lasted(window: Window, cluster: Cluster) -> str:
         return "until the topic was deleted"
     if seconds is None:
         return f"until {ending(cluster)}"
-    return f"for {_span(seconds)}"
+    return f"for {'at most ' if window.unseen else ''}{_span(seconds)}"
 
 
 def up_to(group: Sequence[Statement]) -> str:
@@ -100,10 +115,18 @@ def _ending(number: int) -> str:
 def until(window: Window, cluster: Cluster) -> str:
     """How long it held, as an explanation continues after its start."""
     if window.end is not None:
-        return f"to {moment(window.end)}{', when the topic was deleted,' if window.deleted else ', when it was seen to be over,' if window.seen else ''}"
+        return f"to {moment(window.end)}{_how_it_ended(window)}"
     if window.deleted:
         return "until the topic was deleted and made anew"
     return "until the cluster ended" if cluster.number < 0 else "to the end of the evidence"
+
+
+def _how_it_ended(window: Window) -> str:
+    if window.deleted:
+        return ", when the topic was deleted,"
+    if window.seen:
+        return ", when it was seen to be over,"
+    return f" at the latest ({window.unseen})" if window.unseen and window.times == 1 else ""
 
 
 def lived(found: Iterable[Window], timeline: PartitionTimeline, cluster: Cluster) -> list[Window]:
@@ -163,8 +186,8 @@ def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
 @cached_on_cluster
 def _stopped(cluster: Cluster) -> list[datetime] | None:
     """When each of the brokers was stopped cleanly without a later start; None if one of them was not."""
-    heard = {e.writer for e in cluster.events if e.line is not None}  # others may be of an earlier cluster
-    stops = [_last_stop(n.id, cluster) for n in cluster.nodes.values() if n.broker and n.id in heard]
+    named = {b for e in cluster.events if e.at is not None and e.line is not None for b in (e.writer, e.node, e.broker, *(e.brokers or ()))}
+    stops = [_last_stop(n.id, cluster) for n in cluster.nodes.values() if n.broker and n.id in named]  # others may be of an earlier cluster
     known = [at for at in stops if at is not None]
     return known if len(known) == len(stops) else None
 
