@@ -15,6 +15,9 @@ from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, closing, condensed, lasted, until, up_to
 
+CLUSTER_STOPPED = "cluster-stopped"
+"""Cause of a window that lasts to the end because all brokers were shut down cleanly then."""
+
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for window in condensed(leaderless(timeline, cluster)):
@@ -51,15 +54,16 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     why = [absences(timeline, cluster).of(b, window.states[0], last) for b in gone]
     stopped = bool(why) and all(i.cause in IN_ORDER for i in why)
     closed = closing(window, gone, cluster) if stopped else ""
-    planned = stopped and (window.end is not None or bool(closed))
+    planned = stopped and window.end is not None
     return Finding(
         kind="offline-partition",
-        severity="medium" if planned else "high",
+        severity="low" if closed else "medium" if planned else "high",
         confidence="certain",
         brokers=gone,
         leader_epoch=last.known_epoch,
         start=window.start,
         end=window.end,
+        cause=CLUSTER_STOPPED if closed else None,
         summary=f"{timeline.name}: no leader {lasted(window, cluster)}",
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had no leader; its ISR was {list(last.isr)}. "
@@ -126,7 +130,7 @@ RULE = Rule(
         "A change of leaders that takes less than a second.",
         "The deletion of the topic.",
         "All its replicas were on brokers that were shut down and started again (medium).",
-        "All brokers of the cluster were shut down cleanly within minutes (medium).",
+        "All brokers of the cluster were shut down cleanly within minutes (low).",
     ),
     partition=detect,
     many=Aggregation(words=_many, key=lambda f: f.end is None),

@@ -6,6 +6,7 @@ findings.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,7 @@ from forensics.model.findings import (
     some,
 )
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
+from forensics.rules.offline_partition import CLUSTER_STOPPED
 from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
 
 MAX_TOPICS_NAMED = 6
@@ -77,7 +79,8 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: 
     alone = {(p["topic"], p["partition"]): p["exposure"]["alone_from"] for p in partitions if (p["topic"], p["partition"]) in lost}
     incident = _Incident(cluster, topics(partitions), findings, overridden(cluster), alone)
     for risks in _RISKS:
-        yield from (_finding(risk) for risk in risks(incident) if risk.evidence)
+        # in a cluster that ended, a setting can only have had consequences, and nobody can change it
+        yield from (_finding(risk, cluster.number) for risk in risks(incident) if risk.evidence and (risk.seen or not cluster.number))
 
 
 # each risk
@@ -90,7 +93,7 @@ def _replication_factor(incident: _Incident) -> Iterator[_Risk]:
     brokers = [n for n in incident.cluster.nodes.values() if n.broker]
     seen = [
         *(_lost(f) for f in incident.sure("data-loss") if f.topic in names),
-        *(f"{f.name} had no leader{_when(f)}" for f in incident.sure("offline-partition") if f.topic in names),
+        *_leaderless(f for f in incident.sure("offline-partition") if f.topic in names and f.cause != CLUSTER_STOPPED),
     ]
     yield _Risk(
         "replication.factor",
@@ -312,7 +315,15 @@ _BY_ONE_REPLICA = ("unclean-election", "unflushed-log", "empty-replica")
 # words
 
 
-def _finding(risk: _Risk) -> Finding:
+def _leaderless(found: Iterable[Statement]) -> list[str]:
+    """When partitions had no leader: those of one moment in one clause."""
+    at: dict[str, list[str]] = defaultdict(list)
+    for f in found:
+        at[_when(f)].append(f.name)
+    return [f"{some(names)} had no leader{when}" for when, names in at.items()]
+
+
+def _finding(risk: _Risk, number: int) -> Finding:
     names, seen = sorted(risk.topics), list(dict.fromkeys(risk.seen))
     consequences = "; ".join(seen[:MAX_TOPICS_NAMED])
     if len(seen) > MAX_TOPICS_NAMED:
@@ -321,7 +332,7 @@ def _finding(risk: _Risk) -> Finding:
     internal = bool(names) and set(names) <= INTERNAL_TOPICS and not seen
     return Finding(
         kind="risky-setting",
-        severity=min(risk.severity, "low", key=LEVELS.index) if internal else risk.severity,
+        severity=min(risk.severity, "low", key=LEVELS.index) if internal or number else risk.severity,
         confidence="certain",
         topic=names[0] if len(names) == 1 else None,
         brokers=tuple(sorted(b for b in risk.brokers if b is not None)),

@@ -27,7 +27,7 @@ from forensics.model.partition.final_state import DESCRIBED
 from forensics.model.partition.log_coverage import silence_words, silent_leaders
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.partition.windows import Window, condensed, lasted, lived, missing, reassigning, until, up_to, windows
+from forensics.model.partition.windows import Window, closing, condensed, lasted, lived, missing, reassigning, until, up_to, windows
 from forensics.thresholds import BRIEF_S
 
 
@@ -48,11 +48,12 @@ def _by_turns(out: Sequence[int], window: Window, timeline: PartitionTimeline) -
     return len(out) > max(len(s.replicas or timeline.assigned) - len(s.isr) for s in window.states)
 
 
-def _excused(window: Window, why: Sequence[Interval]) -> bool:
-    """It is over, and was a clean shutdown, a reassignment all the time, or a broker that printed nothing and came back."""
-    if window.end is None:
-        return False
+def _excused(window: Window, why: Sequence[Interval], cluster: Cluster) -> bool:
+    """It is over, and was a clean shutdown, a reassignment all the time, or a broker that printed nothing and came back; or the whole
+    cluster was being stopped."""
     stopped = all(i.cause in IN_ORDER for i in why)
+    if window.end is None:
+        return bool(why) and stopped and bool(closing(window, [i.broker for i in why], cluster))
     unheard_of = all(i.cause == UNKNOWN or (i.cause == GONE and i.end is not None) for i in why)
     return (bool(why) and (stopped or unheard_of)) or all(reassigning(s) for s in window.states)
 
@@ -86,7 +87,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     were = "was" if len(out) == 1 else "were"
     return Finding(
         kind="under-replicated",
-        severity="low" if silent or _excused(window, why) else "medium",
+        severity="low" if silent or _excused(window, why, cluster) else "medium",
         confidence="possible" if silent else "certain",
         brokers=out,
         leader_epoch=window.states[0].known_epoch,

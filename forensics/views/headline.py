@@ -16,7 +16,7 @@ from forensics.incidents.folding import hit, places
 from forensics.model.findings import Finding, counted, moment, some
 from forensics.proof.judgement import without_row
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
-from forensics.views.impact import failures, unusable
+from forensics.views.impact import failures, stopped, unusable
 from forensics.views.losses import CUT, LostRange, is_one, losses, partitions_of, total
 from forensics.views.losses import LOST as GONE
 from forensics.views.losses import UNSETTLED as UNCLEAR
@@ -98,6 +98,7 @@ def _sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
     lines = [
         *_lost(ranges),
         *([f"Now: {'; '.join(now[:SAID])}."] if now else []),
+        *stopped(findings),
         *_missing(findings, states),
         *_cut(ranges),
         *_unknown(findings, states),

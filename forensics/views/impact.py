@@ -14,6 +14,7 @@ from forensics.incidents.folding import hit, places
 from forensics.incidents.ranking import urgency
 from forensics.model.findings import MINOR, Finding, Urgency, brokers_named, counted, some
 from forensics.rules import RULES
+from forensics.rules.offline_partition import CLUSTER_STOPPED
 
 MANY_DISKS = 4
 """Sets of brokers whose disks must not be changed, before they are combined in one line."""
@@ -59,6 +60,12 @@ def failures(findings: Sequence[Finding]) -> Iterator[str]:
     yield from (f.summary for f in (*_offline_directories(findings), *_others(findings)))
 
 
+def stopped(findings: Sequence[Finding]) -> Iterator[str]:
+    """That the whole cluster was stopped when the evidence ends, in a sentence."""
+    if now := hit((f for f in findings if f.cause == CLUSTER_STOPPED and not f.cluster), still=True):
+        yield f"All brokers were shut down cleanly at the end, so {_have(_names(now), '{} no leader')}."
+
+
 def unusable(findings: Sequence[Finding]) -> Iterator[str]:
     """The same as numbers, for the title."""
     for failure, now in _combined(findings):
@@ -74,7 +81,8 @@ def unusable(findings: Sequence[Finding]) -> Iterator[str]:
 def _combined(findings: Sequence[Finding]) -> Iterator[tuple[_Failure, set[tuple[str | None, int | None]]]]:
     """With the partitions that are affected when the evidence ends."""
     for failure in COMBINED:
-        if now := hit((f for f in findings if f.kind == failure.kind and not f.cluster), still=not failure.stays):
+        present = (f for f in findings if f.kind == failure.kind and not f.cluster and f.cause != CLUSTER_STOPPED)
+        if now := hit(present, still=not failure.stays):
             yield failure, now
 
 
