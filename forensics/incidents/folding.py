@@ -37,12 +37,21 @@ IncidentOf = Callable[[Statement], str | None]
 def folded(
     findings: Sequence[Statement], rule: Rule, incident_of: IncidentOf = lambda f: f.incident, controllers: Collection[int] = ()
 ) -> list[Finding]:
+    """The findings of one rule, each with its incident. Those of one event become one, as the rule declares, and those of what recurs."""
+    return recurring(by_event(findings, rule, incident_of, controllers), rule)
+
+
+def by_event(findings: Sequence[Statement], rule: Rule, incident_of: IncidentOf, controllers: Collection[int] = ()) -> list[Finding]:
     """The findings of one rule in one cluster, each with its incident. Those of one event become one, as the rule declares.
     `controllers`: the nodes that are only controllers."""
     if rule.many is None:
         return [_whole(f, incident_of(f)) for f in findings]
-    merged = _by_event(findings, rule.many, incident_of, controllers)
-    return _recurring(merged) if rule.many.recurs else merged
+    return _by_event(findings, rule.many, incident_of, controllers)
+
+
+def recurring(findings: Sequence[Finding], rule: Rule) -> list[Finding]:
+    """The findings of one rule, in one cluster or in several that ended; what recurs often is reported once."""
+    return _recurring(findings) if rule.many is not None and rule.many.recurs else list(findings)
 
 
 def _whole(f: Statement, incident: str | None) -> Finding:
@@ -53,12 +62,12 @@ def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: Inc
     groups: dict[Hashable, list[Statement]] = defaultdict(list)
     for f in _worst(findings, many) if many.worst else findings:
         incident = None if many.whenever else incident_of(f)
-        groups[f.severity, f.confidence, f.cause, f.committed, f.partition is None, many.key(f), incident].append(f)
+        groups[f.severity, f.confidence, f.cause, f.committed, f.topic is None, f.partition is None, many.key(f), incident].append(f)
     merged: list[Finding] = []
     for group in groups.values():
         group.sort(key=lambda f: (_at(f), f.topic or "", f.partition if f.partition is not None else -1, f.brokers))
         incident = incident_of(group[0])
-        if group[0].partition is not None:
+        if group[0].topic is not None:
             runs = [group] if incident is not None or many.whenever else _runs(group)
             merged.extend(f for run in runs for f in _one(run, many, incident_of))
         elif incident is not None and len(group) > MAX_SEPARATE_EVENTS:
@@ -96,7 +105,7 @@ def _at(f: Statement) -> datetime:
 
 
 def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf) -> Sequence[Finding]:
-    """Merges the findings of one event that affected several partitions."""
+    """Merges the findings of one event that affected several partitions or topics."""
     names_of = [f.name for f in group]
     names = list(dict.fromkeys(names_of))
     if len(names) == 1:
@@ -119,7 +128,7 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
             written=None,
             records=None,
             clients=(),
-            summary=f"{counted(len(names))} ({some(names)}): {words}",
+            summary=f"{counted(len(names), 'topic' if first.partition is None else 'partition')} ({some(names)}): {words}",
             explanation=f"{first.explanation} Same for {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
             next_steps=_steps(group, names_of, many),
             evidence=_evidence(group),
@@ -269,6 +278,7 @@ def _again(group: Sequence[Finding]) -> Finding:
         end=last.end or last.start,
         summary=f"{len(group):,} times: {first.summary}, the last at {times[-1]}",
         explanation=f"The first time: {first.explanation} All times: {listed}.",
+        cluster=last.cluster,
         evidence=tuple(dict.fromkeys((*first.evidence[: MAX_EVIDENCE // 2], *last.evidence)))[:MAX_EVIDENCE],
         places=tuple(dict.fromkeys(p for f in group for p in f.places)),
     )

@@ -13,12 +13,12 @@ import hashlib
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import NamedTuple
 
-from forensics.incidents.folding import folded, hit, places
+from forensics.incidents.folding import by_event, hit, places, recurring
 from forensics.incidents.ranking import urgency
 from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.findings import LEVELS, Finding, Rule, Statement, counted, moment, nodes_named, offsets_in
@@ -91,25 +91,59 @@ def incidents(
 ) -> tuple[list[Finding], list[Incident]]:
     """The findings of one cluster, given by kind, folded, each with its incident; and the incidents, worst first. `controllers`: the nodes
     that are only controllers."""
-    causes = {r.kind: r for r in rules if r.root is not None or r.plan}
-    groups = _groups(findings, causes)
-    roots = {c: g.id for g in groups for c in (*(r.cause for r in g.roots), *([g.plan] if g.plan is not None else []))}
-    events = _BrokerEvents(groups)
+    events = Events(findings, rules, controllers)
+    merged = ordered(recurring_of_each(events.findings, rules), rules)
+    return merged, events.incidents(merged)
 
-    def incident_of(f: Statement) -> str | None:
-        return (roots.get(f) if f.kind in causes else None) or events.followed(f)
 
-    by_kind = [folded(findings[rule.kind], rule, incident_of, controllers) for rule in rules if rule.kind in findings]
+class Events:
+    """What happened in one cluster: its findings, those of one event as one, and the incidents they belong to."""
+
+    def __init__(
+        self, findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule], controllers: Collection[int] = (), number: int = 0
+    ) -> None:
+        """`findings` are given by kind; `controllers` are the nodes that are only controllers; `number` is that of the cluster."""
+        self._number, self._controllers = number, controllers
+        self._causes = {r.kind: r for r in rules if r.root is not None or r.plan}
+        self._groups = _groups(findings, self._causes)
+        roots = {c: g.id for g in self._groups for c in (*(r.cause for r in g.roots), *([g.plan] if g.plan is not None else []))}
+        of_brokers = _BrokerEvents(self._groups)
+
+        def incident_of(f: Statement) -> str | None:
+            return (roots.get(f) if f.kind in self._causes else None) or of_brokers.followed(f)
+
+        by_kind = (by_event(findings[rule.kind], rule, incident_of, controllers) for rule in rules if rule.kind in findings)
+        self.findings = [replace(f, cluster=number) if number else f for same_kind in by_kind for f in same_kind]
+
+    def incidents(self, folded: Iterable[Finding]) -> list[Incident]:
+        """The incidents, worst first, with the folded findings that belong to them. Incidents whose findings were folded into a recurring one
+        are left out."""
+        by_incident: dict[str, list[Finding]] = defaultdict(list)
+        for f in folded:
+            if f.incident is not None:
+                by_incident[f.incident].append(f)
+        found = [_incident(group, members, self._causes, self._controllers) for group in self._groups if (members := by_incident[group.id])]
+        found = [replace(i, cluster=self._number) for i in found] if self._number else found
+        return sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
+
+
+def recurring_of_each(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """The findings of each rule, with what recurs often as one finding."""
+    by_kind: dict[str, list[Finding]] = defaultdict(list)
+    for f in findings:
+        by_kind[f.kind].append(f)
+    return [f for rule in rules for f in recurring(by_kind[rule.kind], rule)]
+
+
+def ordered(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """The findings by kind, the most severe kind first, and then by urgency."""
     declared = {rule.kind: rule for rule in rules}
-    merged = [f for same_kind in sorted(filter(None, by_kind), key=_gravity) for f in same_kind]
+    by_kind: dict[str, list[Finding]] = defaultdict(list)
+    for f in findings:
+        by_kind[f.kind].append(f)
+    merged = [f for same_kind in sorted(by_kind.values(), key=_gravity) for f in same_kind]
     merged.sort(key=lambda f: urgency(f, declared[f.kind]))
-    by_incident: dict[str, list[Finding]] = defaultdict(list)
-    for f in merged:
-        if f.incident is not None:
-            by_incident[f.incident].append(f)
-    # incidents whose findings were folded into a recurring one are left out
-    found = [_incident(group, members, causes, controllers) for group in groups if (members := by_incident[group.id])]
-    return merged, sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
+    return merged
 
 
 def _gravity(of: Iterable[Finding | Incident]) -> int:

@@ -7,7 +7,7 @@ rule or fact.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.incidents.findings import Findings, worst_first
-from forensics.incidents.incidents import Incident, incidents
+from forensics.incidents.incidents import Events, Incident, recurring_of_each
+from forensics.incidents.ranking import urgency
 from forensics.model.cluster import balance, broker_states, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import FINDING, Fact, Finding
@@ -146,9 +147,12 @@ def conclude(verdicts: pa.Table, cluster: Cluster, asked: Asked | None = None) -
     rows = {
         number: own["finding"].chunks for number, own in _of_lives(found.sort_by("cluster") if cluster.ended else found, cluster).items()
     }
-    by_life = [_of_cluster(life, Findings(rows[life.number], asked), partitions[life.number]) for life in cluster.lives]
-    findings = sorted(dict.fromkeys(f for own, _ in by_life for f in own), key=_order)
-    return Conclusion(findings, [i for _, own in reversed(by_life) for i in own], partitions[cluster.number])
+    by_life = {life.number: _of_cluster(life, Findings(rows[life.number], asked), partitions[life.number]) for life in cluster.lives}
+    present = by_life[cluster.number].findings
+    past = [f for number, events in by_life.items() if number != cluster.number for f in events.findings]
+    folded = [*recurring_of_each(present, RULES), *recurring_of_each(past, RULES)]
+    found_incidents = [i for events in reversed(by_life.values()) for i in events.incidents(folded)]
+    return Conclusion(sorted(dict.fromkeys(folded), key=_order), found_incidents, partitions[cluster.number])
 
 
 def _of_lives(rows: pa.Table, cluster: Cluster) -> dict[int, pa.Table]:
@@ -171,17 +175,14 @@ def _partitions(verdicts: pa.Table) -> pa.Table:
     return table.take(there.take(order))
 
 
-def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[list[Finding], list[Incident]]:
+def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> Events:
     for rule in RULES:
-        if rule.cluster is not None and not (rule.of_evidence and cluster.number):
+        if rule.cluster is not None and not (rule.of_last_cluster and cluster.number):
             found.add(weakened(f, cluster) for f in rule.cluster(cluster, with_facts(partitions, rule.facts)))
     for rule in RULES:
         if rule.post_rule is not None:
             found.add([weakened(f, cluster) for f in rule.post_rule(cluster, with_facts(partitions, rule.facts), found)])
-    findings, found_incidents = incidents(found, RULES, cluster.controllers)
-    if not cluster.number:
-        return findings, found_incidents
-    return [replace(f, cluster=cluster.number) for f in findings], [replace(i, cluster=cluster.number) for i in found_incidents]
+    return Events(found, RULES, cluster.controllers, cluster.number)
 
 
 def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:
@@ -189,10 +190,10 @@ def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:
     return partitions.of(*_STANDING, *(fact.name for fact in facts))
 
 
-_RANK = {rule.kind: rule.rank for rule in RULES}
+_DECLARED = {rule.kind: rule for rule in RULES}
 
 
 def _order(f: Finding) -> tuple[Any, ...]:
-    """Worst first, then by kind as the rules are listed, then by place and time."""
-    severity, *place = worst_first(f)
-    return severity, _RANK[f.kind], *place
+    """The most urgent first, then the worst, then by kind as the rules are listed, then by place and time."""
+    rule, (severity, *place) = _DECLARED[f.kind], worst_first(f)
+    return urgency(f, rule), severity, rule.rank, *place

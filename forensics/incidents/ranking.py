@@ -10,9 +10,13 @@ from forensics.model.findings import MINOR, Rule, Statement, Urgency
 
 
 def urgency(f: Statement, rule: Rule) -> Urgency:
-    """A finding of an earlier cluster is over."""
+    """A finding of an earlier cluster is over. A loss that is only possible comes after what clients cannot use now."""
     if f.severity in MINOR:
         return Urgency.MINOR
-    if rule.urgency is Urgency.LOST:
-        return Urgency.OVER if f.of_records and f.committed is False else Urgency.LOST
-    return Urgency.OVER if f.end is not None or f.cluster else rule.urgency
+    if rule.urgency is not Urgency.LOST:
+        return Urgency.OVER if f.end is not None or f.cluster else rule.urgency
+    if f.of_records and f.committed is False:
+        return Urgency.OVER
+    if f.confidence == "possible":
+        return Urgency.OVER if f.cluster else Urgency.BROKEN
+    return Urgency.LOST

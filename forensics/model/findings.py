@@ -305,7 +305,8 @@ class Place:
 
     @property
     def name(self) -> str:
-        return f"{self.topic}-{self.partition}"
+        """Name of the partition; of the topic, if it is about all of it."""
+        return f"{self.topic}-{self.partition}" if self.partition is not None else f"{self.topic}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,8 +361,8 @@ class Statement:
 
     @property
     def name(self) -> str:
-        """Name of the partition."""
-        return f"{self.topic}-{self.partition}"
+        """Name of the partition; of the topic, if it is about all of it."""
+        return self.place.name
 
     @property
     def happened(self) -> datetime | None:
@@ -680,8 +681,8 @@ class Rule:
     """Its findings explain the clean stops of their brokers at that time: one incident, which their summary describes."""
     root_causes: frozenset[str] = frozenset()
     """Causes for which its findings are root causes; empty: any cause."""
-    of_evidence: bool = False
-    """Judges the whole evidence, and not each cluster that used these brokers."""
+    of_last_cluster: bool = False
+    """Judges the whole evidence, or the state at its end, and not each cluster that used these brokers."""
     urgency: Urgency = Urgency.BROKEN
     """Urgency of its findings that are not minor, until they are over; LOST: also afterwards, except records that were never committed."""
 

@@ -138,5 +138,5 @@ RULE = Rule(
     meaning="A clock was wrong by more than the uncertainty of its estimate; times are corrected, raw lines are not.",
     benign=("A time zone other than UTC is not an error: zones differ by whole quarters of an hour.",),
     cluster=detect,
-    of_evidence=True,
+    of_last_cluster=True,
 )

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster, ClusterJoin
-from forensics.model.findings import NAMED, Evidence, Finding, Rule, brokers_named, moment, quote, some
+from forensics.model.findings import NAMED, Aggregation, Evidence, Finding, Rule, brokers_named, moment, quote, some
 from forensics.proof.foreign_logs import INHERITED
 from forensics.thresholds import STATE_LOST
 
@@ -131,4 +131,5 @@ RULE = Rule(
     references=("KIP-78", "KAFKA-7335"),
     cluster=detect,
     facts=(INHERITED,),
+    many=Aggregation(),
 )

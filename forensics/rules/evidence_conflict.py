@@ -174,5 +174,5 @@ RULE = Rule(
     partition=judge_partition,
     cluster=detect,
     many=Aggregation(),
-    of_evidence=True,
+    of_last_cluster=True,
 )

@@ -212,5 +212,5 @@ RULE = Rule(
     partition=judge_partition,
     cluster=detect,
     many=Aggregation(words=lambda first, group: "too many events for memory: repetitive ones were left out", whenever=True),
-    of_evidence=True,
+    of_last_cluster=True,
 )

@@ -100,6 +100,7 @@ RULE = Rule(
     next_steps=("Run a preferred leader election, or turn auto.leader.rebalance.enable on.",),
     references=("KAFKA-1305", "KIP-460"),
     cluster=detect,
+    of_last_cluster=True,
     facts=(STEPS, STATEMENT),
     many=Aggregation(),
 )

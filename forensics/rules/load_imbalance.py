@@ -111,5 +111,6 @@ RULE = Rule(
     ),
     next_steps=("Reassign replicas; give --weight METRIC=W if some metrics matter more.",),
     cluster=detect,
+    of_last_cluster=True,
     facts=(SIZES, STEPS, STATEMENT, WRITTEN),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.rules.topic_recreated import deletions, lives
 
 
@@ -34,5 +34,11 @@ def _finding(topic: str, deletions: Sequence[Event]) -> Finding:
 
 
 RULE = Rule(
-    kind="topic-deleted", rank=400, level="info", meaning="A topic was deleted on request.", references=("KAFKA-330",), cluster=detect
+    kind="topic-deleted",
+    rank=400,
+    level="info",
+    meaning="A topic was deleted on request.",
+    references=("KAFKA-330",),
+    cluster=detect,
+    many=Aggregation(words=lambda first, group: "were deleted"),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.generations import LATE
 from parsers.kinds import OF_DELETION
 
@@ -76,4 +76,5 @@ RULE = Rule(
     meaning="A topic was deleted and created again: the new topic of the same name has another topic id.",
     references=("KIP-516",),
     cluster=detect,
+    many=Aggregation(words=lambda first, group: "were deleted and created again"),
 )

@@ -32,5 +32,5 @@ RULE = Rule(
     urgency=Urgency.OVER,
     meaning="Some relevant lines were not recognised.",
     cluster=detect,
-    of_evidence=True,
+    of_last_cluster=True,
 )

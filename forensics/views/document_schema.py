@@ -470,7 +470,7 @@ def _finding() -> Schema:
         **of_loss,
         "places": described(
             listed(record(place, optional=set(place) - {"topic", "partition"})),
-            "the partitions of one event, each with what differs from the finding",
+            "the partitions or topics of one event, each with what differs from the finding",
         ),
     }
     return record(whole, optional=("still_on", *of_loss, "places", "cluster"))

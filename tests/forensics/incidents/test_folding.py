@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from forensics.incidents.findings import Findings
 from forensics.incidents.folding import folded, places
-from forensics.incidents.incidents import incidents
+from forensics.incidents.incidents import incidents, recurring_of_each
 from forensics.model.findings import Aggregation, Evidence, Finding, Range, Rule
+from forensics.rules import cluster_recreated
 from forensics.thresholds import MAX_SEPARATE_EVENTS
 
 NOON = datetime(2026, 11, 21, 12)
+RECREATED = (cluster_recreated.RULE,)
 RULES = (
     Rule(kind="offline-partition", rank=1, level="high", meaning="", many=Aggregation(key=lambda f: f.brokers)),
     Rule(kind="data-loss", rank=2, level="critical", meaning="", many=Aggregation(lambda first, group: "gone", recurs=False)),
@@ -65,6 +67,13 @@ def test_what_happened_to_many_partitions_at_once_is_one() -> None:
     assert (one.topic, one.partition, len(one.places)) == (None, None, 50)
     assert one.summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): no leader for 5 s"
     assert (one.start, one.end) == (NOON, NOON + timedelta(seconds=5.49))
+
+
+def test_what_happened_to_many_topics_at_once_is_one() -> None:
+    told = [replace(offline(0, n), topic=name, partition=None, summary=f"{name}: no leader for 5 s") for n, name in enumerate("abc")]
+    (one,) = fold([*told, offline(7)])[:1]
+    assert (one.topic, one.partition, [p.name for p in one.places]) == (None, None, ["a", "b", "c"])
+    assert one.summary == "3 topics (a, b, c): no leader for 5 s"
 
 
 def test_other_brokers_other_times_and_rules_that_do_not_fold_stay_apart() -> None:
@@ -165,6 +174,15 @@ def test_nodes_that_are_only_controllers_are_called_controllers() -> None:
     told, (incident,) = incidents(by_kind(stops), RULES, frozenset({100, 101}))
     assert incident.summary.startswith("Broker 1 and controllers 100 and 101 shut down in order one after the other")
     assert len(told) == 3
+
+
+def test_what_recurs_in_clusters_that_ended_is_reported_once() -> None:
+    count = MAX_SEPARATE_EVENTS + 1
+    joined = [replace(of_broker("cluster-recreated", 1, 86400 * n, 86400 * n), cluster=n - count) for n in range(count)]
+    (again,) = recurring_of_each(joined, RECREATED)
+    assert again.summary.startswith(f"{count} times: broker 1, the last at 2026-11-27")
+    assert (again.start, again.end, again.cluster) == (joined[0].start, joined[-1].end, -1)
+    assert recurring_of_each(joined[1:], RECREATED) == joined[1:]
 
 
 PLACES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 30), st.integers(1, 2)), max_size=30)

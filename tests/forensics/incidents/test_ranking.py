@@ -48,6 +48,14 @@ def test_losses_come_first_then_what_is_unavailable_at_risk_broken_over_and_mino
     assert [f.summary for f in ordered] == [f.summary for f in expected]
 
 
+def test_a_loss_that_is_only_possible_comes_after_what_is_unavailable() -> None:
+    possible = replace(one("data-loss", "medium", over=False), confidence="possible")
+    found = Findings()
+    found.add((possible, one("offline-partition", "high", over=False)))
+    ordered, _ = incidents(found, RULES)
+    assert [f.kind for f in ordered] == ["offline-partition", "data-loss"]
+
+
 def test_what_was_never_committed_and_what_an_earlier_cluster_suffered_is_over() -> None:
     current = one("under-replicated", "medium", over=False)
     for past in (one("data-loss", "high", over=True, committed=False), replace(one("offline-partition", "high", over=False), cluster=-1)):

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from forensics.incidents.folding import folded
 from forensics.incidents.incidents import Incident
+from forensics.incidents.ranking import urgency
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Place, Range
@@ -158,9 +159,11 @@ def test_ids_are_unique(document: dict[str, Any]) -> None:
     assert twins == []
 
 
-def test_worst_comes_first(document: dict[str, Any]) -> None:
-    ranks = [LEVELS.index(f["severity"]) for f in document["findings"]]
-    assert ranks == sorted(ranks, reverse=True)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_most_urgent_comes_first_and_then_the_worst(name: str) -> None:
+    declared = {rule.kind: rule for rule in RULES}
+    ranks = [(urgency(f, declared[f.kind]), -LEVELS.index(f.severity)) for f in bundle(name).findings]
+    assert ranks == sorted(ranks)
 
 
 def test_partitions_are_in_order_and_without_the_metadata_log(document: dict[str, Any]) -> None:
