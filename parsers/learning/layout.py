@@ -109,8 +109,12 @@ _MAY_HOLD_TIME = regex.compile(r"\d([:.-])\d\d\1\d\d|\d{6}")
 
 
 def goes_on(text: str) -> bool:
-    """Whether a line is part of a stack trace, indented as by Throwable.printStackTrace, in whatever layout its record is."""
-    return text.startswith("\tat ")
+    """Whether a line continues a record in any layout: part of a stack trace, indented as by Throwable.printStackTrace, or of a list of
+    settings (AbstractConfig.logAll)."""
+    return text.startswith("\tat ") or _SETTING.match(text) is not None
+
+
+_SETTING = regex.compile(r"\t[a-z][\w.-]* = ")
 
 
 def _dated(group: Sequence[Line], data: bytes, written: datetime | None) -> Learned:
