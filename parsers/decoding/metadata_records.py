@@ -17,7 +17,8 @@ from parsers.decoding.encoding import Fields, Malformed
 from parsers.masking import masked
 from parsers.schemas import INT32, MAX_TEXT, Row
 
-NO_OP = 20
+NO_OP_RECORD = b"\x01\x14\x00\x00"
+"""NoOpRecord as Kafka writes it: frame 1, api key 20, version 0, no tagged fields."""
 BEGIN_TRANSACTION, END_TRANSACTION, ABORT_TRANSACTION = 23, 24, 25
 LEADER_CHANGE = 2
 

@@ -20,7 +20,7 @@ from parsers.decoding.metadata_records import (
     ABORT_TRANSACTION,
     BEGIN_TRANSACTION,
     END_TRANSACTION,
-    NO_OP,
+    NO_OP_RECORD,
     Unsupported,
     decode,
     decode_control,
@@ -77,8 +77,8 @@ class _MetadataLog:
         self._held: list[Row] | None = None
         self._told: set[tuple[str, str]] = set()
         self._untold = 0
-        self._api_key: int | None = None
-        """Of the last record; None for a control record and one that cannot be read."""
+        self._idle = False
+        """Whether the last record is a NoOpRecord."""
         self._last: Row | None = None
         """The 'metadata-written' of the current leader epoch."""
 
@@ -116,7 +116,7 @@ class _MetadataLog:
         NoOpRecord if it has written nothing for metadata.max.idle.interval.ms (KIP-835)."""
         before, epoch = self._last, batch.leader_epoch
         same = before if before is not None and before["controller_epoch"] == epoch else None
-        idle = self._api_key == NO_OP or (same is not None and same["reason"] == "idle")
+        idle = self._idle or (same is not None and same["reason"] == "idle")
         text = f"last record of controller epoch {epoch} in this file: offset {record.offset}"
         row: Row = {"event": "metadata-written", "reason": "idle" if idle else None, "text": text}
         self._last = self._placed(row, batch, record) | {"duration_ms": _longest(same, _time(record))}
@@ -124,10 +124,9 @@ class _MetadataLog:
             yield before
 
     def _record(self, batch: Batch, record: Record) -> Iterator[Row]:
-        self._api_key = None
+        self._idle = not batch.control and record.value == NO_OP_RECORD
         try:
             api_key, row = self._decoded(batch, record)
-            self._api_key = api_key
         except (Malformed, Unsupported) as fault:
             reason = fault.reason if isinstance(fault, Unsupported) else "metadata-record"
             yield from self._problem(reason, str(fault), batch.position, record.offset)

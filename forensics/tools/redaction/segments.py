@@ -43,10 +43,11 @@ _HEADS: dict[str, Callable[[int], bytes]] = {
 }
 _MARKER = 16
 """Maximum size of a marker's value in bytes."""
-_NO_OP = b"\x01\x14\x00\x00"
-"""NoOpRecord (KIP-835): frame 1, api key 20, version 0, no tagged fields."""
+_STAND_IN = b"\x01\x14\x00\x01\x00\x00"
+"""NoOpRecord (KIP-835) with an empty tagged field, which distinguishes it from those that Kafka writes: these show that the leader writes
+records when nothing happens. Frame 1, api key 20, version 0, one tagged field: tag 0, of no bytes."""
 _TOPIC, _BROKER = 2, 4
-_WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 12, 15, 17, 20, 24})
+_WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 12, 15, 17, 20, 21, 24})
 """Records of the metadata log that contain only ids and numbers, by api key."""
 
 
@@ -301,13 +302,13 @@ def _metadata(r: Record, control: bool, names: Names, secret: bytes) -> Record:
     value = _Copy(r.value)
     frame, api, version = value.unsigned(), value.unsigned(), value.unsigned()
     if frame != 1:
-        return _changed(r, r.key, _NO_OP)
+        return _changed(r, r.key, _STAND_IN)
     if api in _WITHOUT_NAMES:
         return _changed(r, r.key, value.rest())
     if api in (23, 25):  # BeginTransactionRecord, AbortTransactionRecord: name and reason are tagged fields
         return _changed(r, r.key, bytes(value.out) + b"\0")
     way = _OF_METADATA.get(api)
-    return _changed(r, r.key, way(value, version, names) if way is not None else _NO_OP)
+    return _changed(r, r.key, way(value, version, names) if way is not None else _STAND_IN)
 
 
 def _topic(value: _Copy, version: int, names: Names) -> bytes:
