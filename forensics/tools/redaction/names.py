@@ -14,11 +14,12 @@ import binascii
 import ipaddress
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from string import ascii_lowercase
 from urllib.parse import unquote
 
-from forensics.tools.redaction.numbers import NONE, Numbers, kept_spans
+from forensics.tools.redaction.numbers import MOST_ATTACHED, NONE, Numbers, grouped_spans, is_made_by_kafka, kept_spans
 from forensics.tools.redaction.vocabulary import corpus, loggers, vocabulary, words_with_digits
 from parsers.masking import HIDDEN
 
@@ -37,7 +38,9 @@ _TOKEN = re.compile(
     rf"|(?P<v6>(?<![^\W_])(?<![:.])(?:(?:{_V6_PART}:){{7}}{_V6_PART}(?=:\d{{2,5}}(?![^\W_]|:))"
     rf"|(?:{_V6_PART}:){{7}}{_V6_PART}(?![^\W_]|:)"
     rf"|(?:{_V6_PART}(?::{_V6_PART}){{0,6}})?::(?:{_V6_PART}(?::{_V6_PART}){{0,6}})?(?![^\W_]|:)))"
-    r"|(?P<hexadecimal>(?<![^\W_])(?:[0-9A-Fa-f]{1,4}:){4,}(?:[0-9A-Fa-f]{1,4}(?![^\W_]))?)"
+    r"|(?P<hexadecimal>(?<![^\W_])(?:[0-9A-Fa-f]{1,4}:){4,}(?:[0-9A-Fa-f]{1,4}(?![^\W_]))?"
+    r"|(?<![^\W_])[^\W_]{1,40}(?=[:0-9]*(?:::|:[0-9]{0,3}[A-Fa-f]))(?::[0-9A-Fa-f]{0,4}){3,}(?![^\W_]))"
+    r"|(?P<spelt>(?<![^\W_])[^\W\d_](?: [^\W\d_]){3,}(?![^\W_]))"
     r"|(?P<token>[\w.-]+)"
 )
 _SEPARATOR = re.compile(r"([._-])")
@@ -157,13 +160,15 @@ class Names:
             stand_in = self.marked[name]
             text = as_name(name).sub(lambda m, s=stand_in: m[0].replace(m["name"], s), text)  # type: ignore[misc]
         kept = list(kept_spans(text))
+        grouped = list(grouped_spans(text)) if numbers.alone else []
 
         def replaced(match: re.Match[str]) -> str:
             begin, end = match.span()
+            own = replace(numbers, alone=0) if any(a <= begin < b for a, b in grouped) else numbers
             within = [(a - begin, b - begin) for a, b in kept if a < end and begin < b] if match["token"] is not None else []
-            return self._around_kept(match[0], within, numbers) if within else self._replaced(match, numbers)
+            return self._around_kept(match[0], within, own) if within else self._replaced(match, own)
 
-        return _TOKEN.sub(replaced if kept else lambda match: self._replaced(match, numbers), text)
+        return _TOKEN.sub(replaced if kept or grouped else lambda match: self._replaced(match, numbers), text)
 
     def _around_kept(self, token: str, kept: list[tuple[int, int]], numbers: Numbers) -> str:
         """A token of which some numbers stay."""
@@ -207,7 +212,7 @@ class Names:
             return self._token(match["token"], numbers)
         if kind is None:
             return match[0]
-        return self.add("word", match[0]) if kind == "hexadecimal" else self._address(match[0])
+        return self.add("word", match[0]) if kind in ("hexadecimal", "spelt") else self._address(match[0])
 
     def _token(self, token: str, numbers: Numbers) -> str:
         if (known := self._of_token.get(token)) is None:
@@ -220,6 +225,8 @@ class Names:
         bare = token.rstrip(".")
         if not token or (bare in self.ids and bare not in self.whole):
             return token
+        if len(_DIGIT.findall(token)) > MOST_ATTACHED and self._loose(token, numbers) > MOST_ATTACHED:
+            numbers = replace(numbers, attached=0)
         if bare not in self.whole and is_id(bare):
             return self.add("id", bare) + token[len(bare) :]
         if (aside := _ASIDE.fullmatch(token)) is not None:
@@ -228,6 +235,16 @@ class Names:
         if partition is not None and partition["name"] in self.marked:
             return self.marked[partition["name"]] + token[partition.end("name") :]
         return "".join(self._without_ids(piece, numbers) if kind is None else kind for kind, piece in self._pieces(token))
+
+    def _loose(self, token: str, numbers: Numbers) -> int:
+        """Digits of the numbers in a token that would stay only because they are short."""
+        found = 0
+        for match in _PART.finditer(_EITHER.sub("", token)):
+            numbered = _NUMBERED.fullmatch(match[0])
+            if match["run"] is None or not is_made_by_kafka(match["run"]):
+                parts = _DIGITS.findall(match["run"] or (numbered[2] if numbered is not None else ""))
+                found += sum(len(part) for part in parts if not numbers.known(part))
+        return found
 
     def _pieces(self, token: str) -> Iterator[tuple[str | None, str]]:
         """The names in a token with their stand-ins, the longest first, and the texts between them."""
@@ -297,7 +314,8 @@ class Names:
         if word in words_with_digits() or _MEASURE.fullmatch(word):
             return True
         if (numbered := _NUMBERED.fullmatch(word)) is not None:
-            return numbered[1] in self._own or numbered[1] in self.given
+            fits = len(numbered[2]) <= numbers.attached or numbers.known(numbered[2])
+            return fits and (numbered[1] in self._own or numbered[1] in self.given)
         run_on = _RUN_ON.fullmatch(word)
         return run_on is not None and numbers.known(run_on[1]) and run_on[2] in self._own
 
@@ -321,6 +339,7 @@ class Names:
 _SHORTEST_ADDRESS = 7
 _EITHER = re.compile(f"{_UUID.pattern}|(?<!\\d)\\d{{1,3}}([._-])\\d{{1,3}}\\1\\d{{1,3}}\\1\\d{{1,3}}(?!\\d)")
 _DIGIT = re.compile(r"\d")
+_DIGITS = re.compile(r"\d+")
 _UNSAFE = re.compile(r"[^\w.@=+,()\[\]#~ -]")
 _RUN = re.compile(r"[\w.-]+")
 

@@ -6,13 +6,15 @@ Here: which digits of a text stay. Not here: names, addresses and words (names),
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 MOST_ATTACHED = 6
 """Digits of the numbers inside one name, as in `ReplicaFetcherThread-0-1001`; a name with more digits is replaced."""
 _ATTACHED = 4
 """Digits of one such number."""
+_MOST_KNOWN = 2
+"""Numbers that a reader takes from one word, as in `0-1001`; a reader that takes more takes a list for something else."""
 _ID = r"(?:node|broker|replica|controller|leader|voted|voter|session|correlation|api)?(?:[Ii]d|ID)|broker|node|leader|controller|replica"
 _COUNT = r"[Ee]poch|[Oo]ffset|[Pp]artition|version|zkVersion|port|size|count|timeout|fetchOffset|startOffset|endOffset|position|sequence"
 _NAMED = (
@@ -32,6 +34,7 @@ _KEPT = re.compile(
 _DATE = re.compile(r"20\d\d[-._]?[01]\d[-._]?[0-3]\d(?:[-._T][0-2]?\d){0,3}")
 _PADDED = re.compile(r"0{7}\d{13}(?:-\d{10})?")
 """Base offset of a segment, in the name of its file; with an epoch, of a snapshot."""
+_GROUPED = re.compile(r"\d+(?:(?: |[ .-]?\(|\)[ .-]?|[./\\-]|;?&#)\d+)+")
 _LONGEST_VERSION = 9
 _VERSION = re.compile(r"\d{1,2}(?:\.\d{1,3}){1,3}(?:-\d)?")
 
@@ -44,6 +47,8 @@ class Numbers:
     """Numbers that a reader took."""
     alone: int = 0
     """Maximum digits of any other number that stands alone."""
+    attached: int = _ATTACHED
+    """Maximum digits of any other number that is a part of a name."""
 
     def known(self, digits: str) -> bool:
         """Whether a reader took this number; it may also have taken the offset before or after."""
@@ -55,7 +60,7 @@ class Numbers:
     def keeps(self, run: str) -> bool:
         """Whether numbers that stand alone stay: `7`, `2.8.2`, `0-2`."""
         parts = _parts(run)
-        if all(self.known(part) for part in parts):
+        if self._knows(parts):
             return True
         if len(parts) > 1:
             return _is_version(run) or (self.alone > 0 and (sum(map(len, parts)) <= self.alone or _is_date(run)))
@@ -64,9 +69,17 @@ class Numbers:
     def keeps_attached(self, run: str) -> bool:
         """Whether numbers that are a part of a name stay."""
         parts = _parts(run)
-        if all(self.known(part) for part in parts) or _is_date(run) or _PADDED.fullmatch(run):
+        if self._knows(parts) or is_made_by_kafka(run):
             return True
-        return all(len(part) <= _ATTACHED for part in parts) and sum(map(len, parts)) <= MOST_ATTACHED
+        return all(len(part) <= self.attached for part in parts) and sum(map(len, parts)) <= MOST_ATTACHED
+
+    def _knows(self, parts: Sequence[str]) -> bool:
+        return len(parts) <= _MOST_KNOWN and all(self.known(part) for part in parts)
+
+
+def is_made_by_kafka(run: str) -> bool:
+    """Whether it is a date, or the base offset in the name of a segment."""
+    return _is_date(run) or _PADDED.fullmatch(run) is not None
 
 
 def _parts(run: str) -> list[str]:
@@ -82,7 +95,6 @@ def _is_date(run: str) -> bool:
 
 
 NONE = Numbers()
-SHORT = Numbers(alone=_ATTACHED)
 CELLS = Numbers(alone=20)
 """For files with hardly anything but numbers."""
 
@@ -91,3 +103,10 @@ def kept_spans(text: str) -> Iterator[tuple[int, int]]:
     """Positions of the numbers that stay because of the words around them: times, measures, ids, ports."""
     for match in _KEPT.finditer(text):
         yield match.span(match.lastgroup or 0)
+
+
+def grouped_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Positions of long numbers that are written in groups, as card and phone numbers are: `4929 1234 5678 9012`."""
+    for match in _GROUPED.finditer(text):
+        if sum(map(len, _parts(match[0]))) > MOST_ATTACHED:
+            yield match.span()

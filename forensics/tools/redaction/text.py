@@ -21,7 +21,7 @@ import pyarrow as pa
 import regex
 
 from forensics.tools.redaction.names import Names, is_id
-from forensics.tools.redaction.numbers import CELLS, NONE, SHORT, Numbers
+from forensics.tools.redaction.numbers import CELLS, NONE, Numbers
 from forensics.tools.redaction.vocabulary import WORD, vocabulary
 from parsers.catalogue.survey import REDACTED
 from parsers.evidence import LOG_KINDS
@@ -267,7 +267,7 @@ class _Records:
         return f"{self._around(line[:first])}{line[first:last]}{self._around(line[last:begin])}"
 
     def _around(self, text: str) -> str:
-        return self._names.text(text, SHORT, prose=False)
+        return self._names.text(text, Numbers(self._names.nodes), prose=False)
 
     def _message(self, line: str) -> tuple[int, int] | None:
         """The position of the message in a line that begins a record."""

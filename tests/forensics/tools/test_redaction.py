@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import replace
@@ -52,11 +53,15 @@ def names_of(rows: list[Row]) -> Names:
     return names
 
 
+_THROWN = re.compile(r"(?:Exception|Error)\b")
+"""A key that is the text of an exception."""
+
+
 def told(rows: list[Row], names: Names | None = None) -> list[dict[str, Any]]:
     """What lines state, names aside: these as their stand-ins."""
     known = {**names.known["topic"], **names.known["id"]} if names is not None else {}
     free = ("text", "byte", "value", "directory", "host")
-    rows = [{**r, "key": None} if r["event"] == "fatal-error" else r for r in rows]  # the text of an exception
+    rows = [{**r, "key": None} if _THROWN.search(r.get("key") or "") else r for r in rows]
     return [{k: known.get(v, v) if isinstance(v, str) else v for k, v in r.items() if k not in free} for r in rows]
 
 
