@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import pyarrow as pa
 
 from parsers.kinds import KINDS
-from parsers.schemas import Rows, batches
+from parsers.schemas import EVENTS, Row, Rows
+
+_TYPES = {field.name: field.type for field in EVENTS}
 
 
 def kept(told: Iterable[Rows]) -> list[Rows]:
     """What was told, all of which the table holds: each of a known kind, and a problem says what it is."""
     found = list(told)
-    made = list(batches(found))
-    for batch in made:
+    rows = [one for one in found if isinstance(one, dict)]
+    for batch in (one for one in found if isinstance(one, pa.RecordBatch)):
         batch.validate(full=True)
+        assert batch.schema == EVENTS
         assert KINDS.keys() >= set(batch["event"].unique().to_pylist())
-    assert sum(map(len, made)) == sum(len(one) if isinstance(one, pa.RecordBatch) else 1 for one in found)
-    assert all(one["reason"] and one["text"] for one in found if isinstance(one, dict) and one["event"] == "problem")
+    _held(rows)
+    assert all(row["reason"] and row["text"] for row in rows if row["event"] == "problem")
     return found
+
+
+def _held(rows: Sequence[Row]) -> None:
+    """The table has the columns of these rows, and their values are of its types; only columns with values are made, for speed."""
+    for name in dict.fromkeys(chain.from_iterable(rows)):
+        pa.array([row.get(name) for row in rows], _TYPES[name]).validate(full=True)
+    assert KINDS.keys() >= {row["event"] for row in rows}
 
 
 def not_silent(told: Sequence[Rows], data: bytes) -> None:

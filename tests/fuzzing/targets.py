@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 import pyarrow as pa
 
+from forensics.case.recheck import INVALID, _rechecked
 from forensics.model.findings import Held, Range, Salvageable
+from forensics.proof.judgement import Judgement
+from forensics.proof.records import records as records_of_table
+from forensics.proof.verdict import INTACT, UNKNOWN, VERDICTS, Handover, Verdict, rows_of, verdict
 from forensics.tools.redaction import bundle, segments, text
 from forensics.tools.redaction.names import Names
 from forensics.tools.salvage.rows import markers, rows
 from forensics.tools.salvage.segments import Lot
 from parsers import evidence
 from parsers.catalogue.log_file import read_log, read_log_by_columns
-from parsers.containers.units import Unit
+from parsers.containers.walk import members
 from parsers.decoding.batches import CODECS, Batch, headers
 from parsers.decoding.bodies import Record, Unreadable, records
 from parsers.decoding.encoding import Malformed
 from parsers.formats import READERS, cluster_tools
 from parsers.formats.checkpoints import EVENTS_OF_KIND
 from parsers.learning.layout import layout_of
+from parsers.lines import Outer
 from parsers.log_pattern import compiled
 from parsers.paths import partition_of
 from parsers.schemas import EVENTS, Member, batches
 from parsers.sniff import KINDS, sniff
+from parsers.wrappers.unwrapper import Unwrapper, time_of
+from tests.forensics.proof.tables import Choices, contradicts, rows_at_random, surer, wider_row
 from tests.fuzzing.contract import kept, not_silent
 from tests.parsers.decoding.test_bodies import body, message, v2
+from tests.support.planted import Plant, survivors
 
 Target = Callable[[bytes], None]
 AT = datetime(2026, 11, 21)
 SEGMENT = "00000000000000000000.log"
+CHUNK = 1 << 16
+_FEW = 7
 BETWEEN, WITHIN = b"\xff\xfe\xfd", b"\xfd\xfe\xff"
 """What stands between records, and between a key and its value, in what is fuzzed of bodies: batches around them have the right checksums."""
 NULL = b"\xfc"
@@ -135,11 +148,75 @@ def _file(data: bytes, suffix: str = "") -> str:
 
 
 def _container(data: bytes) -> None:
+    """Every member has a stream or a problem, and a path that leads nowhere else."""
     path = _file(data)
+    found = 0
     try:
-        not_silent(kept(evidence.events(Unit(path, None, 0))), data)
+        for member, stream, trouble in members(path):
+            found += 1
+            assert (stream is None) is bool(trouble)
+            assert member.path.isprintable() and not {"", "."} & {*member.path.split("/")}
+            while stream is not None and stream.read(CHUNK):
+                pass
     finally:
         os.unlink(path)
+    assert found or not data.strip(b"\0"), "silence"
+
+
+class _Slow(BytesIO):
+    """Reads only some bytes at a time, as a decompressor or a store does."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(min(size or 0, _FEW))
+
+
+def _wrapper(data: bytes) -> None:
+    """Lines in their wrappers, which are the same however the stream is read."""
+    read = []
+    for stream in (BytesIO(data), _Slow(data)):
+        unwrapper = Unwrapper(())
+        unwrapper.prepare(data[: evidence.HEAD])
+        read.append(list(unwrapper.lines(Outer(stream))))
+    assert read[0] == read[1], "otherwise if read in pieces"
+    for line in read[0]:
+        assert line.line > 0 and 0 <= line.byte <= len(data)
+        stamp = time_of(line.utc)
+        assert stamp is None or stamp.tzinfo is None
+
+
+def _records_of(rows: Sequence[Handover], found: Verdict) -> list[dict[str, Any]]:
+    return records_of_table(Judgement(found.verdict, None, None, "", True, tuple(rows), found.decides))
+
+
+def records_at_random(data: bytes) -> bytes:
+    """What a case keeps of a table."""
+    rows = rows_at_random(Choices(data))
+    return json.dumps(_records_of(rows, verdict(rows))).encode()
+
+
+def _records_of_a_case(data: bytes) -> None:
+    """Whatever a case says of hand-overs, it gets a verdict, or is called invalid with the reason."""
+    try:
+        records = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(records, list) and all(isinstance(record, dict) for record in records):
+        found = _rechecked(("orders", 0, 0), INTACT, records)
+        assert found.recomputed in VERDICTS or (found.recomputed == INVALID and found.decides)
+
+
+def _hand_overs(data: bytes) -> None:
+    """A table in which one cell is wider gives no surer verdict, and the records of a case give the same verdict."""
+    c = Choices(data)
+    rows = rows_at_random(c)
+    number = c.among(range(len(rows)))
+    wide = [*rows[:number], wider_row(c, rows[number]), *rows[number + 1 :]]
+    before, after = verdict(rows), verdict(wide)
+    assert rows_of(_records_of(rows, before)) == rows
+    if contradicts(rows[number]):
+        return
+    assert after.verdict in (before.verdict, UNKNOWN)
+    assert list(surer(before.lost, after.lost)) == []
 
 
 def _codecs(data: bytes) -> None:
@@ -169,22 +246,83 @@ def _of_records(kind: str, path: str | None = None) -> Target:
     return lambda data: read(framed(data))
 
 
-def _redacted(path: str, data: bytes) -> None:
-    """A redacted copy can be read as what it was, or is left out for a reason."""
+def _copied(path: str, data: bytes, kind: str) -> tuple[Names, bytes]:
+    """The copy of a file; empty if it is left out."""
     names, member = Names(), Member(path, None, AT)
-    kind = evidence.kind_of(member, data[: evidence.HEAD], ())
     text.note_member(member, names)
     for told in evidence.read_source(member, BytesIO(data)):
         text.note_all(told, names)
     try:
-        anew = b"".join(bundle._anew(member, BytesIO(data), kind, names, b"secret"))
+        return names, b"".join(bundle._anew(member, BytesIO(data), kind, names, b"secret"))
     except (text.Unsafe, Unreadable) as why:
         assert str(why)
+        return names, b""
+
+
+def _redacted(path: str, data: bytes) -> None:
+    """A redacted copy can be read as what it was, or is left out for a reason."""
+    kind = evidence.kind_of(Member(path, None, AT), data[: evidence.HEAD], ())
+    names, anew = _copied(path, data, kind)
+    if not anew:
         return
     if kind == "segment" and not segments.names_records(path):
         found = headers(BytesIO(data), payload=len(data))
         assert not any(len(b.payload or b"") > 60 and (b.payload or b"") in anew for b in found if isinstance(b, Batch)), "a body is left"
     kept(evidence.parse(BytesIO(anew), Member(names.path(path), None, AT), kind))
+
+
+SECRETS = (
+    *("qzvxkwjb", "qzvxkwjb-prod-1", "svc.qzvxkwjb.internal", "qzvxkwjb_7", "qzvxkwjb@qzvxkwjb.example", "kafka-qzvxkwjb", "Qzvxkwjb"),
+    *("10.77.166.55", "10.77.166.55-1", "10.77.166.55.1", "ip-10-77-166-55", "a_10_77_166_55", "/10.77.166.55:9092", "::ffff:10.77.166.55"),
+    *("2a01:4f8:c0c:9d51:0:0:7e57:2", "/2a01:4f8:c0c:9d51:0:0:7e57:2:9092", "[2a01:4f8::9d51:7e57]:9092", "b8:27:eb:c0:9d:51"),
+    *(
+        "7e57c0de-4f8a-41d7-9c51-d0c7a11c0ffe",
+        "x-7e57c0de-4f8a-41d7-9c51-d0c7a11c0ffe.1",
+        "7e57c0de4f8a41d7",
+        "AKIA7QZVXKWJB3",
+        "ghp_q7zvx0kwjb",
+    ),
+    *("password=qz 12vx", "secret_key=qz12vx", "Bearer qz12vxkwjb34", "https://qzvx:k7wjb@qzvxkwjb.example/?qzvxkwjb=1"),
+)
+"""What is planted in fuzzed files."""
+LEFT = (
+    *("qzvxkwjb", "77.166.55", "77-166-55", "77_166_55", "4f8:c0c", "9d51:0:0", "7e57:2", "4f8::9d51", "27:eb:c0", "7e57c0de", "4f8a-41d7"),
+    *("akia7", "q7zvx0", "12vx", "k7wjb"),
+)
+"""Of which none of these parts may be left."""
+_BETWEEN = (" ", '"', "=", ", ", "/", "(", "[", "'", ": ", "\t", "-", "\\")
+
+
+def _planted(data: bytes) -> None:
+    """Something that is planted in a file, anywhere and in any spelling, is not in the copy."""
+    choices, (first, _, rest) = data[:4].ljust(4, b"\0"), data[4:].partition(b"\n")
+    path = first.decode("utf-8", "replace")
+    shown = _BETWEEN[choices[1] % len(_BETWEEN)] + spelt(SECRETS[choices[0] % len(SECRETS)], choices[2])
+    at = len(rest) * choices[3] // 255
+    place = rest.rfind(b" ", 0, at) if choices[2] & 64 else at
+    content = rest[: max(place, 0)] + f"{shown} ".encode() + rest[max(place, 0) :]
+    kind = evidence.kind_of(Member(path, None, AT), content[: evidence.HEAD], ())
+    if kind in bundle.SEGMENTS or any(part in data.decode("latin-1").lower() for part in LEFT):
+        return
+    names, anew = _copied(path, content, kind)
+    assert not survivors(_PLANTS, {names.path(path): anew}), "something that was planted is left"
+
+
+_PLANTS = [Plant("", LEFT)]
+
+
+def spelt(text: str, choice: int) -> str:
+    """In one of the ways in which JSON, URLs, mails and PowerShell write text."""
+    way = choice % 8
+    if way == 1:
+        return "".join(f"\\u{ord(c):04x}" for c in text)
+    if way == 2:
+        return "".join(f"%{ord(c):02X}" for c in text)
+    if way == 3:
+        return base64.b64encode(text.encode()).decode()
+    if way == 4:
+        return quote(text)
+    return json.dumps(text)[1:-1] if way == 5 else text
 
 
 def _redaction(data: bytes) -> None:
@@ -216,6 +354,9 @@ def _salvage(data: bytes) -> None:
 _BY_KIND = sorted(READERS)
 TARGETS: Mapping[str, Target] = {
     "log": _log,
+    "wrapper": _wrapper,
+    "hand-overs": _hand_overs,
+    "hand-overs-of-a-case": _records_of_a_case,
     "learned-layout": _learning,
     "log-pattern": _pattern,
     "any-kind": _any_kind,
@@ -225,6 +366,7 @@ TARGETS: Mapping[str, Target] = {
     "metadata-records": _of_records("metadata-segment"),
     "snapshot-records": _of_records("metadata-snapshot"),
     "redaction": _redaction,
+    "planted": _planted,
     "redacted-records": _redaction_of_records,
     "salvage": _salvage,
     **{kind: _reader(kind) for kind in _BY_KIND},
