@@ -79,7 +79,9 @@ def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout]
     elif reader := reader_of(kind, member):
         yield from reader(stream, member)
     elif kind == "binary" and not _expected_binary(member.path):
-        yield schemas.problem("unreadable", f"{member.path}: binary content, not a file that Kafka writes; not read")
+        yield schemas.problem("unreadable", "binary content, not a file that Kafka writes; not read")
+    elif kind == "pointer":
+        yield schemas.problem("unreadable", "a pointer of Git LFS, not the file itself, which `git lfs pull` fetches")
 
 
 def _expected_binary(path: str) -> bool:

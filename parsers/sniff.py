@@ -33,8 +33,10 @@ KINDS: Mapping[str, str] = {
     **formats.KINDS,
     "empty": "no bytes, under a name that gives that no meaning",
     "binary": "not text, and the name does not explain the content; for example a log of NUL bytes",
+    "pointer": "a pointer of Git LFS, in place of the file itself",
     "text": "other text",
 }
+_POINTER = b"version https://git-lfs.github.com/spec/"
 _LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d"
 _LOG_LINE = re.compile(
@@ -54,6 +56,8 @@ _LOGGERS = (
 def sniff(member: Member, head: bytes) -> str:
     """The kind of a member, one of KINDS, from its path and its first bytes (some thousand, fewer only at its end)."""
     name = name_of(member.path)
+    if head.startswith(_POINTER):
+        return "pointer"
     if kind := formats.kind_by_name(member.path, name):
         return kind
     if not head:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import (
     MAX_EVIDENCE,
+    NAMED,
     Aggregation,
     Evidence,
     Finding,
@@ -36,7 +38,7 @@ def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[F
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    yield from (_unreadable(source, problems) for source, problems in _problems(cluster))
+    yield from map(_unreadable, _alike(_problems(cluster)))
     for brokers, what in _uncollected(cluster, partitions):
         yield _without_logs(brokers, what, cluster, partitions)
     for broker, reasons in _unreliable(cluster, partitions):
@@ -66,6 +68,15 @@ def _problems(cluster: Cluster) -> list[tuple[str, list[Event]]]:
         if event.reason not in CORRUPT:
             by_source.setdefault(event.source, []).append(event)
     return sorted(by_source.items())
+
+
+def _alike(found: Sequence[tuple[str, list[Event]]]) -> Iterator[list[tuple[str, list[Event]]]]:
+    """The sources of each broker whose only problem is the same."""
+    groups: dict[Hashable, list[tuple[str, list[Event]]]] = defaultdict(list)
+    for source, problems in found:
+        first = problems[0]
+        groups[(first.writer, first.text) if len(problems) == 1 else source].append((source, problems))
+    yield from groups.values()
 
 
 def _uncollected(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[tuple[int, ...], str]]:
@@ -114,17 +125,21 @@ def _left_out(gaps: Sequence[Event], timeline: PartitionTimeline) -> Finding:
     )
 
 
-def _unreadable(source: str, problems: Sequence[Event]) -> Finding:
+def _unreadable(alike: Sequence[tuple[str, list[Event]]]) -> Finding:
+    """The problems of one source, or of several that have the same problem."""
+    files, problems = [source for source, _ in alike], [e for _, own in alike for e in own]
     first = problems[0]
-    more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+    more = f" and {len(problems) - 1} more" if len(files) == 1 and len(problems) > 1 else ""
+    named = files[0] if len(files) == 1 else f"{counted(len(files), 'file')} ({some(files)})"
+    texts = "; ".join(dict.fromkeys(e.text or "" for e in problems[:5]))
     return Finding(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
         brokers=(first.writer,) if first.writer is not None else (),
-        summary=f"{source}: {first.text}{more}",
-        explanation=f"{source} could not be read completely: {'; '.join(e.text or '' for e in problems[:5])}. The readable part is used.",
-        next_steps=(f"Collect {source} again.",),
+        summary=f"{named}: {first.text}{more}",
+        explanation=f"{some(files, 2 * NAMED)} could not be read completely: {texts}. The readable part is used.",
+        next_steps=(f"Collect {named} again.",),
         evidence=quote(problems[:3]),
     )
 

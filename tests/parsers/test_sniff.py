@@ -37,6 +37,9 @@ QUORUM = (
     b'{"clusterId":"","leaderId":100,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,"currentVoters":[{"voterId":100}],"data_version":0}'
 )
 META = b"#\n#Sat Nov 21 01:58:32 UTC 2026\nnode.id=1\ndirectory.id=XYGwLlXrp-O7TmMGtIXB-w\nversion=1\ncluster.id=oPeJfyBuTgms-rYWFCdskg\n"
+POINTER = (
+    b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
+)
 SERVER = b"log.dirs=/var/lib/kafka/broker-1/data\nnum.partitions=3\nnode.id=1\n"
 
 
@@ -165,6 +168,8 @@ def test_describe_under_any_name(path: str, head: bytes) -> None:
         (".lock", b"", "empty"),
         ("server.log", b"", "empty"),
         ("server.log", bytes(4096), "binary"),
+        ("data/orders-0/00000000000000000000.log", POINTER, "pointer"),
+        ("logs/server.log", POINTER, "pointer"),
         ("state-change.log", NOISE.randbytes(4096), "binary"),
         ("core.1234", b"\x7fELF" + bytes(60), "binary"),
         ("server.log", gzip.compress(LINE, mtime=0)[:10] + bytes(30), "binary"),
