@@ -198,7 +198,7 @@ class Cluster:
     @property
     def usable(self) -> bool:
         """Whether any Kafka file was collected."""
-        return any(s.kind not in ("unreadable", "empty", "binary", "text", "json", "index", "redaction") for s in self.sources)
+        return any(s.kind not in ("unreadable", "empty", "binary", "pointer", "text", "json", "index", "redaction") for s in self.sources)
 
     def of(self, *kinds: str, topic: str | None = None) -> list[Event]:
         """Events of these kinds in order of time; of one topic if `topic` is given."""
@@ -253,6 +253,12 @@ class Cluster:
     def by_number(self) -> Mapping[int, Cluster]:
         """The clusters of `lives` by number."""
         return {c.number: c for c in self.lives}
+
+    @cached_property
+    def named(self) -> frozenset[int]:
+        """The nodes that a line of the time of this cluster names; `nodes` has those of all clusters in the evidence."""
+        lines = (e for e in self.events if e.at is not None and e.line is not None)
+        return frozenset(n for e in lines for n in (e.writer, e.node, e.broker, *(e.brokers or ())) if n is not None)
 
     def next_of(self, node: int, at: datetime | None, *kinds: str) -> Event | None:
         """The node's first event of these kinds after `at`, in this cluster or a later one."""

@@ -192,8 +192,8 @@ def _counts(w: NoLeader, cluster: Cluster) -> bool:
     lasts = (w.end or w.known_until) - w.latest
     if lasts < NO_QUORUM or (w.leader is None and w.shown_by == {SEARCHED} and _starts(w, cluster)):
         return False
-    brokers = [n.id for n in cluster.nodes.values() if n.broker]
-    return not brokers or any(_ran(cluster, b, w.latest, w.end or w.known_until) >= NO_QUORUM for b in brokers)
+    brokers = [n.id for n in cluster.nodes.values() if n.broker and n.id in cluster.named]  # others may be of another cluster
+    return not brokers or any(_ran(cluster, b, w.latest, w.end or w.known_until, NO_QUORUM_AT_START) >= NO_QUORUM for b in brokers)
 
 
 def _starts(w: NoLeader, cluster: Cluster) -> bool:
@@ -202,11 +202,11 @@ def _starts(w: NoLeader, cluster: Cluster) -> bool:
     return bool(begun) and (w.end or w.known_until) - min(begun) < NO_QUORUM_AT_START
 
 
-def _ran(cluster: Cluster, node: int, start: datetime, end: datetime) -> timedelta:
-    """How long a node ran in a span; where its runs are unknown, it ran."""
+def _ran(cluster: Cluster, node: int, start: datetime, end: datetime, starting: timedelta = timedelta()) -> timedelta:
+    """How long a node ran in a span, without the time that each start takes; where its runs are unknown, it ran."""
     away = timedelta()
     for a in cluster.availability(node).outages:
-        since, until = max(a.since or start, start), min(a.until or end, end)
+        since, until = max(a.since or start, start), min(a.until + starting if a.until else end, end)
         away += max(until - since, timedelta())
     return (end - start) - away
 

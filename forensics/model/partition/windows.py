@@ -186,8 +186,9 @@ def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
 @cached_on_cluster
 def _stopped(cluster: Cluster) -> list[datetime] | None:
     """When each of the brokers was stopped cleanly without a later start; None if one of them was not."""
-    named = {b for e in cluster.events if e.at is not None and e.line is not None for b in (e.writer, e.node, e.broker, *(e.brokers or ()))}
-    stops = [_last_stop(n.id, cluster) for n in cluster.nodes.values() if n.broker and n.id in named]  # others may be of an earlier cluster
+    stops = [
+        _last_stop(n.id, cluster) for n in cluster.nodes.values() if n.broker and n.id in cluster.named
+    ]  # others may be of another cluster
     known = [at for at in stops if at is not None]
     return known if len(known) == len(stops) else None
 
