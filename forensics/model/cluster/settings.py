@@ -222,7 +222,7 @@ def same_directory(one: str, other: str) -> bool:
 
 
 def _drive_and_path(directory: str) -> tuple[str, str]:
-    path = directory.strip().replace("\\", "/")
+    path = re.sub("/+", "/", directory.strip().replace("\\", "/"))
     return (path[0].lower(), path[2:]) if _DRIVE.match(path) else ("", path)
 
 

@@ -141,6 +141,8 @@ def test_a_znode_is_no_brokers_own() -> None:
         ("D:/kafka/data", r"C:\kafka\data", False),
         ("/var/kafka-logs", r"D:\kafka-logs", False),
         ("/var/kafka-logs", r"D:\srv\var\kafka-logs", False),
+        ("C://kafka/data", r"C:\kafka\data", True),
+        ("//kafka//data/", "/kafka/data", True),
         ("data", "C:/kafka/data", True),
         ("/data", "data", True),
         ("", "/mnt/data", True),
