@@ -77,6 +77,8 @@ SAME_FAILURE = timedelta(hours=1)
 """Errors of one kind and one process that are at most this far apart are one failure."""
 UNREACHABLE = timedelta(minutes=1)
 """A node that restarts refuses connections for a shorter time."""
+CONNECTS_AGAIN = timedelta(minutes=3)
+"""A node that cannot connect tries again within this time: an attempt without an answer ends after at most 127 s on Linux, 75 s on macOS."""
 SAME_FETCH_FAILURE = timedelta(minutes=5)
 """A fetcher tries again every replica.fetch.backoff.ms (a second), but a stuck leader may hold an attempt for several request timeouts."""
 NO_QUORUM = timedelta(seconds=10)

@@ -20,7 +20,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote, some
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.log_coverage import was_running
-from forensics.thresholds import UNREACHABLE
+from forensics.thresholds import CONNECTS_AGAIN, UNREACHABLE
 
 _LOCAL = ("localhost", "127.", "[::1]", "0:0:0:0:0:0:0:1")
 _AT_THE_END = timedelta(seconds=5)
@@ -88,7 +88,8 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 def _lasting(events: Sequence[Event], target: int, cluster: Cluster) -> Iterator[list[Event]]:
     """The attempts of each node that failed for longer than a restart takes, or until its log ends, while nothing shows that the target was
     down."""
-    for node, same in failures(e for e in _once(events) if e.at is not None and _up(target, e.at, cluster)):
+    attempts = (e for e in _once(events) if e.at is not None and _up(target, e.at, cluster))
+    for node, same in failures(attempts, apart=CONNECTS_AGAIN):
         first, last = same[0].at, same[-1].last_at
         until = cluster.last_own_line(node) if node is not None else None
         open_end = last is not None and until is not None and until - last <= _AT_THE_END

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
@@ -274,20 +275,22 @@ def _of_start(error: Event) -> bool:
     )
 
 
-def failures(events: Iterable[Event], key: Callable[[Event], object] = lambda e: None) -> Iterator[tuple[int | None, list[Event]]]:
-    """The errors of each node grouped by `key` and, if they are far apart, by time."""
+def failures(
+    events: Iterable[Event], key: Callable[[Event], object] = lambda e: None, apart: timedelta = SAME_FAILURE
+) -> Iterator[tuple[int | None, list[Event]]]:
+    """The errors of each node grouped by `key` and, if they are further apart than this, by time."""
     groups: dict[tuple[int | None, object], list[Event]] = defaultdict(list)
     for e in events:
         groups[(e.writer, key(e))].append(e)
     for (node, _), own in sorted(groups.items(), key=str):
-        yield from ((node, run) for run in runs(own))
+        yield from ((node, run) for run in runs(own, apart))
 
 
-def runs(events: Iterable[Event]) -> Iterator[list[Event]]:
+def runs(events: Iterable[Event], apart: timedelta = SAME_FAILURE) -> Iterator[list[Event]]:
     """Errors in order of time, split where there was none for longer than one failure allows."""
     current: list[Event] = []
     for e in events:
-        if current and e.at is not None and current[-1].last_at is not None and e.at - current[-1].last_at > SAME_FAILURE:
+        if current and e.at is not None and current[-1].last_at is not None and e.at - current[-1].last_at > apart:
             yield current
             current = []
         current.append(e)
