@@ -27,6 +27,8 @@ from parsers.containers.units import Unit
 from parsers.containers.zip import Spool, zip_entries
 from parsers.schemas import Member
 
+NAMELESS = "(no name)"
+"""A member of an archive whose name is empty, or nothing but `./`."""
 _FAST = frozenset({"gzip", "zstd"})
 """Compressions that decompress hundreds of megabytes per second."""
 
@@ -264,7 +266,7 @@ def _archive(form: str, entries: Iterator[Entry], nest: _Nest) -> _Walk:
     try:
         for entry, read, trouble in entries:
             nest.allowance.member()
-            member = replace(entry, path=join(nest.inside, entry.path))
+            member = replace(entry, path=join(nest.inside, entry.path or NAMELESS))
             if read is None:
                 yield member, None, f"{member.path}: {trouble}"
             else:

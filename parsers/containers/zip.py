@@ -115,7 +115,7 @@ def _listed(archive: zipfile.ZipFile, allowance: Allowance, select: tuple[str, .
 
 def _listed_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[Entry]:
     name = clean(info.filename)
-    if info.is_dir() or info.filename.endswith("\\") or is_junk(name):
+    if (info.filename.endswith(("/", "\\")) and not info.file_size) or is_junk(name):
         return
     member = Member(name, info.file_size, _time(info))
     try:
@@ -164,7 +164,7 @@ def _headless(file: IO[bytes], allowance: Allowance, trouble: str) -> Iterator[E
             raise OSError(f"{trouble}; its directory is lost and {name} cannot be read without it")
         part = Part(stream.read, packed)
         read = _Inflated(part).read if method else part.read
-        if not raw.endswith(("/", "\\")) and not is_junk(name):
+        if not (raw.endswith(("/", "\\")) and not packed) and not is_junk(name):
             yield Member(name, size or None, None), read, None
         part.skip()
     raise OSError(f"{trouble}; read from its start as far as it goes")

@@ -102,6 +102,7 @@ def plants(seed: int) -> list[Plant]:
         plant(form.replace("{}", secret), secret)
     first, second = word(), word()
     plant(f'password="{first}, {second}"', first, second)
+    plant(f"password={word()} {(secret := digits(4))} {word()}", f" {secret}")
     plant(f'password="{first[::-1]}\\" {second[::-1]}"', first[::-1], second[::-1])
     plant(f"https://{(user := word())}:{(secret := word())}@{(host := word())}.example/x?{(query := word())}=1", user, secret, host, query)
     name = word()
@@ -190,7 +191,8 @@ def others(seed: int) -> tuple[list[Plant], dict[str, bytes]]:
     bare = [re.sub(r"[^\w.@+,-]", "_", s) for s in shown]
     record = f"[{STAMP}] INFO [Log partition=orders-0, dir=/data] Truncating to offset 7 (kafka.log.Log)\n".encode()
     properties = "".join(
-        f"x.{n}.note={s}\nlog.dirs=/data/{b}\nssl.keystore.location=/etc/{b}\n" for n, (s, b) in enumerate(zip(shown, bare, strict=True))
+        f"x.{n}.note={s}\nx.{n}={s}\nsuper.users=User:{s}\nhost.name={s}\nlog.dirs=/data/{b}\nssl.keystore.location=/etc/{b}\n"
+        for n, (s, b) in enumerate(zip(shown, bare, strict=True))
     )
     noise = "".join(f"Error: customer {s}\n" for s in shown)
     describe = noise + "".join(f"Topic: {b}\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2\n" for b in bare)

@@ -63,7 +63,7 @@ _CONFIDENTIAL = (
 )
 _SECRET = re.compile(
     rf"({_CONFIDENTIAL}(?:[-_.]?(?:key|id|value))?\\?[\"']?\s*[=:]\s*)"
-    r"(\\\"(?:(?!\\\").)*(?:\\\"|$)|\"(?:[^\"\\]|\\.)*(?:\"|$)|'(?:[^'\\]|\\.)*(?:'|$)|[^\s,;)}\]]+)"
+    r"(\\\"(?:(?!\\\").)*(?:\\\"|$)|\"(?:[^\"\\]|\\.)*(?:\"|$)|'(?:[^'\\]|\\.)*(?:'|$)|[^\s,;)}\]]+(?: \d+(?![\w.:=-]))*)"
     r"|\b((?:[Bb]earer|[Bb]asic)[ :=]+)([A-Za-z0-9._~+/=-]{8,})",
     re.IGNORECASE,
 )
@@ -204,7 +204,7 @@ class Names:
 
     def identity(self, name: str) -> str:
         """The name of a writer or host: different ones stay different."""
-        return self.text(name, Numbers(self.nodes, alone=4))
+        return self.text(name, Numbers(self.nodes, alone=0 if " " in name else 4))
 
     def _replaced(self, match: re.Match[str], numbers: Numbers) -> str:
         kind = match.lastgroup

@@ -28,7 +28,7 @@ _KEPT = re.compile(
     r"|\b[a-z]\w{0,40}=(?P<small>-?\d)(?![\w.-])"
     r"|\((?:GroupCoordinator|Kafka Server|KafkaApi-) ?(?P<own>\d{1,10})(?=[\],)])"
     r"|\[(?:GroupCoordinator |Kafka Server |KafkaApi-)(?P<server>\d{1,10})(?=[\],) ])"
-    r"|(?<=[A-Za-z\]\d]):(?P<port>\d{2,5})(?![\w:.-])"
+    r"|(?<=[A-Za-z\]\d]):(?P<port>\d{2,5})(?![\w:.-]| \d{3})"
     r"|(?<![\w.-])(?P<voter>\d{1,10})(?=@)"
 )
 _DATE = re.compile(r"20\d\d[-._]?[01]\d[-._]?[0-3]\d(?:[-._T][0-2]?\d){0,3}")

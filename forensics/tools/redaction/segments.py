@@ -47,7 +47,7 @@ _STAND_IN = b"\x01\x14\x00\x01\x00\x00"
 """NoOpRecord (KIP-835) with an empty tagged field, which distinguishes it from those that Kafka writes: these show that the leader writes
 records when nothing happens. Frame 1, api key 20, version 0, one tagged field: tag 0, of no bytes."""
 _TOPIC, _BROKER = 2, 4
-_WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 12, 15, 17, 20, 21, 24})
+_WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 15, 17, 20, 21, 24})
 """Records of the metadata log that contain only ids and numbers, by api key."""
 
 
@@ -324,6 +324,11 @@ def _config(value: _Copy, version: int, names: Names) -> bytes:
     return value.rest()
 
 
+def _feature(value: _Copy, version: int, names: Names) -> bytes:
+    value.string(names.text)
+    return value.rest()
+
+
 def _broker(value: _Copy, version: int, names: Names) -> bytes:
     value.raw(4 + (version >= 2) + 16 + 8)
     for _ in range(value.unsigned() - 1):
@@ -339,7 +344,7 @@ def _broker(value: _Copy, version: int, names: Names) -> bytes:
     return value.rest()
 
 
-_OF_METADATA: dict[int, Callable[[_Copy, int, Names], bytes]] = {0: _broker, 2: _topic, 4: _config}
+_OF_METADATA: dict[int, Callable[[_Copy, int, Names], bytes]] = {0: _broker, 2: _topic, 4: _config, 12: _feature}
 _Change = Callable[[Record, bool, Names, bytes], Record]
 _OF_INTERNAL: dict[str, _Change] = {
     group_offsets.TOPIC: _group_offset,

@@ -51,7 +51,10 @@ _PLACES = frozenset({"line", "byte"})
 _NAMES = _PLACES | {"topic", "key", "value", "directory", "host"}
 """Columns that hold names, except in settings."""
 _COLUMNS = [f.name for f in EVENTS if f.name not in _PLACES and f.name not in ("source", "text", "time", "collected")]
-_NUMERIC = re.compile(r"-?\d{1,19}(?:\.\d{1,9})?(?:, ?-?\d{1,19})*|\d{1,2}(?:\.\d{1,3}){1,3}(?:-IV\d+)?")
+_NUMERIC = re.compile(r"-?\d{1,19}(?:\.\d{1,9})?(?:, ?-?\d{1,19})*|(?:\d{1,2}|0\.\d{1,2})(?:\.\d{1,3}){1,2}(?:-IV\d+)?")
+_QUANTITY = re.compile(r"\.(?:bytes|ms|size|messages|hours|minutes|seconds|rate|interval)(?:\.|$)")
+"""Settings of Kafka whose values may have more than a few digits."""
+_FEW_DIGITS = 6
 _COMPONENT = re.compile(r"\[[^\[\]]{1,200}\]:? ?")
 """The prefix with which Kafka's classes name the broker."""
 _FRAME = re.compile(r"\s+(?:at [\w.$/<>]+\(|\.\.\. \d+ more)")
@@ -312,9 +315,15 @@ def properties(stream: BinaryIO, names: Names) -> Iterator[str]:
 def value_of(key: str, value: str, names: Names) -> str:
     """The value of a setting: numbers of Kafka's own settings, and text."""
     value = masked(key, value)
-    if value == HIDDEN or (_NUMERIC.fullmatch(value.strip()) and vocabulary().issuperset(WORD.findall(key))):
-        return value
-    return names.text(value, Numbers(names.nodes))
+    return value if value == HIDDEN or _is_quantity(key, value.strip()) else names.text(value, Numbers(names.nodes))
+
+
+def _is_quantity(key: str, value: str) -> bool:
+    """Whether it is the number of one of Kafka's own settings."""
+    words = WORD.findall(key)
+    if not any(len(word) > 1 for word in words) or not vocabulary().issuperset(words) or _NUMERIC.fullmatch(value) is None:
+        return False
+    return _QUANTITY.search(key) is not None or all(len(digits) <= _FEW_DIGITS for digits in re.findall(r"\d+", value))
 
 
 def _escaped(text: str) -> str:
@@ -379,6 +388,8 @@ def rewritten(stream: BinaryIO, kind: str, names: Names, read: Taken) -> Iterato
 
 _OF_GROUPS = named("group-commit", "client-reset", "group-coordinated")
 """Kinds whose value is a group."""
+_WITH_HOSTS = re.compile(r"listeners|connect|servers|voters|host")
+"""Settings in which a word before a number is a host; in `super.users` it is the type of a principal."""
 HOSTED = re.compile(r"(?:^|[@/,\s\[])([A-Za-z][A-Za-z0-9.-]*[A-Za-z0-9]):\d{2,5}(?!\d)")
 
 
@@ -407,7 +418,7 @@ def note(row: Row, names: Names) -> None:
         names.add("transaction", value)
     elif event == "log-directory-identity" or (event == "config" and row.get("key") == "cluster.id"):
         names.add("cluster", value)
-    elif event == "config":
+    elif event == "config" and _WITH_HOSTS.search(row.get("key") or ""):
         for host in HOSTED.findall(value):
             if host != "localhost":
                 names.add("host", host)

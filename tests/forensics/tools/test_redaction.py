@@ -221,7 +221,8 @@ def test_the_metadata_log_keeps_its_offsets_and_loses_what_nobody_reads() -> Non
     acl = test_metadata_log.message(18, 0, bytes(16), b"\x02", test_metadata_log.text("acme"))
     reason = test_metadata_log.text("acme's pwd is hunter2")
     abort = test_metadata_log.message(25, 0, b"\x01\x00", bytes([len(reason)]), reason)
-    data = real + test_metadata_log.log(acl, abort, base=10**6)
+    feature = test_metadata_log.message(12, 0, test_metadata_log.text("acme"), bytes(3))
+    data = real + test_metadata_log.log(acl, abort, feature, base=10**6)
     names = Names()
     anew = rewritten(data, "__cluster_metadata", names, "metadata-segment")
     rows = [list(metadata_log.read_metadata(io.BytesIO(d), test_metadata_log.LOG, snapshot=False)) for d in (data, anew)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.containers.walk import members
+from parsers.containers.walk import NAMELESS, members
 from tests.support.archives import FILES, LINE, MTIME, put, read, tar, walk, zipped
 
 
@@ -81,3 +81,14 @@ def test_zip_that_keeps_no_times_has_none(tmp_path: Path) -> None:
         archive.writestr(zipfile.ZipInfo("server.log"), LINE)
     ((member, _, _),) = [(m, s, p) for m, s, p in members(put(tmp_path / "a.zip", out.getvalue()))]
     assert member.modified is None
+
+
+@pytest.mark.parametrize("name", ["logs/", "logs\\"])
+def test_content_under_the_name_of_a_directory_is_not_hidden(name: str, tmp_path: Path) -> None:
+    data = zipped({"logs!": LINE}).replace(b"logs!", name.encode())
+    contents, problems = walk(put(tmp_path / "a.zip", data))
+    assert contents == {"logs": LINE} or [path for path, _ in problems] == ["logs"]
+
+
+def test_a_member_without_a_name_gets_one(tmp_path: Path) -> None:
+    assert read(put(tmp_path / "a.tar", tar({"./": LINE}))) == {NAMELESS: LINE}
