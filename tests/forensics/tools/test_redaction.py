@@ -221,8 +221,7 @@ def test_the_metadata_log_keeps_its_offsets_and_loses_what_nobody_reads() -> Non
     acl = test_metadata_log.message(18, 0, bytes(16), b"\x02", test_metadata_log.text("acme"))
     reason = test_metadata_log.text("acme's pwd is hunter2")
     abort = test_metadata_log.message(25, 0, b"\x01\x00", bytes([len(reason)]), reason)
-    feature = test_metadata_log.message(12, 0, test_metadata_log.text("acme"), bytes(3))
-    data = real + test_metadata_log.log(acl, abort, feature, base=10**6)
+    data = real + test_metadata_log.log(acl, abort, base=10**6)
     names = Names()
     anew = rewritten(data, "__cluster_metadata", names, "metadata-segment")
     rows = [list(metadata_log.read_metadata(io.BytesIO(d), test_metadata_log.LOG, snapshot=False)) for d in (data, anew)]
@@ -232,6 +231,12 @@ def test_the_metadata_log_keeps_its_offsets_and_loses_what_nobody_reads() -> Non
     assert [getattr(b, "record_count", None) for b in headers(io.BytesIO(anew))] == [
         getattr(b, "record_count", None) for b in headers(io.BytesIO(data)) if not isinstance(b, Damage)
     ]
+
+
+def test_features_keep_the_names_that_are_kafkas() -> None:
+    made = [test_metadata_log.message(12, 0, test_metadata_log.text(name), bytes(3)) for name in ("metadata.version", "acme")]
+    anew = rewritten(test_metadata_log.log(*made), "__cluster_metadata", Names(), "metadata-segment")
+    assert b"metadata.version" in anew and b"acme" not in anew
 
 
 # bundles
