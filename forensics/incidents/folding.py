@@ -15,6 +15,7 @@ from forensics.model.cluster.availability import DETECTION
 from forensics.model.findings import (
     LEVELS,
     MAX_EVIDENCE,
+    MINOR,
     NAMED,
     Aggregation,
     Evidence,
@@ -32,6 +33,8 @@ from forensics.model.findings import (
 from forensics.thresholds import MAX_SEPARATE_EVENTS
 
 IncidentOf = Callable[[Statement], str | None]
+_Groups = dict[tuple[Hashable, str | None], list[Statement]]
+"""Findings by what they have in common, and by incident."""
 
 
 def folded(
@@ -54,16 +57,37 @@ def recurring(findings: Sequence[Finding], rule: Rule) -> list[Finding]:
     return _recurring(findings) if rule.many is not None and rule.many.recurs else list(findings)
 
 
+def _recurring(findings: Sequence[Finding]) -> list[Finding]:
+    """Merges what happened often to the same brokers, and what is minor and happened often to any."""
+    minor: dict[Hashable, list[Finding]] = defaultdict(list)
+    others: list[Finding] = []
+    for f in findings:
+        if f.severity in MINOR and _dated(f):
+            minor[f.severity, f.confidence, f.end is None].append(f)
+        else:
+            others.append(f)
+    for group in minor.values():
+        if len(group) > MAX_SEPARATE_EVENTS and len({_to_whom(f) for f in group}) > 1:
+            others.append(_to_several(sorted(group, key=_at)))
+        else:
+            others.extend(group)
+    return _to_the_same(others)
+
+
 def _whole(f: Statement, incident: str | None) -> Finding:
     return f.whole if f.incident == incident else replace(f.whole, incident=incident)
 
 
 def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: IncidentOf, controllers: Collection[int]) -> list[Finding]:
-    groups: dict[Hashable, list[Statement]] = defaultdict(list)
+    groups: _Groups = defaultdict(list)
     for f in _worst(findings, many) if many.worst else findings:
         incident = None if many.whenever else incident_of(f)
-        groups[f.severity, f.confidence, f.cause, f.committed, f.topic is None, f.partition is None, many.key(f), incident].append(f)
+        what = f.severity, f.confidence, f.cause, f.committed, f.topic is None, f.partition is None, many.key(f)
+        groups[what, incident].append(f)
     merged: list[Finding] = []
+    if not many.recurs:
+        groups, often = _often_possible(groups)
+        merged.extend(f for group in often for f in _one(sorted(group, key=_at), many, lambda f: None))
     for group in groups.values():
         group.sort(key=lambda f: (_at(f), f.topic or "", f.partition if f.partition is not None else -1, f.brokers))
         incident = incident_of(group[0])
@@ -75,6 +99,17 @@ def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: Inc
         else:
             merged.extend(_whole(f, incident_of(f)) for f in group)
     return merged
+
+
+def _often_possible(groups: _Groups) -> tuple[_Groups, list[list[Statement]]]:
+    """What is only possible, and is so after many events, is one finding; the other findings, and these."""
+    alike: dict[Hashable, list[list[Statement]]] = defaultdict(list)
+    for (what, _), group in groups.items():
+        if group[0].confidence == "possible":
+            alike[what].append(group)
+    often = {what: same for what, same in alike.items() if len(same) > MAX_SEPARATE_EVENTS}
+    others = {key: group for key, group in groups.items() if key[0] not in often}
+    return others, [[f for group in same for f in group] for same in often.values()]
 
 
 def _worst(findings: Sequence[Statement], many: Aggregation) -> list[Statement]:
@@ -237,11 +272,38 @@ def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | N
     )
 
 
-def _recurring(findings: Sequence[Finding]) -> list[Finding]:
+def _to_whom(f: Finding) -> Hashable:
+    return f.brokers, f.cause, f.topic, f.partition
+
+
+def _to_several(group: Sequence[Finding]) -> Finding:
+    """Merges what happened to several brokers or partitions, by time."""
+    first, last = group[0], group[-1]
+    brokers = tuple(sorted({b for f in group for b in f.brokers}))
+    return replace(
+        first,
+        topic=None,
+        partition=None,
+        leader_epoch=None,
+        offsets=(),
+        cause=first.cause if len({f.cause for f in group}) == 1 else None,
+        incident=first.incident if len({f.incident for f in group}) == 1 else None,
+        cluster=last.cluster,
+        brokers=brokers,
+        end=_end(group),
+        summary=f"{len(group):,} times from {moment(_at(first))} to {moment(_at(last))}, for example: {first.summary}",
+        explanation=f"The first time: {first.explanation} The last time: {last.explanation}",
+        next_steps=tuple(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
+        evidence=_evidence(group),
+        places=tuple(dict.fromkeys(p for f in group for p in places(f))),
+    )
+
+
+def _to_the_same(findings: Sequence[Finding]) -> list[Finding]:
     """Merges what happened to the same brokers again and again, or is reported for them often."""
     groups: dict[tuple[Hashable, ...], list[Finding]] = defaultdict(list)
     for f in findings:
-        groups[_dated(f), f.brokers, f.severity, f.confidence, f.cause, f.topic, f.partition].append(f)
+        groups[_dated(f), _to_whom(f), f.severity, f.confidence].append(f)
     merged: list[Finding] = []
     for (dated, *_), group in groups.items():
         merge = _again if dated else _alike

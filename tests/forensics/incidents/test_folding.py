@@ -185,6 +185,30 @@ def test_what_recurs_in_clusters_that_ended_is_reported_once() -> None:
     assert recurring_of_each(joined[1:], RECREATED) == joined[1:]
 
 
+def test_what_is_minor_and_happened_often_to_any_broker_is_reported_once() -> None:
+    count = MAX_SEPARATE_EVENTS + 1
+    minor = [replace(of_broker("controlled-shutdown", n % 3, 3600 * n, 3600 * n), severity="low") for n in range(count)]
+    severe = [replace(f, severity="high") for f in minor]
+    (often,) = recurring_of_each(minor, RULES)
+    assert (often.brokers, often.start, often.end) == ((0, 1, 2), minor[0].start, minor[-1].end)
+    assert often.summary.startswith(f"{count} times from 2026-11-21 12:00:00.000 UTC to 2026-11-21 18:00:00.000 UTC, for example: ")
+    for separate in (severe, minor[1:], [replace(minor[0], end=None), *minor[1:]]):
+        assert sorted(recurring_of_each(separate, RULES), key=lambda f: str(f.start)) == separate
+
+
+def test_losses_that_are_only_possible_after_many_events_are_one() -> None:
+    count = MAX_SEPARATE_EVENTS + 1
+    crashes = [of_broker("broker-crash", 1, 7200 * n, 7200 * n + 5) for n in range(count)]
+    losses = [replace(offline(p, 7200 * n + 6, kind="data-loss"), confidence="possible") for n in range(count) for p in (n, n + 1)]
+    told, _ = incidents(by_kind([*crashes, *losses]), RULES)
+    (possible,) = [f for f in told if f.kind == "data-loss"]
+    assert len(possible.places) == len(losses)
+    few, _ = incidents(by_kind([*crashes[1:], *losses[2:]]), RULES)
+    assert len([f for f in few if f.kind == "data-loss"]) == count - 1
+    sure, _ = incidents(by_kind([*crashes, *(replace(f, confidence="certain") for f in losses)]), RULES)
+    assert len([f for f in sure if f.kind == "data-loss"]) == count
+
+
 PLACES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 30), st.integers(1, 2)), max_size=30)
 
 
