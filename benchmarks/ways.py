@@ -119,9 +119,9 @@ def spark_submit(paths: list[str]) -> None:
     """Spark's own way: a shell, its launcher, the JVM."""
     from pyspark.sql import SparkSession
 
-    from spark.session import _allow_arrow_alone
+    from spark.session import allow_arrow_alone
 
-    _allow_arrow_alone()
+    allow_arrow_alone()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     _job(SparkSession.builder.master("local[*]").config("spark.sql.shuffle.partitions", os.cpu_count() or 1).getOrCreate())
 

@@ -1,1 +1,20 @@
-"""The verdicts: rules over timelines, the report, and the command line."""
+"""The verdicts: rules over timelines, the report, the command line, and the Python interface (`analyze`, `open_case`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from forensics.case.read import Case
+    from forensics.notebook import Unusable, analyze, open_case
+
+__all__ = ["Case", "Unusable", "analyze", "open_case"]
+
+
+def __getattr__(name: str) -> Any:
+    # Commands that need neither a case nor Spark must not load these modules.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from forensics import notebook
+
+    return getattr(notebook, name)

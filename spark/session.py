@@ -106,7 +106,7 @@ def embedded(jvm: Jvm, master: str, conf: Mapping[str, str] | None = None) -> Sp
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    _allow_arrow_alone()
+    allow_arrow_alone()
     _quieten_py4j()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"):
@@ -122,7 +122,7 @@ def embedded(jvm: Jvm, master: str, conf: Mapping[str, str] | None = None) -> Sp
     return SparkSession(SparkContext(conf=spark_conf.setAll(list(settings.items())), gateway=gateway))
 
 
-def _allow_arrow_alone() -> None:
+def allow_arrow_alone() -> None:
     """Makes mapInArrow and applyInArrow work without pandas. pyspark requires and imports pandas there, but does not use it."""
     from pyspark.sql.pandas import functions
 
@@ -206,7 +206,7 @@ def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
     """A session that Spark's launcher starts. The packages are sent to the executors as one zip: these have only Spark and Python."""
     from pyspark.sql import SparkSession
 
-    _allow_arrow_alone()
+    allow_arrow_alone()
     temporary = tempfile.mkdtemp(prefix="kafka-forensics-")
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     builder = SparkSession.builder.appName(APPLICATION).master(master)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -84,6 +84,12 @@ class Case:
             self._check(table.file, table.schema, rows)
 
     @property
+    def verdict(self) -> Mapping[str, Any]:
+        """`loss` ("found", "excluded" or "unknown"), `summary` (one line) and `partitions` (number of partitions by verdict)."""
+        with self._readable(MANIFEST):
+            return dict(self.manifest["verdict"])
+
+    @property
     def with_proof(self) -> bool:
         """False for a case that was made before there was a table of hand-overs."""
         with self._readable(MANIFEST):
@@ -120,7 +126,10 @@ class Case:
             raise Unreadable(f"{self.directory / file}: damaged ({words}); analyze the evidence again") from None
 
     def table(self, name: str, columns: Sequence[str] | None = None, topic: str | None = None) -> pa.Table:
-        """The table, or its row groups that may hold a topic."""
+        """The table with this name (docs/case.md), or some of its columns. With `topic`, only the row groups that may hold this topic. Times are
+        UTC. Raises KeyError for an unknown name, and Unreadable if the file of the table is damaged."""
+        if name not in BY_NAME:
+            raise KeyError(f"a case has no table {name!r} (tables: {', '.join(BY_NAME)})")
         table = BY_NAME[name]
         wanted = _stored(columns)
         files = self._files(table) if not self.tolerant or name in self.manifest["tables"] else ()

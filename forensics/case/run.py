@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
@@ -20,10 +21,12 @@ RUN = "run.json"
 PACKAGES = ("pyspark", "pyarrow", "zstandard")
 
 
-def write_run(directory: Path) -> None:
+def write_run(directory: Path, command: Sequence[str] | None = None) -> None:
+    """`command`: words after the program's name, none for a program that calls `forensics.analyze`; default are those of this process."""
+    command = sys.argv[1:] if command is None else command
     told = {
         "at": datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "command": ["kafka-forensics", *map(without_secrets, sys.argv[1:])],
+        "command": ["kafka-forensics", *map(without_secrets, command)] if command else [],
         "version": version(),
         "platform": platform.platform(),
         "python": platform.python_version(),

@@ -330,13 +330,16 @@ def open_evidence(
 
         planned = units(list(paths), limits(), pattern_files())
     if beside is not None:
-        return _read(beside.session, paths, planned, options, progress, keep)
+        return read_units(beside.session, paths, planned, options, progress, keep)
     with progress.stage("Starting Spark"):
         session = started(starting)
-    return _read(session, paths, planned, options, progress, keep)
+    return read_units(session, paths, planned, options, progress, keep)
 
 
-def _read(session: SparkSession, paths: Sequence[str], planned: list[Unit], options: Options, progress: Progress, keep: bool) -> Opened:
+def read_units(
+    session: SparkSession, paths: Sequence[str], planned: list[Unit], options: Options, progress: Progress, keep: bool = True
+) -> Opened:
+    """Reads the units of these paths. Raises Unusable if none of them is evidence."""
     from forensics.jobs import read
     from forensics.model.cluster.build import build_cluster
 

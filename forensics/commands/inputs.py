@@ -156,8 +156,8 @@ class EvidenceInput(Input):
         reading = merger(self.cluster, self.resolver, wanted, log_patterns(), stated=stated)
         return record_text(self.opened.session, self.opened.units, reading, show)
 
-    def keep(self, directory: Path, progress: Progress) -> None:
-        """Writes a case. Raises OSError."""
+    def keep(self, directory: Path, progress: Progress, command: Sequence[str] | None = None) -> None:
+        """Writes a case. `command` as in forensics.case.run.write_run. Raises OSError."""
         from forensics.case.run import write_run
         from forensics.case.write import Origin
         from forensics.output.files import whole_directory
@@ -165,7 +165,7 @@ class EvidenceInput(Input):
         origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns(), limits(), pattern_files())
         with whole_directory(directory) as to:
             self.write(to, origin, self.records(), progress)
-            write_run(to)
+            write_run(to, command)
 
     def records(self) -> Iterator[pa.RecordBatch]:
         """All log records in order of time, rows of forensics.tools.ordered_records.KEPT."""

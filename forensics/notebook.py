@@ -1,0 +1,135 @@
+"""The public Python interface: `forensics.analyze` and `forensics.open_case`, for notebooks and programs.
+
+Here: the functions, and their errors. Not here: the work, which is that of the command `analyze --case`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forensics.case.read import Case
+from forensics.commands.evidence import Progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+_own: list[SparkSession] = []
+"""The session that was started here, for all later calls."""
+
+
+class Unusable(ValueError):
+    """Evidence, a case or an option cannot be used, or Spark did not start. The message is one line with the reason."""
+
+
+def analyze(
+    paths: Paths,
+    spark: SparkSession | None = None,
+    *,
+    case: str | os.PathLike[str] | None = None,
+    timezone: str | None = None,
+    clock_offsets: Mapping[int, float] | None = None,
+) -> Case:
+    """Analyzes evidence of one cluster and returns the results as a case.
+
+    `paths`: a directory, an archive, a file or a URI such as s3://bucket/key, or several of them, as for the command `analyze`.
+    `spark`: the session to use. Its settings and views do not change. Default: the active session, or else a new one inside this process.
+    `case`: a new directory in which the case is kept. Default: a temporary directory, removed when the returned object is no longer used.
+    `timezone`: time zone of the log lines, for example "Europe/Berlin" or "+02:00". Default: an estimate for each broker.
+    `clock_offsets`: seconds by which the clock of a broker is ahead (+) or behind (-), by broker id.
+
+    Raises Unusable.
+    """
+    given = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    with _errors():
+        if case is not None:
+            return _kept(given, spark, Path(case), timezone, clock_offsets or {})
+        temporary = tempfile.mkdtemp(prefix="kafka-forensics-")
+        try:
+            found = _kept(given, spark, Path(temporary) / "case", timezone, clock_offsets or {})
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        weakref.finalize(found, shutil.rmtree, temporary, ignore_errors=True)
+        return found
+
+
+def open_case(path: str | os.PathLike[str], cluster: str | None = None) -> Case:
+    """The case in a directory that `analyze` made, or a cluster in the tables of an audit. Spark is not needed. Raises Unusable."""
+    from forensics.audit.audited import Audit, is_audit
+
+    directory = Path(path)
+    with _errors():
+        if is_audit(directory):
+            audit = Audit(directory)
+            if cluster is None:
+                raise Unusable(f"{directory}: the audit has {len(audit.clusters)} clusters; choose one with cluster=NAME")
+            return audit.case(cluster)
+        return Case(directory)
+
+
+def _kept(paths: Sequence[str], spark: SparkSession | None, to: Path, timezone: str | None, clock_offsets: Mapping[int, float]) -> Case:
+    from forensics.case.read import is_case
+    from forensics.case.write import check as check_target
+    from forensics.commands import evidence
+    from forensics.commands.inputs import EvidenceInput
+    from parsers.containers.units import units
+
+    if not paths:
+        raise Unusable("no paths; give at least one directory, archive or file")
+    if cases := [path for path in paths if is_case(Path(path))]:
+        raise Unusable(f"{cases[0]}: this is a case already; open it with open_case")
+    options = evidence.clocks(timezone, [f"{broker}={seconds}" for broker, seconds in clock_offsets.items()])
+    evidence.check(paths)
+    check_target(to, paths, force=False)
+    opened = evidence.read_units(_session(spark), paths, units(list(paths)), options, _Quiet())
+    try:
+        EvidenceInput(opened).keep(to, _Quiet(), command=())
+    finally:
+        opened.events.unpersist()
+    return Case(to)
+
+
+def _session(given: SparkSession | None) -> SparkSession:
+    from spark.foreign_session import active, prepared
+    from spark.session import start
+
+    if given is not None:
+        return prepared(given)
+    if _own:
+        return _own[0]
+    if (running := active()) is not None:
+        return prepared(running)
+    _own.append(start())
+    return _own[0]
+
+
+class _Quiet(Progress):
+    """Prints nothing."""
+
+    @contextmanager
+    def stage(self, words: str) -> Iterator[None]:
+        yield
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Raises the errors of the command line as Unusable."""
+    from spark.java import JavaFailed, NoJava
+    from spark.session import Refused
+
+    try:
+        yield
+    except click.ClickException as error:
+        raise Unusable(error.format_message()) from error
+    except (NoJava, JavaFailed, Refused) as error:
+        raise Unusable(str(error)) from error

@@ -1,0 +1,86 @@
+"""The Python interface: the same case as the command makes, in a session of the caller, and the examples of docs/notebook.md."""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+import forensics
+from forensics.case.run import RUN, read_run
+from forensics.case.tables import BY_NAME
+from tests.conftest import Done
+from tests.support.paths import BUNDLES, ROOT
+
+BUNDLE = BUNDLES / "unclean-election-3.9.1-kraft.tar.gz"
+PAGE = (ROOT / "docs" / "notebook.md").read_text("utf-8")
+EXAMPLES = re.findall(r"(?s)## ([^\n]+)\n\n```python\n(.*?)```", PAGE)
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in directory.iterdir() if file.name != RUN}
+
+
+@pytest.fixture
+def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, with the evidence in it."""
+    (tmp_path / "incident.tar.gz").symlink_to(BUNDLE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_same_case_as_the_command(session: SparkSession, called: Callable[..., Done], there: Path) -> None:
+    before = dict(session.conf.getAll)
+    case = forensics.analyze("incident.tar.gz", session, case=there / "own", timezone="UTC", clock_offsets={1: 0.5})
+    done = called("analyze", "incident.tar.gz", "--case", "other", "--timezone", "UTC", "--clock-offset", "1=0.5", cwd=there)
+    assert done.returncode == 0, done.stderr
+    assert files(there / "own") == files(there / "other")
+    assert dict(session.conf.getAll) == before
+    assert read_run(there / "own")["command"] == []
+    for name, table in BY_NAME.items():
+        assert isinstance(found := case.table(name), pa.Table)
+        assert len(found.column_names) == len(table.schema)
+    with pytest.raises(KeyError, match=r"no table 'finding' \(tables: sources, "):
+        case.table("finding")
+    assert case.verdict["loss"] == "found"
+    assert forensics.open_case(there / "own").verdict == case.verdict
+
+
+def test_a_temporary_case_is_removed_with_its_object(session: SparkSession, there: Path) -> None:
+    case = forensics.analyze(there / "incident.tar.gz", session)
+    directory = case.directory
+    assert case.table("findings", ["kind"]).column_names == ["kind"]
+    del case
+    gc.collect()
+    assert not directory.parent.exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: forensics.analyze([]), "no paths"),
+        (lambda: forensics.analyze("missing.tar.gz"), "missing.tar.gz: "),
+        (lambda: forensics.analyze("incident.tar.gz", timezone="Mars"), "'Mars' is not a time zone"),
+        (lambda: forensics.open_case("incident.tar.gz"), "incident.tar.gz"),
+    ],
+    ids=["no path", "missing", "time zone", "not a case"],
+)
+def test_errors_are_one_line(session: SparkSession, there: Path, call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(forensics.Unusable, match=r"^[^\n]+$") as found:
+        call()
+    assert words in str(found.value)
+
+
+@pytest.mark.parametrize(("title", "code"), EXAMPLES, ids=[title for title, _ in EXAMPLES])
+def test_examples_of_the_page(
+    session: SparkSession, there: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, title: str, code: str
+) -> None:
+    monkeypatch.setattr(SparkSession, "getActiveSession", classmethod(lambda cls: session))
+    exec(compile(code, title, "exec"), {})  # noqa: S102 - our own page
+    assert "found" in capsys.readouterr().out or title != EXAMPLES[0][0]
