@@ -5,7 +5,6 @@ Here: the group and the exit codes. Not here: what a command does (forensics.com
 
 from __future__ import annotations
 
-import errno
 import gc
 import importlib
 import io
@@ -13,18 +12,19 @@ import os
 import pkgutil
 import signal
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 import click
 
 import forensics.commands
-from forensics.commands.help import Command
+from forensics.commands.exit_codes import DEFECT, DONE, UNUSABLE
+from forensics.commands.help import Command, Unread
 from forensics.commands.names import similar
 from forensics.output.version import version
 
 ENDS: dict[int, str] = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Terminated", signal.SIGHUP: "Hung up"}
 """Signals that end the process, with the word printed for each."""
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 class Commands(click.Group):
@@ -75,8 +75,9 @@ def cli() -> None:
 
     Every command has examples: kafka-forensics analyze --help. `rules` and `patterns` need no evidence.
 
-    Results go to stdout, progress to stderr. Colours are used only on a terminal, and only if NO_COLOR is not set. Exit codes: 0 done,
-    1 findings at or above --fail-on, 2 unusable input or wrong usage. The evidence is never changed.
+    Results go to stdout, progress to stderr. Colours are used only on a terminal, and only if NO_COLOR is not set. The evidence is never
+    changed. Exit codes: 0 done, 1 findings that --fail-on asks for, 2 wrong usage or unusable input, 3 not everything was judged, 70 a defect
+    of this tool.
 
     \b
     To complete commands and options, add this line to the start-up file of the shell:
@@ -98,7 +99,8 @@ def ended(number: int, *_: object) -> NoReturn:
 
 
 def main() -> None:
-    """Entry point: errors that a user can fix print one line and give exit code 2."""
+    """Entry point. Exit codes: forensics.commands.exit_codes. Nobody sees a traceback: errors that a user can repair print one line, and a
+    defect prints one line that names a file with the trace."""
     for number in ENDS:
         signal.signal(number, ended)
     # Events and findings are kept to the end. Looking for cycles among them every 700 objects would take a quarter of the run time.
@@ -106,28 +108,45 @@ def main() -> None:
     try:
         code = cli(standalone_mode=False)
         sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(code if isinstance(code, int) else DONE)
     except click.ClickException as error:
         from forensics.output.sanitise import clean
 
         message = io.StringIO()
         error.show(message)
         click.echo(clean(message.getvalue()), nl=False, err=True)  # a shell's * makes arguments of file names that other people chose
-        sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+        sys.exit(error.exit_code)
+    except (Unread, BrokenPipeError):  # whoever reads stdout, for example `head`, has read enough
+        _end(DONE)
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in NO_ROOM:
-            click.echo(f"Error: {error.filename or 'standard output'}: {error.strerror}", err=True)
-            os._exit(2)  # Python would try to write the rest once more
-        if not _spark_has_fallen():
-            raise
-        click.echo(
-            "Error: Spark ended before the work was done, most likely because it ran out of memory: give it more with --memory.", err=True
+        code, line = _failure(error)
+        click.echo(line, err=True)
+        _end(code)
+
+
+def _failure(error: Exception) -> tuple[int, str]:
+    """Exit code, and the line for stderr."""
+    from spark.failures import explained
+
+    if (message := explained(error)) is not None:
+        return UNUSABLE, f"Error: {message}"
+    if _spark_has_fallen():
+        return (
+            UNUSABLE,
+            "Error: Spark ended before the work was done, most likely because it ran out of memory: give it more with --memory.",
         )
+    from forensics.commands.defects import line_of
+
+    return DEFECT, line_of(error)
+
+
+def _end(code: int) -> NoReturn:
+    """Ends the process at once: Python would try to write the rest of stdout once more, and pyspark would complain about a lost JVM."""
+    if "forensics.output.files" in sys.modules:
+        sys.modules["forensics.output.files"].forget()
+    with suppress(OSError, ValueError):
         sys.stderr.flush()
-        os._exit(2)  # what is left of pyspark would complain
+    os._exit(code)
 
 
 def _spark_has_fallen() -> bool:

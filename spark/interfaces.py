@@ -45,6 +45,12 @@ def _gateway_by_environment(home: Path) -> bool:
     return {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"} <= set(java_gateway.launch_gateway.__code__.co_consts)
 
 
+def _launching(home: Path) -> bool:
+    from pyspark import java_gateway
+
+    return _parameter(java_gateway.launch_gateway, "popen_kwargs")
+
+
 def _contexts(home: Path) -> bool:
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
@@ -70,6 +76,13 @@ def _py4j_modules(home: Path) -> bool:
     return {clientserver.logger.name, java_gateway.logger.name} == {"py4j.clientserver", "py4j.java_gateway"}
 
 
+def _pickling(home: Path) -> bool:
+    from pyspark import serializers
+    from pyspark.core import broadcast
+
+    return all("print_exec" in vars(module) for module in (serializers, broadcast))
+
+
 INTERFACES = (
     Interface(
         "`org.apache.spark.launcher.JavaModuleOptions`: its string constants",
@@ -88,6 +101,12 @@ INTERFACES = (
         "spark/session.py",
         "Connects pyspark to that JVM. Otherwise pyspark would start a JVM itself.",
         _gateway_by_environment,
+    ),
+    Interface(
+        "`pyspark.java_gateway.launch_gateway(…, popen_kwargs=…)`",
+        "spark/session.py",
+        "Sends what the JVM of a cluster's driver prints to a file.",
+        _launching,
     ),
     Interface(
         "`SparkConf(_jvm=…)`, `SparkContext(gateway=…)`, `SparkSession(sparkContext)`",
@@ -118,6 +137,12 @@ INTERFACES = (
         "spark/session.py",
         "Switched off, so that Spark makes no directory for artifacts and reuses its Python workers.",
         lambda home: _in_class(home, "spark-catalyst", "sql/internal/SQLConf$", "spark.sql.artifact.isolation.enabled"),
+    ),
+    Interface(
+        "`print_exec` in `pyspark.serializers` and `pyspark.core.broadcast`",
+        "spark/session.py",
+        "Replaced: both print a traceback of each error in pickling, before they raise it.",
+        _pickling,
     ),
     Interface(
         "The loggers `py4j.java_gateway` and `py4j.clientserver`",

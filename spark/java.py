@@ -22,8 +22,11 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from parsers.cached import cached_property
+from parsers.containers.names import printable
+from spark.failures import LEAST_ROOM
 
 MINIMUM_JAVA = 17
 """The oldest Java that Spark 4 supports."""
@@ -36,8 +39,8 @@ GONE_IN_24 = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
 """Spark requests this package on every Java. Java 24 and newer no longer have it and print a warning on stderr."""
 JAVA_OPTION_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
 """Environment variables from which a JVM takes options."""
-STDERR = 2
-"""File descriptor to which the JVM's stdout goes."""
+LAST_WORDS = 64 << 10
+"""Bytes of a log that `last_words` returns at most."""
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1"}
 """Without this variable, Spark looks up the name of the machine, and fails where that name has no address, as in a container without a
 network."""
@@ -195,6 +198,27 @@ def strings_of_class(data: bytes) -> list[str]:
     return strings
 
 
+_logs: list[BinaryIO] = []
+"""The stdout and stderr of each JVM that this process started, with those of its Python workers. Files without a name."""
+
+
+def new_log() -> BinaryIO:
+    """A file for the stdout and stderr of a JVM: stacks and warnings of Spark do not belong on the terminal. Raises OSError."""
+    log = tempfile.TemporaryFile(prefix="kafka-forensics-")  # noqa: SIM115 - the JVM has it open until it ends
+    _logs.append(log)
+    return log
+
+
+def last_words() -> str:
+    """The ends of the logs of all JVMs that this process started."""
+    return "".join(map(_end, _logs))
+
+
+def _end(log: BinaryIO) -> str:
+    size = os.fstat(log.fileno()).st_size
+    return os.pread(log.fileno(), LAST_WORDS, max(0, size - LAST_WORDS)).decode("utf-8", "replace")
+
+
 _running: list[Jvm] = []
 """The running JVMs. A reference here keeps the pipe to a JVM open: if the garbage collector closed the pipe, the JVM would end."""
 
@@ -233,12 +257,16 @@ class Jvm:
     orderly: bool = False
     directory: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="kafka-forensics-")))
     process: subprocess.Popen[bytes] = field(init=False)
+    log: BinaryIO = field(init=False)
 
     def __post_init__(self) -> None:
+        self.log = new_log()
         command = self._command() if self.orderly else ["/bin/sh", "-c", REAPER, "sh", str(self.directory), *self._command()]
         try:
             # In a new process session, so that Ctrl-C at the terminal reaches only Python.
-            self.process = subprocess.Popen(command, env=self._environment(), stdin=subprocess.PIPE, stdout=STDERR, start_new_session=True)
+            self.process = subprocess.Popen(
+                command, env=self._environment(), stdin=subprocess.PIPE, stdout=self.log, stderr=self.log, start_new_session=True
+            )
         except OSError as error:
             shutil.rmtree(self.directory, ignore_errors=True)
             raise JavaFailed(f"cannot start {self.java.command}: {error}") from error
@@ -267,7 +295,7 @@ class Jvm:
         java = f"{self.java.command} (Java {self.java.version})"
         while not self._handshake.exists():
             if self.process.poll() is not None:
-                raise JavaFailed(f"{java} ended with code {self.process.returncode} before Spark was up")
+                raise JavaFailed(f"{java} ended with code {self.process.returncode} before Spark was up{self._reason()}")
             if time.monotonic() > deadline:
                 self.stop()
                 raise JavaFailed(f"{java} did not bring Spark up in {START_TIMEOUT_S:.0f} s")
@@ -275,6 +303,14 @@ class Jvm:
         data = self._handshake.read_bytes()
         port, length = struct.unpack_from(">ii", data)
         return port, data[8 : 8 + length].decode()
+
+    def _reason(self) -> str:
+        """What the JVM printed last, or that the disk was too full for it, as a clause."""
+        lines = [line for line in _end(self.log).splitlines() if line.strip()]
+        line = next((line for line in lines if re.search("[Ee]rror|[Ee]xception|No space", line)), next(iter(lines), ""))
+        if not line and shutil.disk_usage(tempfile.gettempdir()).free < LEAST_ROOM:
+            return f": {tempfile.gettempdir()} is full; set TMPDIR to a directory with more room"
+        return f": {printable(line.strip())[:200]}" if line else ""
 
     def stop(self) -> None:
         """Ends the JVM, waits until it has ended, and removes its files."""

@@ -22,9 +22,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from parsers.containers.names import printable
 from spark.class_archive import QUIET, archive_for, make_at_exit
+from spark.failures import explained
 from spark.interfaces import missing
-from spark.java import Jvm, find_java, source_root, spark_home
+from spark.java import Jvm, find_java, last_words, new_log, source_root, spark_home
+from spark.masters import trouble
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,8 +52,8 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, s
     A local master gets a new JVM, which ends with this process. `small` makes this JVM start fast, at the price of slower sorting: right for
     evidence up to a few hundred MB.
 
-    Raises NoJava, JavaFailed, or Refused if the master is Spark Connect or pyspark lacks an interface that this package uses. On masters
-    that are not local, also what pyspark raises.
+    Raises NoJava, JavaFailed, or Refused if the master cannot be used, Spark does not start on it, or pyspark lacks an interface that this
+    package uses.
     """
     master = master or "local[*]"
     if master.startswith("sc://"):
@@ -58,6 +61,8 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, s
             f"{master.split('/;')[0]}: Spark Connect has no driver on this machine, where evidence is planned; use spark://, yarn or k8s://"
         )
     if not LOCAL.fullmatch(master):
+        if message := trouble(master, conf or {}):
+            raise Refused(message)
         return _on_cluster(master, conf or {})
     java = find_java()
     archive = archive_for(java)
@@ -107,7 +112,7 @@ def embedded(jvm: Jvm, master: str, conf: Mapping[str, str] | None = None) -> Sp
     from pyspark.sql import SparkSession
 
     allow_arrow_alone()
-    _quieten_py4j()
+    _quieten_pyspark()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"):
         os.environ.pop(name, None)
@@ -129,9 +134,14 @@ def allow_arrow_alone() -> None:
     vars(functions)["require_minimum_pandas_version"] = lambda: None
 
 
-def _quieten_py4j() -> None:
-    """Suppresses tracebacks on stderr. py4j logs errors to the root logger before it raises them. The callback server of pyspark, the only
-    socket server in this process, prints another traceback when the JVM is gone."""
+def _quieten_pyspark() -> None:
+    """Suppresses tracebacks on stderr. py4j logs errors to the root logger before it raises them, and pyspark prints those of pickling. The
+    callback server of pyspark, the only socket server in this process, prints another traceback when the JVM is gone."""
+    from pyspark import serializers
+    from pyspark.core import broadcast
+
+    for module in (serializers, broadcast):
+        vars(module)["print_exec"] = lambda _stream: None
     logging.getLogger().addFilter(lambda record: record.module not in ("java_gateway", "clientserver"))
     socketserver.BaseServer.handle_error = lambda *_: None  # type: ignore[method-assign]
 
@@ -204,18 +214,31 @@ def _embedded_settings(cores: int, directory: Path) -> dict[str, str]:
 
 def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
     """A session that Spark's launcher starts. The packages are sent to the executors as one zip: these have only Spark and Python."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
     allow_arrow_alone()
+    _quieten_pyspark()
     temporary = tempfile.mkdtemp(prefix="kafka-forensics-")
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-    builder = SparkSession.builder.appName(APPLICATION).master(master)
-    for name, value in (SETTINGS | dict(conf) | {DIRECTORY: temporary}).items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    settings = SparkConf(loadDefaults=False).setMaster(master).setAppName(APPLICATION)
+    settings.setAll([*(SETTINGS | dict(conf) | {DIRECTORY: temporary}).items()])
+    log = new_log()
+    try:
+        gateway = launch_gateway(settings, popen_kwargs={"stdout": log, "stderr": log})
+        session = SparkSession(SparkContext(conf=SparkConf(_jvm=gateway.jvm).setAll(settings.getAll()), gateway=gateway))
+    except Exception as error:
+        raise Refused(f"{master}: {explained(error) or _said(error)}") from error
     # Executors fetch the zip from the driver whenever they start.
     session.sparkContext.addPyFile(str(zip_packages(Path(temporary))))
     return session
+
+
+def _said(error: Exception) -> str:
+    """Why Spark did not start, in one line: the first error in the log of its JVM, or else that of pyspark."""
+    found = re.search(r"(?m)^.*?\b(?:Exception|Error)\b[\w.$]*: *(\S.*)$", last_words())
+    return f"Spark did not start: {printable(' '.join((found[1] if found else str(error)).split()))[:300]}"
 
 
 def directory(session: SparkSession) -> Path:

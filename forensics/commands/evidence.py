@@ -440,6 +440,10 @@ def started(starting: Any) -> Any:
         return starting.session()
     except (NoJava, JavaFailed, Refused) as error:
         raise Unusable(str(error)) from None
+    except FileNotFoundError as error:
+        if "temporary" not in str(error):
+            raise
+        raise Unusable(f"{error.strerror}; set TMPDIR to a directory with room") from None
 
 
 _OFFSET = re.compile(r"([+-])(\d{1,2})(?::?([0-5]\d))?")

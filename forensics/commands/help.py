@@ -32,6 +32,10 @@ HEADINGS: Mapping[str, Sequence[str]] = {
 OTHERS = "Other options"
 
 
+class Unread(Exception):
+    """The reader of stdout ended. Not an OSError: click would end with exit code 1, which stands for findings."""
+
+
 class Command(click.Command):
     """A command whose help has examples: an aim, and the arguments for it. Commands are listed by `rank`, lowest first, each with its
     `summary`."""
@@ -67,6 +71,17 @@ class Command(click.Command):
         except click.exceptions.Exit:
             conclude()
             raise
+        except click.ClickException:
+            raise
+        except BrokenPipeError as error:
+            raise Unread from error
+        except Exception as error:
+            from forensics.commands.evidence import Unusable
+            from spark.failures import explained
+
+            if (message := explained(error)) is None:
+                raise
+            raise Unusable(message) from error
         conclude()
         return result
 

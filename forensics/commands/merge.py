@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from forensics.commands.help import Command
 from forensics.commands.inputs import Input, open_input
 from forensics.commands.names import check_kind
 from forensics.commands.numbers import BROKER, PARTITION
-from forensics.commands.output import json_option, text_file
+from forensics.commands.output import discard_stdout, json_option, text_file
 from forensics.commands.selection import check_brokers, check_partitions
 from forensics.commands.targets import noted
 from forensics.commands.times import When, display_timezone_option, display_zone, since_until_options, window
@@ -107,8 +106,7 @@ def command(
         check_partitions(found.partitions(), asked["topics"], asked["partitions"])
         check_brokers(found.cluster.nodes.keys(), asked["brokers"])
         click.echo("No log line matches.", err=True)
-    with _quiet_when_unread():
-        _write(chain(() if first is None else (first,), blocks), json_file)
+    _write(chain(() if first is None else (first,), blocks), json_file)
 
 
 def _wanted(
@@ -158,15 +156,9 @@ def _write(blocks: Iterable[str], json_file: str | None) -> None:
 
 
 def _copy(blocks: Iterable[str], out: IO[str]) -> None:
-    for block in blocks:
-        out.write(block)
-    out.flush()
-
-
-@contextmanager
-def _quiet_when_unread() -> Iterator[None]:
-    """`| head` closes stdout early; the text that Python still holds is discarded."""
     try:
-        yield
+        for block in blocks:
+            out.write(block)
+        out.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_stdout()

@@ -6,6 +6,7 @@ Here: `--json FILE`, its writing, and the console for other output. Not here: th
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -48,14 +49,29 @@ def console() -> Console:
     """Standard output for text that people read."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            """rich would end with exit code 1, which stands for findings."""
+            discard_stdout()
+
+    return Output(highlight=False)
+
+
+def discard_stdout() -> None:
+    """For a reader that stopped early, such as `head`: the rest of the output goes nowhere, and the command ends with the same exit code as
+    if all had been read."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def to_stdout(pieces: Iterable[str]) -> None:
     """In UTF-8, whatever the terminal's encoding."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="replace")
-    sys.stdout.writelines(pieces)
+    try:
+        sys.stdout.writelines(pieces)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_stdout()
 
 
 @contextmanager

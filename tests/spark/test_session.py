@@ -65,9 +65,11 @@ print(json.dumps({
 
 WAIT_FOREVER = """
 import time
+at_work = sys.argv[1]
 def hang(batches):
     for batch in batches:
-        print("working", flush=True, file=__import__("sys").stderr)
+        with open(at_work, "w") as pipe:
+            pipe.write("working")
         time.sleep(600)
         yield batch
 session.range(0, 1, 1, 1).mapInArrow(hang, "id bigint").collect()
@@ -123,16 +125,18 @@ def test_a_whole_run(java: Java, place: dict[str, Any]) -> None:
 
 def test_nothing_is_left_of_a_run_that_is_killed(place: dict[str, Any]) -> None:
     """In the middle of a job, with Python workers at it."""
-    python = [sys.executable, "-c", WORK + WAIT_FOREVER]
+    pipe = place["cwd"].parent / "pipe"
+    os.mkfifo(pipe)
+    python = [sys.executable, "-c", WORK + WAIT_FOREVER, str(pipe)]
     with subprocess.Popen(python, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **place) as running:
         assert running.stdout
         assert running.stderr
         pid = json.loads(running.stdout.readline())["pid"]
-        said = running.stderr.readline()
+        assert pipe.read_text() == "working"
         running.kill()
-        said += running.stderr.read()
+        said = running.stderr.read()
     assert gone(pid, place)
-    assert said == "working\n"
+    assert said == ""
     assert list(place["cwd"].iterdir()) == []
 
 
