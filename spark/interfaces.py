@@ -77,10 +77,10 @@ def _py4j_modules(home: Path) -> bool:
 
 
 def _pickling(home: Path) -> bool:
-    from pyspark import serializers
+    from pyspark import util
     from pyspark.core import broadcast
 
-    return all("print_exec" in vars(module) for module in (serializers, broadcast))
+    return all("print_exec" in vars(module) for module in (util, broadcast))
 
 
 INTERFACES = (
@@ -139,7 +139,7 @@ INTERFACES = (
         lambda home: _in_class(home, "spark-catalyst", "sql/internal/SQLConf$", "spark.sql.artifact.isolation.enabled"),
     ),
     Interface(
-        "`print_exec` in `pyspark.serializers` and `pyspark.core.broadcast`",
+        "`print_exec` in `pyspark.util` and `pyspark.core.broadcast`",
         "spark/session.py",
         "Replaced: both print a traceback of each error in pickling, before they raise it.",
         _pickling,

@@ -137,10 +137,10 @@ def allow_arrow_alone() -> None:
 def _quieten_pyspark() -> None:
     """Suppresses tracebacks on stderr. py4j logs errors to the root logger before it raises them, and pyspark prints those of pickling. The
     callback server of pyspark, the only socket server in this process, prints another traceback when the JVM is gone."""
-    from pyspark import serializers
+    from pyspark import util
     from pyspark.core import broadcast
 
-    for module in (serializers, broadcast):
+    for module in (util, broadcast):
         vars(module)["print_exec"] = lambda _stream: None
     logging.getLogger().addFilter(lambda record: record.module not in ("java_gateway", "clientserver"))
     socketserver.BaseServer.handle_error = lambda *_: None  # type: ignore[method-assign]

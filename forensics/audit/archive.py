@@ -24,7 +24,9 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from forensics.audit.audited import MANIFEST, OWN, SCHEMA, Audit, escaped, is_audit, table_file
+from forensics.audit.audited import MANIFEST, OWN, SCHEMA, Audit, case_of, escaped, is_audit, table_file
+from forensics.audit.history import TABLES as HISTORY
+from forensics.audit.history import History, Results, results
 from forensics.audit.kept import Part
 from forensics.audit.layout import Layout, Teller, clusters
 from forensics.case.write import Refused
@@ -148,12 +150,19 @@ class Archive:
         self._ended: set[str] = set()
         self.entries: dict[str, str] = {}
         self.fingerprints: dict[str, str] = {}
+        self.failed: dict[str, str] = {}
+        """Clusters that could not be judged, and why."""
+        history: dict[str, Any] | None = None
         if (self.directory / MANIFEST).exists():
             manifest = Audit(self.directory).manifest
             self.entries, self.fingerprints = dict(manifest["clusters"]), dict(manifest["fingerprints"])
+            self.failed = dict(manifest.get("failed", {}))
+            history = manifest.get("history")
             self.known = {row["path"]: row for row in pq.read_table(self.directory / OWN / manifest["files"]).to_pylist()}
             if manifest["settings"].get(PATTERNS, []) != self.settings.told().get(PATTERNS, []):
                 self._forget_digests()
+        self.history = History(self.directory, history)
+        self.history.begin()
         if killed or force:
             self._sweep()
 
@@ -290,21 +299,30 @@ class Archive:
         clusters = self.clusters()
         self.named = len(clusters)
         self._ended = self.entries.keys() - {c.name for c in clusters}
-        return sorted((c for c in clusters if self.fingerprints.get(c.name) != c.fingerprint), key=lambda c: (-c.rows, c.name))
+        chosen = sorted((c for c in clusters if self.fingerprints.get(c.name) != c.fingerprint), key=lambda c: (-c.rows, c.name))
+        self.failed = {c.name: self.failed[c.name] for c in chosen if c.name in self.failed}
+        return chosen
 
     # commits
 
-    def put(self, entries: Mapping[str, tuple[Mapping[str, Any], str]]) -> None:
-        """Commits judged clusters: by name their entries and the fingerprints of their input. Files of their tables are in `staged`."""
+    def put(self, entries: Mapping[str, tuple[Mapping[str, Any], str]], failed: Mapping[str, str]) -> None:
+        """Commits judged clusters: by name their entries and the fingerprints of their input. Files of their tables are in `staged`. `failed`:
+        clusters that could not be judged, and why; their results are those of an earlier run, if any."""
         old: set[Path] = set()
+        self.failed = {name: why for name, why in self.failed.items() if name not in entries} | dict(failed)
         for name in self._ended:
             old |= self._files(self.entries.pop(name))
             self.fingerprints.pop(name, None)
+            self.history.without(name)
+        self._ended = set()
         kept: set[Path] = set()
         for name, (entry, fingerprint) in entries.items():
+            before = Results()
             if name in self.entries:
                 old |= self._files(self.entries[name])
+                before = self._results(name, json.loads((self.directory / OWN / self.entries[name]).read_bytes()))
             self._move(name, entry)
+            self.history.judged(name, before, self._results(name, entry))
             text = json.dumps(entry, ensure_ascii=False, sort_keys=True) + "\n"
             self.entries[name] = f"{escaped(name)}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
             self.fingerprints[name] = fingerprint
@@ -312,6 +330,15 @@ class Archive:
             kept |= self._files(self.entries[name])
         self.commit()
         self._remove(old - kept)
+
+    def _results(self, name: str, entry: Mapping[str, Any]) -> Results:
+        return results(case_of(self.directory, name, entry, with_records=self.settings.records, tolerant=True))
+
+    def end(self, judged: int, read: int, size: int) -> None:
+        """Ends a run that judged so many clusters, and read so many files of `size` bytes. Commits."""
+        counts = {"files": self.listed, "read": read, "bytes": size, "clusters": self.named, "judged": judged, "failed": len(self.failed)}
+        self.history.end(**counts)
+        self.commit()
 
     def _move(self, name: str, entry: Mapping[str, Any]) -> None:
         for table, days in entry["tables"].items():
@@ -338,6 +365,9 @@ class Archive:
         data = content.getvalue()
         files = f"files-{hashlib.sha256(data).hexdigest()[:16]}.parquet"
         _write(self.directory / OWN / files, data)
+        for path, content_of_table in self.history.write().items():
+            (self.directory / path).parent.mkdir(exist_ok=True)
+            _write(self.directory / path, content_of_table)
         manifest = {
             "schema": SCHEMA,
             "tool": _tool(),
@@ -345,10 +375,16 @@ class Archive:
             "files": files,
             "clusters": dict(sorted(self.entries.items())),
             "fingerprints": dict(sorted(self.fingerprints.items())),
+            "failed": dict(sorted(self.failed.items())),
+            "history": self.history.entry(),
         }
         _write(self.directory / MANIFEST, (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode())
         self._remove(self.directory / KEPT / name for name in {*os.listdir(self.directory / KEPT)} - self._kept_now())
         self._remove(path for path in (self.directory / OWN).glob("files-*.parquet") if path.name != files)
+        self._remove(self._of_history() - {self.directory / path for path in self.history.files.values()})
+
+    def _of_history(self) -> set[Path]:
+        return {path for name in HISTORY for path in (self.directory / name).glob("*.parquet")}
 
     def _kept_now(self) -> set[str]:
         return {kept["file"] for file in self.known.values() for s in file["sources"] for c in ("events", "records") for kept in s[c]}
@@ -379,6 +415,7 @@ class Archive:
         present += (self.directory / OWN).glob("*-*.json")
         present += (self.directory / OWN).glob(f"{PART}*")
         self._remove(path for path in present if path not in counts)
+        self._remove(self._of_history() - {self.directory / path for path in self.history.files.values()})
         self._remove(path for path in (self.directory / KEPT).iterdir() if path.name not in self._kept_now())
 
     def __enter__(self) -> Archive:

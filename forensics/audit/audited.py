@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from pyarrow import ArrowInvalid
+
 from forensics.audit.dated import DatedCase, DayFile
+from forensics.audit.history import History
 from forensics.case.read import Unreadable
 
 SCHEMA = "kafka-forensics/audit/1"
@@ -52,6 +55,8 @@ class Audit:
             )
         self.clusters: Mapping[str, str] = self.manifest["clusters"]
         """By name, the file with the results."""
+        self.failed: Mapping[str, str] = self.manifest.get("failed", {})
+        """Clusters that the last run could not judge, and why."""
 
     def _json(self, file: str) -> dict[str, Any]:
         try:
@@ -64,6 +69,10 @@ class Audit:
         """Summary of the results for a cluster, and the files of its tables. Raises Unreadable."""
         return self._json(f"{OWN}/{self.clusters[cluster]}")
 
+    def summaries(self) -> dict[str, dict[str, Any]]:
+        """The results of all clusters in short, by name. Raises Unreadable."""
+        return {name: self.entry(name)["summary"] for name in self.clusters}
+
     def case(self, cluster: str, *, tolerant: bool = False) -> DatedCase:
         """The case of a cluster. Raises Unreadable if the audit has no such cluster. `tolerant` as in Case."""
         if cluster not in self.clusters:
@@ -71,9 +80,23 @@ class Audit:
             raise Unreadable(
                 f"{self.directory}: the audit has no cluster {cluster!r} (clusters: {names}{' …' * (len(self.clusters) > 20)})"
             )
-        entry = self.entry(cluster)
-        files: dict[str, list[DayFile]] = {
-            table: [{"date": day["date"], "file": table_file(table, cluster, day), "rows": day["rows"]} for day in days]
-            for table, days in entry["tables"].items()
-        }
-        return DatedCase(self.directory, entry["case"], files, with_records=self.manifest["settings"]["records"], tolerant=tolerant)
+        with_records = self.manifest["settings"]["records"]
+        return case_of(self.directory, cluster, self.entry(cluster), with_records=with_records, tolerant=tolerant)
+
+    def history(self) -> History:
+        """The runs, and since when each finding is known. Raises Unreadable."""
+        try:
+            return History(self.directory, self.manifest.get("history"))
+        except (OSError, ArrowInvalid) as error:
+            raise Unreadable(
+                f"{self.directory}: the table of runs is damaged ({' '.join(str(error).split())[:200]}); run the audit again"
+            ) from None
+
+
+def case_of(directory: Path, cluster: str, entry: Mapping[str, Any], *, with_records: bool, tolerant: bool = False) -> DatedCase:
+    """The case of a cluster with this entry. `tolerant` as in Case."""
+    files: dict[str, list[DayFile]] = {
+        table: [{"date": day["date"], "file": table_file(table, cluster, day), "rows": day["rows"]} for day in days]
+        for table, days in entry["tables"].items()
+    }
+    return DatedCase(directory, entry["case"], files, with_records=with_records, tolerant=tolerant)

@@ -5,10 +5,13 @@ Here: the columns that an audit adds. Not here: those of a case (forensics.case.
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from forensics.audit.audited import SCHEMA
 from forensics.audit.dated import PLACE
+from forensics.audit.history import TABLES
 from forensics.case.table_schema import row
-from forensics.output.json_schema import TEXT, Schema, described, document, nullable, of_field, record
+from forensics.output.json_schema import TEXT, Schema, described, document, nullable, of_arrow, of_field, record
 
 DATE: Schema = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"}
 
@@ -22,3 +25,8 @@ def audit_row(name: str) -> Schema:
         "date": described(nullable(DATE), "day of the row, from the path of the file; null: the row has no time"),
     }
     return document(f"{SCHEMA}/{name}", f"A row of the table {name} of an audit", {**own, **record({**own["properties"], **added})})
+
+
+def history_row(name: str) -> Schema:
+    """The schema of a row of the tables about runs, which are not by cluster and date."""
+    return document(f"{SCHEMA}/{name}", f"A row of the table {name} of an audit", of_arrow(pa.struct(list(TABLES[name]))))

@@ -7,6 +7,7 @@ are small enough for one task (forensics.commands.audit).
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.timelines import identified, judged
 from forensics.tools.ordered_records import merger
 from forensics.views.clusters import brief
+from spark.failures import NO_ROOM
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,14 @@ class Judged:
 
 
 def judged_whole(work: Work) -> Judged:
-    """Never raises: a failure in one cluster must not affect the others."""
+    """Raises OSError only if the disk is full: any other failure in one cluster must not affect the others."""
     try:
         with case_directory(work) as to:
             return Judged(work.sources.name, entry(work, to, *_written(work, to)))
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise OSError(error.errno, os.strerror(error.errno), str(work.directory)) from None
+        return failed(work, error)
     except Exception as error:
         return failed(work, error)
 

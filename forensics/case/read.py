@@ -194,7 +194,7 @@ class Case:
         else:
             columns = dict.fromkeys(f.name for f in (*STANDING, *OF_REPORT) if f.name != PROOF)
             own = self.table("partitions", ["cluster", *columns])
-            found = Conclusion(self._findings(), self._incidents(), Rows(own.filter(pc.equal(own["cluster"], self.cluster.number))))
+            found = Conclusion(self.findings(), self._incidents(), Rows(own.filter(pc.equal(own["cluster"], self.cluster.number))))
         names = found.partitions.table.select(NAME)
         return replace(found, partitions=found.partitions.later(**{PROOF: cache(lambda: self._handovers_of(names))}))
 
@@ -205,7 +205,8 @@ class Case:
         rows = self.table(PROOF)
         return pa.chunked_array([listed(names, rows.filter(pc.equal(rows["cluster"], self.cluster.number)))])
 
-    def _findings(self) -> list[Finding]:
+    def findings(self) -> list[Finding]:
+        """All findings, in the order of the report."""
         quotes: dict[int, list[Evidence]] = defaultdict(list)
         for q in self.table("quotes").to_pylist():
             quotes[q["finding"]].append(Evidence(q["source"], q["line"], q["byte"], q["text"]))

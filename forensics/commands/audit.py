@@ -29,8 +29,9 @@ from forensics.commands.evidence import (
     start,
     started,
 )
+from forensics.commands.exit_codes import FINDINGS, INCOMPLETE
 from forensics.commands.exports import Exports, summary_options, write
-from forensics.commands.fail_on import fail_on_option, fails
+from forensics.commands.fail_on import LEVELS, VERDICTS, fail_on_option, fails
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput
 from forensics.commands.output import console
@@ -38,7 +39,7 @@ from forensics.commands.targets import OutputDirectory, noted, written
 from forensics.commands.times import display_timezone_option, display_zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from pyarrow import RecordBatch
     from pyspark.sql import SparkSession
@@ -78,7 +79,7 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
         ("Find clusters by cluster=NAME in the paths, or by the cluster ids in the files", "/archive --out tables"),
         ("Directories name clusters, days and brokers", "s3://bucket/logs --layout '{cluster}/{date}/{broker}/…' --out tables"),
         ("Each directory is an incident of its own", "bundles/ --layout '{cluster}/…' --out tables"),
-        ("A nightly job", "/archive --out tables --fail-on critical --json summary.json"),
+        ("A nightly job", "/archive --out tables --fail-on-new high --json summary.json"),
     ),
 )
 @reading_options("ARCHIVE...")
@@ -102,7 +103,14 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
 @click.option("--force", is_flag=True, help="Delete the contents of TABLES, and read everything again.")
 @summary_options
 @display_timezone_option
-@fail_on_option(", or a cluster could not be judged")
+@fail_on_option()
+@click.option(
+    "--fail-on-new",
+    type=click.Choice((*LEVELS, *VERDICTS)),
+    metavar="LEVEL|VERDICT",
+    help="Exit with code 1 if a finding of at least this severity is new since the last run, or was less severe then; or if a partition became "
+    "lost (lost), or lost or unknown (unknown). In the first run, everything is new.",
+)
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -114,6 +122,7 @@ def command(
     force: bool,
     exports: Exports,
     fail_on: str | None,
+    fail_on_new: str | None,
 ) -> None:
     """Judge an archive of many clusters and days.
 
@@ -137,31 +146,32 @@ def command(
     shown = [without_secrets(absolute(path)) for path in paths]
     settings = Settings(shown, layout, given_options, not no_records)
     progress = Progress()
-    failed: dict[str, str] | None = None
+    remarks: list[str] | None = None
     written().advice.append("Everything that was committed is kept. Free some space, and run the same command again to go on.")
     with noted(out), Archive(Path(out), settings, force=force) as archive:
-        failed, remarks = _run(archive, paths, options, master, progress)
-    if failed is None:
+        remarks = _run(archive, paths, options, master, progress)
+    if remarks is None:
         return
     from forensics.audit.audited import Audit
 
-    show_clusters(Audit(Path(out)), exports, fail_on, failed, remarks)
+    show_clusters(Audit(Path(out)), exports, fail_on, fail_on_new, remarks)
 
 
-def show_clusters(
-    audit: Audit, exports: Exports, fail_on: str | None, failed: Mapping[str, str] | None = None, remarks: Sequence[str] = ()
-) -> None:
+def show_clusters(audit: Audit, exports: Exports, fail_on: str | None, fail_on_new: str | None = None, remarks: Sequence[str] = ()) -> None:
     """Shows all clusters of an audit."""
     from forensics.views.clusters import Clusters, show
 
-    clusters = Clusters({name: audit.entry(name)["summary"] for name in audit.clusters}, failed or {}, remarks, display_zone())
+    history = audit.history()
+    clusters = Clusters(audit.summaries(), audit.failed, remarks, display_zone(), history.document())
     to_stdout = exports.write_summary(clusters, partial(_cluster_files, audit))
     written().advice[:] = exports.go_on(str(audit.directory), ())
     if not to_stdout:
         show(clusters, console())
     worst, losses = clusters.worst(), [b["loss"] for b in clusters.found.values()]
-    if fails(fail_on, () if worst is None else (worst,), losses) or (fail_on is not None and clusters.unjudged):
-        raise click.exceptions.Exit(1)
+    if fails(fail_on, () if worst is None else (worst,), losses) or (fail_on_new is not None and history.fails(fail_on_new)):
+        raise click.exceptions.Exit(FINDINGS)
+    if clusters.unjudged:
+        raise click.exceptions.Exit(INCOMPLETE)
 
 
 def _cluster_files(audit: Audit, format: FileFormat, file: str) -> dict[str, str]:
@@ -182,10 +192,8 @@ def _cluster_files(audit: Audit, format: FileFormat, file: str) -> dict[str, str
     return paths
 
 
-def _run(
-    archive: Archive, paths: Sequence[str], options: Options, master: str | None, progress: Progress
-) -> tuple[dict[str, str], list[str]]:
-    """Reads new files and judges their clusters; returns clusters that could not be judged, and statistics."""
+def _run(archive: Archive, paths: Sequence[str], options: Options, master: str | None, progress: Progress) -> list[str]:
+    """Reads new files and judges their clusters; returns statistics."""
     from parsers.containers.units import listed
 
     with progress.stage("Listing what was collected"):
@@ -200,15 +208,15 @@ def _run(
     to_judge = archive.to_judge()
     if not archive.named:
         raise Unusable(f"{', '.join(archive.settings.archive)}: no files found; name the directory or bucket that contains the evidence")
-    failed: dict[str, str] = {}
     if to_judge:
         with progress.stage("Starting Spark"):
             session = started(starting or start(master))
         progress.watch(session)
-        failed = _judge(session, archive, to_judge, options, progress)
+        _judge(session, archive, to_judge, options, progress)
     else:
-        archive.put({})
-    return failed, _remarks(archive, read, to_judge)
+        archive.put({}, {})
+    archive.end(len(to_judge), len(read), sum(leaf.size or 0 for leaf in read))
+    return _remarks(archive, read, to_judge)
 
 
 def _waves(candidates: Mapping[str, Group]) -> Iterator[dict[str, Group]]:
@@ -261,7 +269,7 @@ def _joined(digests: Sequence[str | None]) -> str | None:
     return None if None in digests else ",".join(map(str, digests))
 
 
-def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources], options: Options, progress: Progress) -> dict[str, str]:
+def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources], options: Options, progress: Progress) -> None:
     """Judges clusters and commits them: small ones in parallel, a large one with all tasks."""
     from forensics.audit.whole import Work
     from forensics.case.write import Origin, told_options
@@ -274,34 +282,32 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
         origin = Origin(settings.archive, words, options, log_patterns(), limits(), pattern_files())
         return Work(sources, archive.directory, archive.staged(sources.name), origin)
 
-    def put(judged: Iterable[Judged]) -> Iterator[tuple[str, str]]:
-        results = list(judged)
-        archive.put({j.name: (j.entry, fingerprints[j.name]) for j in results if j.entry is not None})
-        yield from ((j.name, j.problem) for j in results if j.problem is not None)
+    def put(judged: Sequence[Judged]) -> None:
+        entries = {j.name: (j.entry, fingerprints[j.name]) for j in judged if j.entry is not None}
+        archive.put(entries, {j.name: j.problem for j in judged if j.problem is not None})
 
     fingerprints = {sources.name: sources.fingerprint for sources in to_judge}
     small = [work(sources) for sources in to_judge if sources.rows <= WHOLE]
-    failed: dict[str, str] = {}
     for begin in range(0, len(small), AT_ONCE):
         with progress.stage(f"Judging {len(small)} clusters"):
-            failed.update(put(_side_by_side(session, small[begin : begin + AT_ONCE])))
+            put(_side_by_side(session, small[begin : begin + AT_ONCE]))
     for sources in to_judge:
         if sources.rows > WHOLE:
             with progress.stage(f"Judging {sources.name}"):
-                failed.update(put([_judged_by_all(session, work(sources), progress)]))
-    return failed
+                put([_judged_by_all(session, work(sources), progress)])
 
 
 def _side_by_side(session: SparkSession, works: Sequence[Work]) -> list[Judged]:
     """Clusters judged in one task each; one by one if a task crashed its worker, to find the cluster that caused it."""
     from forensics.audit.whole import failed, judged_whole
     from spark.audit import each
+    from spark.failures import explained
     from spark.java import has_fallen
 
     try:
         return each(session, works, judged_whole)
     except Exception as error:
-        if has_fallen():
+        if has_fallen() or explained(error) is not None:
             raise
         if len(works) == 1:
             return [failed(works[0], error)]
@@ -314,6 +320,7 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
     from forensics.jobs import kept_events, kept_records
     from forensics.model.cluster.build import build_cluster
     from forensics.tools.ordered_records import merger
+    from spark.failures import explained
     from spark.java import has_fallen
 
     kept = str(work.directory / KEPT)
@@ -330,7 +337,7 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
             conclusion = found.write(to, work.origin, records, progress)
             return Judged(work.sources.name, entry(work, to, conclusion, cluster))
     except Exception as error:
-        if has_fallen():
+        if has_fallen() or explained(error) is not None:
             raise
         return failed(work, error)
 

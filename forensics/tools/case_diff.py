@@ -105,9 +105,9 @@ class Difference:
 
 def difference(before: Side, after: Side) -> Difference:
     """What changed from one case to the other."""
-    pairs = list(_pairs(before.findings, after.findings))
-    changed = [ChangedFinding(old, new, fields) for old, new in pairs if (fields := tuple(_changes(_stated(old), _stated(new))))]
-    old_ids, new_ids = ({id(f) for f in side} for side in zip(*pairs, strict=True)) if pairs else (set[int](), set[int]())
+    both_findings = list(pairs(before.findings, after.findings))
+    changed = [ChangedFinding(old, new, fields) for old, new in both_findings if (fields := tuple(_changes(_stated(old), _stated(new))))]
+    old_ids, new_ids = ({id(f) for f in side} for side in zip(*both_findings, strict=True)) if both_findings else (set[int](), set[int]())
     common = before.verdicts.keys() & after.verdicts.keys()
     verdicts = [
         ChangedVerdict(name, before.verdicts[name][0], *after.verdicts[name])
@@ -124,7 +124,7 @@ def difference(before: Side, after: Side) -> Difference:
         new_findings=[f for f in after.findings if id(f) not in new_ids],
         gone_findings=[f for f in before.findings if id(f) not in old_ids],
         findings=sorted(changed, key=lambda c: -LEVELS.index(c.after.severity)),
-        same_findings=len(pairs) - len(changed),
+        same_findings=len(both_findings) - len(changed),
         new_nodes=[node for node in after.nodes.values() if node.id not in before.nodes],
         gone_nodes=[node for node in before.nodes.values() if node.id not in after.nodes],
         nodes=nodes,
@@ -140,7 +140,7 @@ def _only(verdicts: Mapping[Partition, tuple[str, str | None]], other: Mapping[P
 # findings
 
 
-def _pairs(before: Sequence[Finding], after: Sequence[Finding]) -> Iterator[tuple[Finding, Finding]]:
+def pairs(before: Sequence[Finding], after: Sequence[Finding]) -> Iterator[tuple[Finding, Finding]]:
     """The findings that are in both cases, with their counterparts. They have the same id, or else one kind, common partitions or brokers,
     and about the same time: an id changes with brokers, offsets and times (Finding.id)."""
     by_id = {f.id: f for f in after}

@@ -31,6 +31,8 @@ from forensics.views.terminal import hung, put, rendered
 
 SCHEMA = "kafka-forensics/clusters/1"
 NOT_JUDGED = "not judged"
+LOUD = ("high", "critical")
+"""Severities of new findings that are listed."""
 RANK = {FOUND: 0, NOT_JUDGED: 1}
 """A cluster that could not be judged may be in any state."""
 LISTED = 40
@@ -80,6 +82,8 @@ class Clusters:
     """How files were assigned to clusters, what was read, what was kept."""
     zone: DisplayZone = UTC
     """The zone of times in outputs for people."""
+    history: Mapping[str, Any] = field(default_factory=dict)
+    """The last run, and what is new since the run before, as JSON values (forensics.audit.history)."""
 
     def ordered(self) -> list[str]:
         """Names, worst first."""
@@ -99,14 +103,12 @@ class Clusters:
         return bool(self.failed) or any(b["loss"] == NOT_JUDGED for b in self.found.values())
 
     def worst(self) -> str | None:
-        """The highest severity of any finding; for a cluster that could not be judged, the highest possible."""
-        if self.unjudged:
-            return LEVELS[-1]
+        """The highest severity of any finding."""
         return next((level for level in reversed(LEVELS) if any(b["findings"][level] for b in self.found.values())), None)
 
     def json(self) -> str:
         rows = [{"cluster": n, **self.found.get(n, {}), "failed": self.failed.get(n)} for n in self.ordered()]
-        document = {"schema": SCHEMA, "tool": {"version": version()}, "remarks": list(self.remarks), "clusters": rows}
+        document = {"schema": SCHEMA, "tool": {"version": version()}, "remarks": list(self.remarks), **self.history, "clusters": rows}
         return encoded(document, indent=1) + "\n"
 
 
@@ -128,6 +130,7 @@ def _parts(clusters: Clusters) -> Iterator[RenderableType]:
         yield Text()
     yield from _lines(clusters, "Lost or truncated", "lost", judged)
     yield from _lines(clusters, "Broken now", "broken", judged)
+    yield from _news(clusters)
     troubles = list(_troubles(clusters))
     if troubles:
         yield Text("Problems", style="bold")
@@ -138,6 +141,26 @@ def _parts(clusters: Clusters) -> Iterator[RenderableType]:
         yield Text()
     for remark in clusters.remarks:
         yield Text(clean(remark), style="dim")
+
+
+def _news(clusters: Clusters) -> Iterator[RenderableType]:
+    """What changed since the run before, if there was one; the new findings from high on line by line."""
+    if not clusters.history or clusters.history["before"] is None:
+        return
+    new, resolved, gone = (clusters.history[name] for name in ("new", "resolved", "gone"))
+    before = clusters.zone.sentence(f"{clusters.history['before'][:16].replace('T', ' ')} UTC")
+    yield Text(f"Since the run of {before}", style="bold")
+    became = [f"{counted(count, 'partition')} became {verdict}" for verdict, count in clusters.history["worse"].items() if count]
+    yield hung("  - ", Text("; ".join([f"{counted(len(new), 'new finding')}, {len(resolved)} resolved, {len(gone)} gone", *became]) + "."))
+    loud = [row for row in new if row["severity"] in LOUD]
+    for row in loud[:CLUSTERS]:
+        risen = f", was {row['severity_before']}" if row["severity_before"] else ""
+        yield hung(
+            "  - ", Text(clusters.zone.sentence(clean(f"{row['cluster']}: {row['summary']} ({row['severity']}{risen}; {row['finding']})")))
+        )
+    if len(loud) > CLUSTERS:
+        yield Text(f"  and {counted(len(loud) - CLUSTERS, 'finding')} more; --json lists all")
+    yield Text()
 
 
 def _lines(clusters: Clusters, title: str, key: str, judged: Sequence[str]) -> Iterator[RenderableType]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from forensics.incidents.incidents import ROLLING
 from forensics.model.cluster.broker_states import STATES
 from forensics.model.findings import (
@@ -51,6 +53,7 @@ from forensics.views.diff import SCHEMA as DIFF
 from forensics.views.document import INVENTORY
 from forensics.views.document import SCHEMA as REPORT
 from forensics.views.headline import EXCLUDED, FOUND, UNSETTLED
+from forensics.views.runs import BAD, LISTED, RUNS, SEEN
 from parsers.sniff import KINDS as FILES
 
 KINDS = tuple(rule.kind for rule in RULES)
@@ -145,7 +148,22 @@ def clusters() -> Schema:
     }
     failed = described(nullable(TEXT), "why the cluster could not be judged; the other values are then from an earlier run or absent")
     cluster = record({"cluster": TEXT, **known, "failed": failed}, optional=known)
-    body = record({"schema": {"const": CLUSTERS}, "tool": record({"version": TEXT}), "remarks": TEXTS, "clusters": listed(cluster)})
+    new, old = listed(of_arrow(pa.struct(list(SEEN)))), nullable(of_arrow(pa.struct(list(RUNS))))
+    partition = record(
+        {"cluster": TEXT, "topic": TEXT, "partition": COUNT, "before": nullable(one_of(VERDICTS)), "after": one_of(VERDICTS)}
+    )
+    of_runs = {
+        "run": described(old, "the last run: a row of the table `runs`; null: none"),
+        "before": described(nullable(TIME), "start of the run before, with which it is compared"),
+        "new": described(new, "findings that are new since then, or were less severe: rows of the table `seen`"),
+        "resolved": described(new, "findings whose end is known now and was not then"),
+        "gone": described(new, "findings that are not in the results any more"),
+        "worse": described(record(dict.fromkeys(BAD, COUNT)), "number of partitions that became lost or unknown since then"),
+        "worse_partitions": described(listed(partition), f"the first {LISTED} of these partitions"),
+    }
+    body = record(
+        {"schema": {"const": CLUSTERS}, "tool": record({"version": TEXT}), "remarks": TEXTS, **of_runs, "clusters": listed(cluster)}
+    )
     return document(CLUSTERS, "Summary of an audit of kafka-forensics", body)
 
 

@@ -21,6 +21,8 @@ from click.testing import CliRunner
 
 from forensics import jobs
 from forensics.audit.audited import Audit, escaped
+from forensics.audit.history import TABLES as HISTORY
+from forensics.audit.history import History
 from forensics.audit.kept import Group, keep
 from forensics.audit.layout import UNNAMED, Layout, Named, Teller, clusters
 from forensics.case.tables import PROOF, TABLES
@@ -155,8 +157,8 @@ def put(root: Path, path: str, content: str | bytes) -> None:
 
 
 def tables(out: Path) -> dict[str, bytes]:
-    """Every file that counts: tables, and what is told of clusters. Which files were read how is of the run."""
-    files = [p for p in out.rglob("*") if p.is_file() and p.parts[len(out.parts)] != "_audit"]
+    """Every file that counts: tables, and what is told of clusters. Which files were read how, and since when what is known, is of the run."""
+    files = [p for p in out.rglob("*") if p.is_file() and p.parts[len(out.parts)] not in ("_audit", *HISTORY)]
     files += [p for p in (out / "_audit").glob("*.json") if p.name != "manifest.json"]
     return {str(p.relative_to(out)): p.read_bytes() for p in files}
 
@@ -276,7 +278,7 @@ def test_killed_at_any_moment_and_run_again(run: Run, tmp_path: Path) -> None:
     there = tables(killed_after(sys.maxsize))
     steps = MORTAL.done
     commits = [n for n, step in enumerate(steps) if step.endswith("/_audit/manifest.json")]
-    assert len(commits) == 2
+    assert len(commits) == 3
     spread = range(0, len(steps), len(steps) // 2)
     for number in sorted({*commits, *(n + 1 for n in commits), *spread}):
         place = killed_after(number)
@@ -304,6 +306,59 @@ def test_a_full_disk_changes_nothing_that_counts(run: Run, tmp_path: Path) -> No
         assert before.items() <= tables(tmp_path / "out").items()
     assert run(tmp_path / "out").returncode == 0 and run(tmp_path / "scratch").returncode == 0
     assert tables(tmp_path / "out") == tables(tmp_path / "scratch")
+
+
+# what is new
+
+
+def summary(run: Run, out: Path, *words: str) -> tuple[int, dict[str, Any]]:
+    """Exit code and JSON of a run."""
+    file = out.parent / "summary.json"
+    return run(out, "--json", str(file), *words).returncode, json.loads(file.read_text("utf-8"))
+
+
+def test_a_run_says_what_is_new_since_the_run_before(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive, out = Path(run.archive), tmp_path / "out"
+    by_day = archive_of_days(archive)
+    found = []
+    for files in by_day[:2]:
+        for path, text in files:
+            put(archive, path, text)
+        found.append(summary(run, out, "--fail-on-new", "critical"))
+    (quiet_code, first), (code, second) = found
+    assert (quiet_code, code) == (0, 1)
+    assert (first["before"], first["run"]["run"], second["before"], second["run"]["run"]) == (None, 1, first["run"]["started"], 2)
+    critical = [row for row in second["new"] if row["severity"] == "critical"]
+    assert critical and {row["cluster"] for row in critical} == {"eu"}
+    assert all(row["first_seen"] == row["last_seen"] == second["run"]["started"] for row in critical)
+    assert second["worse"] == {"lost": 1, "unknown": 0}
+    assert second["worse_partitions"] == [{"cluster": "eu", "topic": "t", "partition": 0, "before": "unknown", "after": "lost"}]
+    assert {c["cluster"]: c["partitions"]["unknown"] for c in first["clusters"]}["eu"] == 1
+    assert (second["run"]["read"], second["run"]["judged"], second["run"]["clusters"]) == (len(by_day[1]), 1, 2)
+    shown = " ".join(CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["report", str(out)]).stdout.split())
+    assert "1 partition became lost" in shown and critical[0]["finding"] in shown
+    code, third = summary(run, out, "--fail-on-new", "info")
+    assert (code, third["new"], third["gone"], third["worse"]) == (0, [], [], {"lost": 0, "unknown": 0})
+    seen = {row["finding"]: row for row in ds.dataset(out / "seen").to_table().to_pylist()}
+    started = [row["started"] for row in sorted(ds.dataset(out / "runs").to_table().to_pylist(), key=lambda row: row["run"])]
+    assert {(seen[row["finding"]]["first_seen"], seen[row["finding"]]["last_seen"]) for row in critical} == {(started[1], started[2])}
+
+    def killed(*_: object, **__: object) -> None:
+        raise Killed
+
+    for path, _ in by_day[1]:
+        (archive / path).unlink()
+    scratch = tmp_path / "killed"
+    run(scratch)
+    for path, text in by_day[1]:
+        put(archive, path, text)
+    with monkeypatch.context() as once:
+        once.setattr(History, "end", killed)
+        with pytest.raises(Killed):
+            run(scratch)
+    code, after = summary(run, scratch, "--fail-on-new", "lost")
+    assert (code, run.read, after["worse"]["lost"]) == (1, [], 1)
+    assert {row["finding"] for row in critical} <= {row["finding"] for row in after["new"]}
 
 
 # the same as analyze
@@ -359,6 +414,8 @@ def test_rows_and_the_summary_are_what_their_schemas_say(run: Run, tmp_path: Pat
             rows = ds.dataset(directory, partitioning=hive).head(200)
             assert len(rows) and of_rows(f"audit-{table.name}", rows) == [], table.name
     assert violations("clusters", [json.loads((tmp_path / "summary.json").read_text())]) == []
+    for name in HISTORY:
+        assert of_rows(f"audit-{name}", ds.dataset(tmp_path / "out" / name).head(200)) == [], name
 
 
 def test_spark_makes_the_same_bytes_of_a_small_cluster_and_of_a_large_one(
@@ -391,7 +448,7 @@ def test_what_cannot_be_judged_is_named_and_the_rest_goes_on(run: Run, tmp_path:
     put(archive, "cluster=us/date=2026-11-21/broker-1/logs/server.log.gz", b"\x1f\x8b\x08" + b"rubbish" * 50)
     done = run(tmp_path / "out")
     said = " ".join(done.stdout.split())
-    assert done.returncode == 0
+    assert done.returncode == 3
     assert "1 could NOT BE JUDGED" in said
     assert "dead: No Kafka logs or checkpoints found" in said
     assert "us: 2 sources with problems" in said
@@ -411,7 +468,12 @@ def test_what_cannot_be_judged_is_named_and_the_rest_goes_on(run: Run, tmp_path:
         done = run(tmp_path / "out")
     said = " ".join(done.stdout.split())
     assert "us: could not be judged: ZeroDivisionError: of this cluster; the results shown are from an earlier run" in said
-    assert (done.returncode, run(tmp_path / "out", "--fail-on", "critical").returncode) == (0, 1)
+    assert done.returncode == 3
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["report", str(tmp_path / "out"), "--json", str(tmp_path / "all.json")])
+    assert shown.exit_code == 3 and "us: could not be judged: ZeroDivisionError" in " ".join(shown.stdout.split())
+    of_clusters = {c["cluster"]: c["failed"] for c in json.loads((tmp_path / "all.json").read_text())["clusters"]}
+    assert of_clusters == {"dead": None, "eu": None, "us": "ZeroDivisionError: of this cluster"}
+    assert run(tmp_path / "out", "--fail-on", "critical").returncode == 1
     assert run.read == []
     assert "us: could not be judged" not in run(tmp_path / "out").stdout
 

@@ -1,0 +1,216 @@
+"""What changed from run to run of an audit: the table of runs, when each finding was first and last in the results, and what is new.
+
+Here: these two tables and what is new since the last run that ended. Not here: which findings of two results are the same (case_diff),
+commits (archive), or a sentence about it (views.clusters). None of it depends on the evidence alone, so it is not part of a case.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from forensics.case.read import Case
+from forensics.model.findings import LEVELS, Finding, timestamp
+from forensics.output.version import version
+from forensics.proof.verdict import LOST, UNKNOWN
+from forensics.tools.case_diff import pairs
+from forensics.views.document import rules_digest
+from forensics.views.runs import BAD, LISTED, RUNS, SEEN
+from parsers.schemas import Row
+
+TABLES = {"runs": RUNS, "seen": SEEN}
+
+
+@dataclass(frozen=True)
+class Results:
+    """What is compared of a cluster."""
+
+    findings: Sequence[Finding] = ()
+    verdicts: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """By partition of the cluster at the end."""
+
+
+def results(case: Case) -> Results:
+    rows = case.table("partitions", ["cluster", "topic", "partition", "verdict"]).to_pylist()
+    return Results(case.findings(), {(r["topic"], r["partition"]): r["verdict"] for r in rows if not r["cluster"]})
+
+
+class History:
+    """The two tables. `directory`: of the audit. `known`: its entry in the manifest, if it has one. Raises OSError or pyarrow.ArrowInvalid if
+    a table is damaged."""
+
+    def __init__(self, directory: Path, known: Mapping[str, Any] | None) -> None:
+        self.files: dict[str, str] = dict(known["files"]) if known else {}
+        self.runs: list[Row] = _rows(directory, self.files.get("runs"))
+        self.seen: dict[tuple[str, str], Row] = {(row["cluster"], row["finding"]): row for row in _rows(directory, self.files.get("seen"))}
+        self.worse: dict[str, int] = dict(known["worse"]) if known else dict.fromkeys(BAD, 0)
+        """Partitions that became lost, or unknown, since the last run that ended before this one."""
+        self.partitions: list[dict[str, Any]] = list(known["partitions"]) if known else []
+        """The first of them: cluster, topic, partition, verdict before (null: none) and after."""
+
+    # a run
+
+    def begin(self) -> None:
+        """Starts a run. What is new in a run that was killed is new in the next one, too."""
+        if not self.runs or self.runs[-1]["ended"] is not None:
+            self.worse, self.partitions = dict.fromkeys(BAD, 0), []
+        now = _now()
+        last = max((row["started"] for row in self.runs), default=now)
+        row = {
+            **dict.fromkeys(RUNS.names),
+            "run": len(self.runs) + 1,
+            "started": max(now, last),
+            "version": version(),
+            "rules": rules_digest(),
+        }
+        self.runs.append(row)
+
+    def end(self, **counts: int) -> None:
+        """Ends the run. `counts`: files, read, bytes, clusters, judged, failed."""
+        run, now = self.runs[-1], _now()
+        told = {name: len(rows) for name, rows in self._changed().items()}
+        findings = sum(row["gone"] is None for row in self.seen.values())
+        seconds = round(max((now - run["started"]).total_seconds(), 0.0), 3)
+        run.update(ended=max(now, run["started"]), seconds=seconds, findings=findings, **told, **counts)
+
+    def judged(self, cluster: str, before: Results, after: Results) -> None:
+        """Compares the results of a cluster with the results it had."""
+        at = self.runs[-1]["started"]
+        known = {f.id: self.seen.pop((cluster, f.id), None) for f in before.findings}
+        old = {id(new): f for f, new in pairs(before.findings, after.findings)}
+        now: dict[tuple[str, str], Row] = {}
+        for f in after.findings:
+            was = old.get(id(f))
+            row = known.pop(was.id, None) if was is not None else self.seen.get((cluster, f.id))
+            now[cluster, f.id] = self._row(cluster, f, was, row, at)
+        for row in filter(None, known.values()):
+            self.seen[cluster, row["finding"]] = {**row, "gone": at}
+        self.seen |= now
+        self._compare(cluster, before.verdicts, after.verdicts)
+
+    def without(self, cluster: str) -> None:
+        """For a cluster that is no longer in the archive."""
+        for row in self.seen.values():
+            if row["cluster"] == cluster and row["gone"] is None:
+                row["gone"] = self.runs[-1]["started"]
+
+    def _row(self, cluster: str, f: Finding, was: Finding | None, row: Row | None, at: datetime) -> Row:
+        raised = was is not None and LEVELS.index(f.severity) > LEVELS.index(was.severity)
+        again = was is None or row is None
+        return {
+            "cluster": cluster,
+            "finding": f.id,
+            "kind": f.kind,
+            "severity": f.severity,
+            "severity_before": was.severity if was is not None and raised else None if again or row is None else row["severity_before"],
+            "summary": f.summary,
+            "first_seen": row["first_seen"] if row is not None else at,
+            "last_seen": at,
+            "new": at if raised or row is None or again else row["new"],
+            "resolved": at if was is not None and was.end is None and f.end is not None else row["resolved"] if row is not None else None,
+            "gone": None,
+        }
+
+    def _compare(self, cluster: str, before: Mapping[tuple[str, int], str], after: Mapping[tuple[str, int], str]) -> None:
+        for (topic, partition), verdict in sorted(after.items()):
+            was = before.get((topic, partition))
+            if verdict in BAD and was != verdict and was != LOST:
+                self.worse[verdict] += 1
+                if len(self.partitions) < LISTED:
+                    named = {"cluster": cluster, "topic": topic, "partition": partition}
+                    self.partitions.append({**named, "before": was, "after": verdict})
+
+    # what changed
+
+    @property
+    def before(self) -> datetime | None:
+        """Start of the last run that ended before the last one; None if there was none."""
+        return max((row["started"] for row in self.runs[:-1] if row["ended"] is not None), default=None)
+
+    def _changed(self) -> dict[str, list[Row]]:
+        """The findings that are new, resolved and gone since the last run that ended."""
+        since = next((row["started"] for row in self._since()), None)
+        if since is None:
+            return {"new": [], "resolved": [], "gone": []}
+        present = [row for row in self.seen.values() if row["gone"] is None]
+        return {
+            "new": [row for row in present if row["new"] >= since],
+            "resolved": [row for row in present if row["resolved"] is not None and row["resolved"] >= since and row["new"] < since],
+            "gone": [row for row in self.seen.values() if row["gone"] is not None and row["gone"] >= since and row["first_seen"] < since],
+        }
+
+    def _since(self) -> Iterator[Row]:
+        """The last run, and before it those that did not end since one that did."""
+        ended = [n for n, row in enumerate(self.runs[:-1]) if row["ended"] is not None]
+        yield from self.runs[ended[-1] + 1 if ended else 0 :]
+
+    def document(self) -> dict[str, Any]:
+        """The last run and what it changed, as JSON values, for the summary of the audit."""
+        changed = {name: [_brief(row) for row in sorted(rows, key=_urgency)] for name, rows in self._changed().items()}
+        run = (
+            {name: timestamp(value) if isinstance(value, datetime) else value for name, value in self.runs[-1].items()}
+            if self.runs
+            else None
+        )
+        return {
+            "run": run,
+            "before": timestamp(self.before),
+            **changed,
+            "worse": dict(self.worse),
+            "worse_partitions": list(self.partitions),
+        }
+
+    def fails(self, on: str) -> bool:
+        """Whether a finding of this severity or above is new, or partitions became lost (or unknown)."""
+        if on in LEVELS:
+            return any(LEVELS.index(row["severity"]) >= LEVELS.index(on) > _before(row) for row in self._changed()["new"])
+        return bool(self.worse[LOST] or (on == UNKNOWN and self.worse[UNKNOWN]))
+
+    # files
+
+    def write(self) -> dict[str, bytes]:
+        """The content of the files of both tables by their paths in the audit, which are digests of it."""
+        for row in self.seen.values():
+            if row["gone"] is None and self.runs:
+                row["last_seen"] = self.runs[-1]["started"]
+        rows = {"runs": self.runs, "seen": [self.seen[key] for key in sorted(self.seen)]}
+        contents = {}
+        for name, schema in TABLES.items():
+            out = pa.BufferOutputStream()
+            pq.write_table(pa.Table.from_pylist(rows[name], schema=schema), out, compression="zstd")
+            data = out.getvalue().to_pybytes()
+            self.files[name] = f"{name}/{hashlib.sha256(data).hexdigest()[:32]}.parquet"
+            contents[self.files[name]] = data
+        return contents
+
+    def entry(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {"files": self.files, "worse": self.worse, "partitions": self.partitions}
+
+
+def _before(row: Row) -> int:
+    """The severity that a new finding had before, as its place in LEVELS; -1 if there was no such finding."""
+    return LEVELS.index(row["severity_before"]) if row["severity_before"] is not None else -1
+
+
+def _rows(directory: Path, file: str | None) -> list[Row]:
+    return pq.read_table(directory / file).to_pylist() if file is not None else []
+
+
+def _brief(row: Row) -> dict[str, Any]:
+    return {name: timestamp(value) if isinstance(value, datetime) else value for name, value in row.items()}
+
+
+def _urgency(row: Row) -> tuple[Any, ...]:
+    return -LEVELS.index(row["severity"]), row["cluster"], row["finding"]
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc).replace(tzinfo=None)
