@@ -387,7 +387,7 @@ def _impact(members: Sequence[Finding]) -> Iterator[str]:
             yield words.format(counted(len(affected)))
     yield from (f"the metadata quorum had no leader for {_seconds(f)}" for f in members if f.kind == "quorum-lost")
     if any(f.kind == "controller-change" and len(f.brokers) > 1 for f in members):
-        yield "another controller"
+        yield "the controller changed"
 
 
 def _seconds(f: Statement) -> str:

@@ -166,8 +166,11 @@ def _whole(states: Partitions) -> list[str]:
     if not intact:
         return []
     if intact == len(states):
-        all_of_them = f"all {intact:,} partitions are" if intact > 1 else "the partition is"
-        lines = [f"No committed record was lost: {all_of_them} proven intact."]
+        all_of_them = f"all {intact:,} partitions" if intact > 1 else "the partition"
+        proven = (
+            f"this is proven for {all_of_them}" if by_verdict[TAIL_CUT] else f"{all_of_them} {'are' if intact > 1 else 'is'} proven intact"
+        )
+        lines = [f"No committed record was lost: {proven}."]
     else:
         lines = [f"{counted(intact)} {'is' if intact == 1 else 'are'} proven to have lost no committed record."]
     late = [p["since"] for p in states if p["verdict"] in (INTACT, TAIL_CUT) and not p["from_creation"]]

@@ -5,6 +5,7 @@ Skipped where there is no Chromium or no playwright (`pip install -e '.[browser]
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tarfile
@@ -280,6 +281,52 @@ def test_it_is_read_without_scripts(browser: Any, written: Callable[[str], Path]
         assert "316 records that were committed" in said and "broker-crash" in said and "orders-0" in said
         assert tab.locator(".js:visible").count() == 0
         assert tab.locator("#lanes rect").count() > 10
+
+
+def test_lanes_are_read_with_the_arrow_keys(browser: Any, written: Callable[[str], Path]) -> None:
+    with opened(browser, written("unclean-election-2.8.2-zk")) as tab:
+        assert tab.locator("#lanes [tabindex='0']").count() == 1
+        tab.focus("#lanes [tabindex='0']")
+        said = []
+        for key in ("ArrowDown", "ArrowDown", "End", "Home", "ArrowRight"):
+            tab.keyboard.press(key)
+            said.append(tab.inner_text("#lanes + .says"))
+        assert said[0].startswith("lost, truncated: ") and "316 offsets committed, lost" in said[0]
+        assert said[1].startswith("broker 1: ") and len({*said[1:]}) > 2
+        assert tab.evaluate("getComputedStyle(document.activeElement).strokeWidth") == "8px"
+        for _ in range(8):
+            if "crashed between" not in tab.inner_text("#lanes + .says"):
+                tab.keyboard.press("ArrowRight")
+        tab.keyboard.press("Enter")
+        assert tab.locator("#viewer").is_visible() and "crashed between" in tab.inner_text("#viewer-title")
+        tab.keyboard.press("Escape")
+        tab.keyboard.press("ArrowUp")
+        tab.keyboard.press("Enter")
+        tab.wait_for_function("location.hash.startsWith('#f-')")
+        assert tab.evaluate("document.activeElement.closest('article').querySelector('details').open")
+
+
+def test_the_proof_opens_where_it_is_asked_for(browser: Any, written: Callable[[str], Path]) -> None:
+    with opened(browser, written("unclean-election-2.8.2-zk")) as tab:
+        link = tab.locator("table.lost a.to-proof").first
+        link.focus()
+        tab.keyboard.press("Enter")
+        assert link.get_attribute("aria-expanded") == "true"
+        proof = tab.inner_text("table.lost tr.in-place")
+        assert "Gone: offsets 200–357: committed, certain" in proof and "Leader orders-0 starts at leader epoch 4 from offset 200" in proof
+        assert tab.evaluate("scrollY") == 0 and tab.evaluate(SPILT) == []
+        tab.keyboard.press(" ")
+        assert tab.locator("tr.in-place").count() == 0 and link.get_attribute("aria-expanded") == "false"
+
+
+@pytest.mark.parametrize("name", ["unclean-election-2.8.2-zk", "mixed-fleet-3.5.2-zk", "vast"])
+def test_paper_has_five_pages_and_an_annex(name: str, browser: Any, written: Callable[[str], Path]) -> None:
+    with opened(browser, written(name), color_scheme="dark") as tab:
+        pages = re.findall(rb"/Type\s*/Page[^s]", tab.pdf(format="A4"))
+        assert 1 < len(pages) <= 5
+        tab.emulate_media(media="print")
+        assert tab.locator("#annex .handovers tr.hit").first.is_visible() == (name != "vast")
+        assert not tab.locator("#balance").is_visible() and tab.locator(".finding .f-what").first.is_visible()
 
 
 SAID = """(() => { const copy = document.querySelector("main").cloneNode(true);

@@ -13,11 +13,12 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from forensics.incidents.folding import places
-from forensics.model.findings import LEVELS, Finding, Place, Range
+from forensics.model.findings import LEVELS, Finding, Range
 from forensics.model.partition.offsets import REMOVED
 from forensics.proof.verdict import LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
 from forensics.views.html.drawing import Drawn, Window
+from forensics.views.losses import WORDS, LostRange, losses
 from forensics.views.proof import Section, Shown, proofs, section
 from forensics.views.story.step import DOWN, IN_SYNC, LEADER, OUT, Wanted
 
@@ -31,8 +32,10 @@ ROWS, AROUND = 16, 8
 """Rows of a proof that are shown; of longer ones, those that lost records or leave the verdict open, with this limit at either end."""
 OF_ROW = 700
 """Characters of a row of a proof on the page, without its quotes."""
+PRINTED = 12_000
+"""Characters of the proofs on paper: the least severe ones are only on the screen."""
 LOOKS = {LEADER: "p-leader", IN_SYNC: "p-in-sync", OUT: "p-out", DOWN: "p-down"}
-WORDS = {LEADER: "leads", IN_SYNC: "in sync", OUT: "out of sync", DOWN: "down"}
+STATUSES = {LEADER: "leads", IN_SYNC: "in sync", OUT: "out of sync", DOWN: "down"}
 STATES = ("leader-change", "isr-change", "epoch-change")
 QUANTITIES = {"log-end-offset": "e", "high-watermark": "h"}
 BOUNDS = {"exact": 0, "at-least": 1, "at-most": 2}
@@ -105,17 +108,17 @@ def ranked(partitions: Sequence[Row], worst: Mapping[Name, int]) -> list[int]:
 
 def details(order: Sequence[int], report: Report, kept: Kept, window: Window, sources: Sources) -> Iterator[Detail]:
     """Details of the first ones, as many as fit."""
-    partitions, losses = list(report.partitions), _losses(report.findings)
+    partitions, lost = list(report.partitions), _losses(report)
     room = ROOM
     for number, proof in zip(order[:MOST], proofs(report.partitions, order[:MOST]), strict=True):
         name = (partitions[number]["topic"], partitions[number]["partition"])
         story = [r for r in kept.story(*name, Wanted()) if r["generation"] == 0]
-        observed = [r for r in kept.offsets(*name) if r["generation"] == 0 and not r["cluster"]]
+        observed = [r for r in kept.offsets(*name) if r["generation"] == 0 and not r["cluster"] and not _says_nothing(r)]
         detail = Detail(
             name,
             number,
-            list(_lanes(story, observed, losses.get(name, ()), window)),
-            _data(story, observed, losses.get(name, ()), window, sources),
+            list(_lanes(story, observed, lost.get(name, ()), window)),
+            _data(story, observed, lost.get(name, ()), window, sources),
             section(proof, ROWS, AROUND) if proof["handovers"] is not None else None,
         )
         room -= len(json.dumps(detail.data)) + _size(detail.proof)
@@ -124,15 +127,31 @@ def details(order: Sequence[int], report: Report, kept: Kept, window: Window, so
         yield detail
 
 
-def _losses(findings: Sequence[Finding]) -> Mapping[Name, Sequence[tuple[Finding, Place]]]:
+def printed(shown: Sequence[Detail]) -> set[int]:
+    """Numbers of the partitions whose proofs are on paper: the first ones, as many as fit."""
+    numbers: set[int] = set()
+    room = PRINTED
+    for d in shown:
+        room -= _size(d.proof)
+        if room < 0 and numbers:
+            break
+        if d.proof is not None:
+            numbers.add(d.number)
+    return numbers
+
+
+def _says_nothing(r: Row) -> bool:
+    """Every log ends at offset 0 or above."""
+    return bool(r["bound"] == "at-least" and r["offset"] == 0)
+
+
+def _losses(report: Report) -> Mapping[Name, Sequence[LostRange]]:
     """The losses of each partition in the present cluster."""
-    losses: dict[Name, list[tuple[Finding, Place]]] = {}
-    for f in findings:
-        if f.kind == "data-loss" and not f.cluster:
-            for p in places(f):
-                if p.topic is not None and p.partition is not None:
-                    losses.setdefault((p.topic, p.partition), []).append((f, p))
-    return losses
+    lost: dict[Name, list[LostRange]] = {}
+    for r in losses(report.findings, report.partitions):
+        if not r.finding.cluster and r.place.topic is not None and r.place.partition is not None:
+            lost.setdefault((r.place.topic, r.place.partition), []).append(r)
+    return lost
 
 
 def _size(proof: Section | None) -> int:
@@ -150,15 +169,15 @@ def _words_of(row: Shown, proof: Section) -> Iterator[str]:
     yield from (q.place for q in row.quotes)
 
 
-def _lanes(story: Sequence[Row], observed: Sequence[Row], lost: Sequence[tuple[Finding, Place]], window: Window) -> Iterator[Lane]:
+def _lanes(story: Sequence[Row], observed: Sequence[Row], lost: Sequence[LostRange], window: Window) -> Iterator[Lane]:
     """A lane for the leader, and one for each broker."""
     changes = _changes(story)
     terms = [window.span("p-term", start, end, term.title, label=term.label) for start, end, term in _spans(changes.terms)]
-    gone = [window.span("loss", at, at, f"lost: {_ranges(p.offsets)}", f"#f-{f.id}") for f, p in lost for at in (p.end or p.start,)]
-    yield Lane("leader", [*terms, *gone], "; ".join(s.title for s in (*terms, *gone)) or "not known")
+    gone = [window.span(f"l-{r.kind}", r.at, r.at, f"{WORDS[r.kind]}: offsets {r.extent}", f"#f-{r.finding.id}") for r in lost]
+    yield Lane("leader", [*terms, *gone], "; ".join(s.title for s in (*terms, *gone)) or "unknown")
     removals = [r for r in observed if r["quantity"] == REMOVED and r["time"] is not None]
     for b, statuses in changes.statuses.items():
-        spans = [window.span(LOOKS[s], start, end, f"broker {b} {WORDS[s]}") for start, end, s in _spans(statuses)]
+        spans = [window.span(LOOKS[s], start, end, f"broker {b} {STATUSES[s]}") for start, end, s in _spans(statuses)]
         cuts = [
             window.span("p-cut", r["time"], r["time"], f"broker {b} removed {_range(r)} ({r['cause']})")
             for r in removals
@@ -226,17 +245,11 @@ def _spans(changes: Sequence[tuple[datetime | None, T | None]]) -> Iterator[tupl
             yield start, changes[n + 1][0] if n + 1 < len(changes) else None, status
 
 
-def _ranges(offsets: Sequence[Range]) -> str:
-    return ", ".join(map(str, offsets)) or "offsets not known"
-
-
 def _range(r: Row) -> str:
     return str(Range(r["offset"], r["end"])) + ("" if r["bound"] == "exact" else " or beyond")
 
 
-def _data(
-    story: Sequence[Row], observed: Sequence[Row], lost: Sequence[tuple[Finding, Place]], window: Window, sources: Sources
-) -> dict[str, Any]:
+def _data(story: Sequence[Row], observed: Sequence[Row], lost: Sequence[LostRange], window: Window, sources: Sources) -> dict[str, Any]:
     half = ENTRIES // 2
     shown = list(story) if len(story) <= ENTRIES else [*story[:half], *story[-half:]]
     timed = [r for r in observed if r["time"] is not None]
@@ -245,7 +258,7 @@ def _data(
         "cut": [half, len(story) - len(shown)] if len(shown) < len(story) else None,
         "o": [_offset(r, window, sources) for r in timed if r["quantity"] in QUANTITIES],
         "r": [[r["broker"], window.place(r["time"]), r["offset"], r["end"], r["cause"]] for r in timed if r["quantity"] == REMOVED],
-        "l": [[f.id, window.place(p.end or p.start), r.start, r.end, f.committed, f.confidence] for f, p in lost for r in p.offsets],
+        "l": [[r.kind, window.place(r.at), o.start, o.end] for r in lost for o in r.place.offsets],
     }
 
 

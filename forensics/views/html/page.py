@@ -21,16 +21,16 @@ from markupsafe import Markup
 from forensics.incidents.folding import places
 from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, Span
 from forensics.model.cluster.facts import Source
-from forensics.model.findings import LEVELS, Finding, moment, period
+from forensics.model.findings import LEVELS, Finding, began, moment, period
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views import happened
 from forensics.views.document import Report
 from forensics.views.html import times
-from forensics.views.html.details import Detail, Kept, Lane, Sources, details, gravity, ranked
+from forensics.views.html.details import Detail, Kept, Lane, Sources, details, gravity, printed, ranked
 from forensics.views.html.drawing import Drawn, Window, window
 from forensics.views.html.safe import block, visible
 from forensics.views.impact import broken, untouchable
-from forensics.views.losses import REMOVED, losses
+from forensics.views.losses import REMOVED, WORDS, losses
 from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.proof import MEANING, MISSING
 from forensics.views.steps import next_steps
@@ -164,6 +164,8 @@ class _Page:
             **self._finding_values(findings, contexts),
             "rows": [self.partitions[n] for n in self.ranked[:PAGE]],
             "details": [(d, self.partitions[d.number]) for d in self.details],
+            "proven": {f"{t}-{p}" for t, p in (d.name for d in self.details if d.proof is not None)},
+            "printed": printed(self.details),
             "proof_meaning": MEANING,
             "proof_missing": MISSING,
             "balance": self._balance(),
@@ -206,6 +208,7 @@ class _Page:
             "incidents": self._incidents(),
             "incident_lane": self._incident_lane(),
             "loss_lane": self._loss_lane(),
+            "loss_words": {f"l-{kind}": words.lower() for kind, words in WORDS.items()},
             "lanes": lanes,
             "more_lanes": "more nodes" if eventful else "more nodes, without any events",
             "state_words": STATES,
@@ -248,21 +251,23 @@ class _Page:
         return shown
 
     def _incident_lane(self) -> Lane:
-        spans = [
-            self.window.span(f"i-{i.severity}", i.start, i.end, i.summary, f"#i-{i.id}")
-            for i in reversed(self.report.incidents)
-            if i.start is not None and i.severity != LEVELS[0]
-        ]
+        spans = []
+        for i in reversed(self.report.incidents):
+            if i.start is not None and i.severity != LEVELS[0]:
+                title = self.report.zone.sentence(f"{i.kind}: {happened.course(i)}")
+                spans.append(self.window.span(f"i-{i.severity}", i.start, i.end, title, f"#i-{i.id}"))
+                if i.start_latest is not None:
+                    words = self.report.zone.sentence(f"{i.kind}: began {began(i.start, i.start_latest)}")
+                    spans.append(self.window.span("began", i.start, i.start_latest, words, f"#i-{i.id}"))
         return Lane("incidents", spans, "; ".join(s.title for s in spans))
 
     def _loss_lane(self) -> Lane:
         seen: dict[tuple[int, str], Drawn] = {}
-        for f in self.report.findings:
-            if f.kind == "data-loss" and f.committed is not False:
-                for p in places(f):
-                    if (at := p.end or p.start) is not None:
-                        drawn = self.window.span("loss" if f.confidence != "possible" else "maybe", at, at, f.summary, f"#f-{f.id}")
-                        seen.setdefault((drawn.start // 100, f.id), drawn)
+        for r in losses(self.report.findings, self.report.partitions):
+            if r.at is not None:
+                title = self.report.zone.sentence(r.finding.summary)
+                drawn = self.window.span(f"l-{r.kind}", r.at, r.at, title, f"#f-{r.finding.id}")
+                seen.setdefault((drawn.start // 100, r.finding.id), drawn)
         spans = sorted(seen.values(), key=lambda d: d.start)[:200]
         return Lane("losses", spans, "; ".join(dict.fromkeys(s.title for s in spans)))
 
@@ -368,6 +373,7 @@ class _Page:
             "names": [f"{t}-{p}" for t, p in (d.name for d in self.details)],
             "c": {f"{self.sources.number(source)}:{line}": lines for (source, line), lines in contexts.items()},
             "src": list(self.sources.paths),
+            "losses": {kind: words.lower() for kind, words in WORDS.items()},
             "page": PAGE,
         }
 

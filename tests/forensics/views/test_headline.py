@@ -44,20 +44,20 @@ CASES = [
         [state("tail-cut")],
         "excluded",
         "4 offsets that were never committed were truncated in 1 partition; only acks=0/1 producers can be affected. "
-        "No committed record was lost: the partition is proven intact.",
+        "No committed record was lost: this is proven for the partition.",
     ),
     (
         [loss(committed=False, confidence="possible", offsets=(Range(1, None),))],
         [state("tail-cut")],
         "excluded",
         "An unknown number of records that were never committed were truncated in 1 partition; only acks=0/1 producers can be affected; "
-        "possibly none are. No committed record was lost: the partition is proven intact.",
+        "possibly none are. No committed record was lost: this is proven for the partition.",
     ),
     (
         [],
         [state("intact"), state("intact", 1, begins=datetime(2026, 5, 1, 10)), state("tail-cut", 2, begins=datetime(2026, 5, 1, 11))],
         "excluded",
-        "No committed record was lost: all 3 partitions are proven intact. "
+        "No committed record was lost: this is proven for all 3 partitions. "
         "Losses in 2 of these partitions before the evidence begins (at the latest at 2026-05-01 11:00:00.000 UTC) are unknown.",
     ),
     (

@@ -90,9 +90,71 @@
     });
   }
 
+  // Lanes: one stop of the tab key, arrow keys from span to span, Enter opens
+
+  const shownTracks = (box) => all(".track", box).filter((track) => track.checkVisibility());
+  const spansOf = (track) => all("a, :not(a) > rect", track).sort((a, b) => +rectOf(a).dataset.s - +rectOf(b).dataset.s);
+  const rectOf = (span) => (span.matches("a") ? span.firstElementChild : span);
+  const covers = (span, ms) => +rectOf(span).dataset.s <= ms && ms <= +rectOf(span).dataset.e;
+  function beside(box, span, key) {
+    const track = span.closest(".track"), own = spansOf(track), at = own.indexOf(span);
+    const along = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: own.length - 1 }[key];
+    if (along !== undefined) return own[along];
+    const step = { ArrowUp: -1, ArrowDown: 1 }[key];
+    const lanes = step ? shownTracks(box).filter((t) => t.contains(span) || spansOf(t).length) : [];
+    const lane = lanes[lanes.indexOf(track) + step];
+    const there = lane ? spansOf(lane) : [], ms = Math.max(+rectOf(span).dataset.s, shown[0]);
+    return there.findLast((s) => covers(s, ms)) || there.find((s) => +rectOf(s).dataset.s >= ms) || there[there.length - 1];
+  }
+  function into(span) {
+    const from = +rectOf(span).dataset.s, until = +rectOf(span).dataset.e, half = (shown[1] - shown[0]) / 2;
+    if (until < shown[0] || from > shown[1]) show(from - half, from + half);
+  }
+  for (const box of all(".roving")) {
+    const says = box.nextElementSibling, opens = box.closest(".pdetail");
+    let current = null;
+    for (const track of all(".track", box)) {
+      track.setAttribute("role", "group");
+      for (const span of spansOf(track)) {
+        span.tabIndex = -1;
+        if (span.matches("a")) continue;
+        span.setAttribute("role", opens || span.dataset.v ? "button" : "img");
+        span.setAttribute("aria-label", span.firstElementChild.textContent);
+      }
+    }
+    const name = (span) => `${span.closest(".lane").firstElementChild.textContent}: ${span.getAttribute("aria-label")}`;
+    const choose = (span) => {
+      if (current) current.tabIndex = -1;
+      current = span;
+      if (span) span.tabIndex = 0;
+    };
+    choose(all(".track", box).flatMap(spansOf)[0]);
+    box.addEventListener("focusin", (event) => {
+      const span = event.target.closest(".track a, .track rect");
+      if (span) { choose(span); into(span); says.textContent = name(span); }
+    });
+    box.addEventListener("pointerover", (event) => {
+      const span = event.target.closest(".track a") || event.target.closest(".track rect");
+      if (span) says.textContent = name(span);
+    });
+    box.addEventListener("keydown", (event) => {
+      const span = event.target.closest(".track a, .track rect");
+      if (!span) return;
+      if (event.key === "Enter" || event.key === " ") {
+        if (span.matches("a") && event.key === "Enter") return;
+        event.preventDefault();
+        (span.matches("a") ? span : rectOf(span)).dispatchEvent(new MouseEvent("click", { bubbles: true }));
+        return;
+      }
+      const next = beside(box, span, event.key);
+      if (/^(Arrow|Home|End)/.test(event.key)) event.preventDefault();
+      if (next) next.focus();
+    });
+  }
+
   // charts
 
-  const LINES = ["#0072b2", "#b8860b", "#009e73", "#9b59b6", "#56a0d3", "#8c6d46", "#5f7a1f", "#777777"];
+  const LINES = ["#0072b2", "#b8860b", "#009e73", "#56a0d3", "#8c6d46", "#c77cae", "#5f7a1f", "#777777"];
   // offsets are not grouped by commas: they are copied into commands
   function axes(box, plain) {
     const name = box.closest("section").querySelector(".lane .name");
@@ -310,6 +372,7 @@
         const link = el("a", "", name(n));
         link.href = "#p-" + name(n);
         cell[0].replaceChildren(link);
+        if (hasProof(name(n))) cell[0].append(" ", proofLink(name(n)));
       } else cell[0].textContent = name(n);
       const word = cell[1].firstElementChild;
       word.className = "verdict-word v-" + P.verdicts[P.v[n]];
@@ -331,7 +394,12 @@
     page = Math.floor(at / D.page);
     table();
     const row = [...body.rows].find((r) => +r.dataset.n === n);
-    if (row) { row.classList.add("hit"); row.scrollIntoView({ block: "center" }); }
+    if (row) {
+      row.classList.add("hit");
+      row.tabIndex = -1;
+      row.focus({ preventScroll: true });
+      row.scrollIntoView({ block: "center" });
+    }
     say(name(n));
   }
 
@@ -358,9 +426,12 @@
     }
     c.globalAlpha = 1;
     if (cursor >= 0) {
-      c.strokeStyle = ink("ink");
-      c.lineWidth = 2;
-      c.strokeRect((cursor % across) * cell, Math.floor(cursor / across) * cell, cell - 1, cell - 1);
+      const x = (cursor % across) * cell, y = Math.floor(cursor / across) * cell;
+      for (const [name, width] of [["card", 5], ["ink", 2.5]]) {
+        c.strokeStyle = ink(name);
+        c.lineWidth = width;
+        c.strokeRect(x, y, cell - 1, cell - 1);
+      }
     }
   }
   const here = (event) => {
@@ -368,18 +439,25 @@
     const n = y * across + x;
     return x < across && n >= 0 && n < count ? n : -1;
   };
+  function selectCell(n) {
+    cursor = Math.min(Math.max(n, 0), count - 1);
+    $("heat-says").textContent = words(cursor);
+    heat();
+  }
   const words = (n) => (n < 0 ? "" : `${name(n)}: ${P.verdicts[P.v[n]]}`);
   canvas.addEventListener("pointermove", (event) => { $("heat-says").textContent = words(here(event)); });
   canvas.addEventListener("click", (event) => { const n = here(event); if (n >= 0) go(n); });
   canvas.addEventListener("keydown", (event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across }[event.key];
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, PageUp: -across * 5, PageDown: across * 5, Home: -count, End: count }[event.key];
     if (by !== undefined) {
       event.preventDefault();
-      cursor = Math.min(Math.max(cursor < 0 ? 0 : cursor + by, 0), count - 1);
-      $("heat-says").textContent = words(cursor);
-      heat();
-    } else if (event.key === "Enter" && cursor >= 0) go(cursor);
+      selectCell(cursor + by);
+    } else if ((event.key === "Enter" || event.key === " ") && cursor >= 0) {
+      event.preventDefault();
+      go(cursor);
+    }
   });
+  canvas.addEventListener("focus", () => selectCell(cursor));
   theme.painted.push(heat);
   let wide = 0;
   new ResizeObserver(() => { if (canvas.clientWidth && canvas.clientWidth !== wide) { wide = canvas.clientWidth; heat(); } }).observe($("partitions"));
@@ -387,6 +465,12 @@
   // partitions one by one
 
   const rgba = (c, part) => c.replace(/^rgb\(/, "rgba(").replace(/\)$/, `, ${part})`);
+  function swatch(className, words) {
+    const item = el("li"), sign = el("span", "swatch " + className);
+    sign.setAttribute("aria-hidden", "true");
+    item.append(sign, " " + words);
+    return item;
+  }
   function offsets(box, d) {
     if (!d.o.length) { box.hidden = true; return; }
     const brokers = [...new Set(d.o.map((o) => o[0]))].sort((a, b) => a - b);
@@ -403,27 +487,35 @@
         series.push({ label: `${b} ${words}`, stroke: LINES[n % LINES.length], width, dash, value: (_, v) => (v == null ? "" : String(v)), spanGaps: true, paths: stepped, points: { show: false } });
       }
     });
-    const values = [...d.o.map((o) => o[3]), ...d.r.flatMap((r) => [r[2], r[3]]), ...d.l.flatMap((l) => [l[1 + 1], l[3]])].filter((v) => v !== null);
+    const values = [...d.o.map((o) => o[3]), ...d.r.flatMap((r) => [r[2], r[3]]), ...d.l.flatMap((l) => [l[2], l[3]])].filter((v) => v !== null);
     const low = Math.min(...values), high = Math.max(...values), margin = Math.max((high - low) * 0.08, 1);
     const draw = (u) => {
-      const c = u.ctx, scale = devicePixelRatio || 1, { left, top, width, height } = u.bbox, red = ink("loss-fill");
+      const c = u.ctx, scale = devicePixelRatio || 1, { left, top, width, height } = u.bbox, red = ink("loss-fill"), cut = ink("cut");
       c.save();
       c.beginPath();
       c.rect(left, top, width, height);
       c.clip();
-      for (const [, t, start, end, committed, sure] of d.l) {
+      for (const [kind, t, start, end] of d.l) {
         const from = t === null ? left : Math.max(u.valToPos(t, "x", true), left), roomy = left + width - from > 190 * scale;
         const y1 = u.valToPos(end === null ? high + margin : end, "y", true), y0 = u.valToPos(start, "y", true);
-        c.fillStyle = rgba(red, sure === "possible" || committed === false ? 0.07 : 0.16);
-        c.fillRect(from, y1, left + width - from, Math.max(y0 - y1, 2 * scale));
-        c.fillStyle = ink("loss");
+        const box = [from, y1, left + width - from, Math.max(y0 - y1, 2 * scale)];
+        if (kind === "lost" || kind === "cut") {
+          c.fillStyle = rgba(kind === "cut" ? cut : red, 0.18);
+          c.fillRect(...box);
+        } else {
+          c.strokeStyle = red;
+          c.setLineDash([6 * scale, 4 * scale]);
+          c.strokeRect(...box);
+          c.setLineDash([]);
+        }
+        c.fillStyle = kind === "cut" ? cut : ink("loss");
         c.font = `600 ${12 * scale}px system-ui, sans-serif`;
         c.textAlign = roomy ? "left" : "right";
         c.textBaseline = "alphabetic";
-        c.fillText(`${sure === "possible" ? "perhaps lost" : committed === false ? "cut, never committed" : "lost"} ${start}${end === null ? " and beyond" : "–" + (end - 1)}`, from + (roomy ? 6 : -6) * scale, Math.min(Math.max(y1 + 14 * scale, top + 14 * scale), top + height - 4 * scale));
+        c.fillText(`${D.losses[kind]}: ${end === null ? `from ${start} on` : end - 1 === start ? start : `${start}–${end - 1}`}`, from + (roomy ? 6 : -6) * scale, Math.min(Math.max(y1 + 14 * scale, top + 14 * scale), top + height - 4 * scale));
       }
-      c.strokeStyle = red;
-      c.fillStyle = red;
+      c.strokeStyle = cut;
+      c.fillStyle = cut;
       for (const [, t, start, end] of d.r) {
         const x = u.valToPos(t, "x", true), y1 = u.valToPos(end, "y", true), y0 = u.valToPos(start, "y", true);
         c.lineWidth = 2 * scale;
@@ -443,8 +535,11 @@
       }
       c.restore();
     };
-    chart(box, 260, series, data, { plain: true, range: () => [low - margin, high + margin], hooks: { draw: [draw] } });
-    box.append(el("p", "quietly", "Dots are exact, triangles bounds: it was there or beyond. A line holds what was seen last; between two marks it may have been further on. Red: what is lost, and truncations. Drag to choose a time."));
+    chart(box, 260, series, data, { plain: true, range: () => [Math.max(low - margin, -(high - low) * 0.03), high + margin], hooks: { draw: [draw] } });
+    const legend = el("ul", "legend");
+    for (const kind of Object.keys(D.losses)) if (d.l.some((l) => l[0] === kind)) legend.append(swatch("area-" + kind, D.losses[kind]));
+    if (d.r.length) legend.append(swatch("area-removed", "a broker removed these offsets from its log"));
+    box.append(legend, el("p", "quietly", "Dots are exact values, triangles are bounds. A line continues the last known value: between two marks, the log may have been longer. Drag over the chart to select a time."));
   }
   function story(box, d, of) {
     const made = el("table"), head = made.createTHead().insertRow(), into = made.createTBody();
@@ -478,7 +573,7 @@
     around.setAttribute("role", "region");
     around.setAttribute("aria-label", "Story of " + of);
     around.append(made);
-    box.append(el("h4", "", "Story"), around);
+    box.append(el("h3", "", "Story"), around);
   }
   for (const detail of all(".pdetail")) {
     detail.addEventListener("toggle", () => {
@@ -493,8 +588,67 @@
       if (!rect || event.target.closest("a")) return;
       const near = all(".story tbody tr", detail).filter((r) => r.dataset.t !== "" && +r.dataset.t >= +rect.dataset.s)[0];
       all(".here", detail).forEach((r) => r.classList.remove("here"));
-      if (near) { near.classList.add("here"); near.scrollIntoView({ block: "center" }); }
+      if (!near) return;
+      near.classList.add("here");
+      near.scrollIntoView({ block: "center" });
+      const quote = near.querySelector("button");
+      if (quote) quote.focus({ preventScroll: true });
     });
+  }
+
+  // the proof of a partition, where it is asked for
+
+  function proofOf(of, where) {
+    const detail = $("p-" + of), proof = detail && detail.querySelector(".proof");
+    if (!proof) return null;
+    const copy = el("div", "in-place");
+    copy.append(...[...proof.children].slice(1).map((part) => part.cloneNode(true)));
+    for (const region of all("[role=region]", copy)) region.setAttribute("aria-label", `Proof of ${of}, ${where}`);
+    return copy;
+  }
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a.to-proof");
+    if (!link) return;
+    event.preventDefault();
+    if (link.getAttribute("aria-expanded") === "true") {
+      link.setAttribute("aria-expanded", "false");
+      link.proof.remove();
+      return;
+    }
+    const row = link.closest("tr"), table = row && row.closest("table");
+    const made = proofOf(link.dataset.proof, table ? "in the table " + (table.id || table.parentElement.getAttribute("aria-label")) : "in finding " + link.closest("article").id);
+    if (!made) return;
+    if (row) {
+      const below = el("tr", "in-place"), cell = el("td");
+      cell.colSpan = row.cells.length;
+      cell.append(made);
+      below.append(cell);
+      row.after(below);
+      link.proof = below;
+    } else {
+      link.parentElement.after(made);
+      link.proof = made;
+    }
+    link.setAttribute("aria-expanded", "true");
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== " " || !event.target.matches("a.to-proof")) return;
+    event.preventDefault();
+    event.target.click();
+  });
+  for (const part of [document, ...(rest ? [rest.content] : [])]) all("a.to-proof", part).forEach(asButton);
+  function asButton(link) {
+    link.setAttribute("role", "button");
+    link.setAttribute("aria-expanded", "false");
+    return link;
+  }
+  function hasProof(of) { return Boolean($("p-" + of).querySelector(".proof")); }
+  function proofLink(of) {
+    const link = el("a", "to-proof", "proof");
+    link.href = "#p-" + of;
+    link.dataset.proof = of;
+    link.setAttribute("aria-label", "Proof of " + of);
+    return asButton(link);
   }
 
   // where a link leads
@@ -534,14 +688,14 @@
   }
   addEventListener("hashchange", follow);
 
-  // printed, everything that is shown is open, and light
+  // printed, the proofs of the annex are open, and everything is light
 
   let closed = [], before;
   addEventListener("beforeprint", () => {
     before = root.dataset.theme;
     root.dataset.theme = "light";
     theme.paint();
-    closed = all("#list details:not([open])").filter((d) => !d.closest("[hidden]")).slice(0, 40);
+    closed = all(".printed, .printed .proof").filter((d) => !d.open);
     closed.forEach((d) => { d.open = true; });
   });
   addEventListener("afterprint", () => {
