@@ -142,6 +142,8 @@ _KINDS = (
     Kind("controller-thread", Scope.BROKER, By.BROKER, PLAIN, "the controller thread of a ZooKeeper broker started: once per process"),
     Kind("log-directory-new", Scope.BROKER, By.BROKER, PLAIN, "a log directory had no meta.properties when a broker started: the directory was new or had been emptied", ungathered="each replica in the directory reports an empty log, and earlier events show what it contained", unreported="the empty logs in the directory are reported"),
     Kind("zookeeper-silent", Scope.BROKER, By.BROKER, PLAIN, "the ZooKeeper client of a process received nothing for duration_ms from `time` on and closed its connection: the server or network did not respond, or the process was paused"),
+    Kind("zookeeper-disconnected", Scope.BROKER, By.BROKER, PLAIN, "a process with a ZooKeeper session lost its connection, or tried in vain to connect again"),
+    Kind("zookeeper-connected", Scope.BROKER, By.BROKER, PLAIN, "a process has a connection to ZooKeeper, and a session"),
     Kind("broker-id-mismatch", Scope.BROKER, By.BROKER, PLAIN, "the data of a broker belong to another broker: value is the configured id, reason the stored id; brokers: the stored ids, if log directories disagree"),
     Kind("log-dir-error", Scope.BROKER, By.BROKER, PLAIN, "an I/O error that takes its log directory offline", ungathered="the next event reports that the directory is offline", unreported="reported as log-dir-failure, by the event that follows"),
     Kind("log-file-refused", Scope.BROKER, By.BROKER, PLAIN, "the exception after such an error: value is the file in the log directory, if named; reason is 'in-use' (Windows cannot rename or delete a file that is mapped or open), 'missing', 'full', 'read-only', 'io', 'handles' or 'denied'"),

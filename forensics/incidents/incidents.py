@@ -372,6 +372,7 @@ _STATES = (
     ("under-replicated", "{} under-replicated"),
 )
 """Kinds with the words for their impact (besides losses), and the words while they are not over."""
+_WITHOUT = {"quorum-lost": "the metadata quorum had no leader", "zookeeper-lost": "no connection to ZooKeeper"}
 _LOSSES = (
     (True, "{} of {} that {were} committed {are} lost"),
     (None, "{} of {} {are} lost, commit status unknown"),
@@ -385,7 +386,9 @@ def _impact(members: Sequence[Finding]) -> Iterator[str]:
     for kind, words in _STATES:
         if affected := hit(f for f in members if f.kind == kind):
             yield words.format(counted(len(affected)))
-    yield from (f"the metadata quorum had no leader for {_seconds(f)}" for f in members if f.kind == "quorum-lost")
+    for f in members:
+        if f.kind in _WITHOUT:
+            yield f"{_WITHOUT[f.kind]} for {_seconds(f)}"
     if any(f.kind == "controller-change" and len(f.brokers) > 1 for f in members):
         yield "the controller changed"
 

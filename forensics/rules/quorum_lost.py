@@ -8,28 +8,16 @@ controlled_shutdown).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import CONTROLLED, DETECTION, SLACK, Outage
+from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import named_node
 from forensics.model.cluster.quorum import DOWN, RECORDS, UNREACHED, NoLeader, down_from, without_leader
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, began, brokers_named, counted, moment, nodes_named, quote, some
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, began, brokers_named, counted, moment, nodes_named, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
-
-
-@dataclass(frozen=True, slots=True)
-class _Blocked:
-    """What a broker that was gone left behind, and what could not be changed without a quorum."""
-
-    broker: int
-    outage: Outage
-    led: tuple[str, ...]
-    """Partitions that it led, and that got no other leader."""
-    in_isr: tuple[str, ...]
-    """Partitions whose ISR it left only when the quorum had a leader again."""
+from forensics.model.partition.unreplaced import Unreplaced, ended, unreplaced
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -38,14 +26,14 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
         if window.shown_by == {UNREACHED}:
             yield _of_brokers(window)
         else:
-            yield _finding(window, cluster, _blocked(window, cluster, partitions, times), times)
+            yield _finding(window, cluster, unreplaced(window, cluster, partitions, times), times)
 
 
-def _finding(w: NoLeader, cluster: Cluster, blocked: Sequence[_Blocked], times: CrashTimes) -> Finding:
+def _finding(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times: CrashTimes) -> Finding:
     orderly = bool(w.gone) and all(a.how == CONTROLLED for a in w.down)
     crashed = any(a.how != CONTROLLED for a in w.down)
     latest = _latest(w, times)
-    leaderless = sorted({name for b in blocked for name in b.led})
+    leaderless = sorted({name for b in kept for name in b.led})
     lasted = f" ({((w.end or w.known_until) - latest).total_seconds():.1f} s)"
     over = f"until {moment(w.end)}{lasted}" if w.end is not None else f"to the end of the evidence{lasted}"
     gone = f": {nodes_named(w.gone, cluster.controllers)} {_of(w)}{'was' if len(w.gone) == 1 else 'were'} down" if w.gone else ""
@@ -61,7 +49,7 @@ def _finding(w: NoLeader, cluster: Cluster, blocked: Sequence[_Blocked], times: 
         end=w.end,
         cause="controlled-shutdown" if orderly else _crash_kind(w, cluster) if crashed else "unknown",
         summary=f"the metadata quorum had no {without} {_since(w, latest)} {over}{gone}{affected}",
-        explanation=" ".join(_sentences(w, cluster, blocked, times)),
+        explanation=" ".join(_sentences(w, cluster, kept, times)),
         next_steps=tuple(_steps(w, cluster, orderly=orderly)),
         evidence=quote(w.evidence),
     )
@@ -102,12 +90,12 @@ def _is_certain(w: NoLeader) -> bool:
     return DOWN in w.shown_by or (len(w.shown_by) > 1 and RECORDS in w.shown_by) or (bool(w.voters) and len(known) >= w.majority)
 
 
-def _sentences(w: NoLeader, cluster: Cluster, blocked: Sequence[_Blocked], times: CrashTimes) -> Iterator[str]:
+def _sentences(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times: CrashTimes) -> Iterator[str]:
     if w.leader is not None:
         yield f"The last leader of the metadata quorum was {_voter(w.leader, cluster)} in epoch {w.epoch}."
     for a in w.down:
         if a.life is not None:
-            yield f"{_named(a.life.node, cluster)} {_ended(a, a.life.node, times)}{f' and was started again at {moment(a.until)}' if a.until is not None else ''}."
+            yield f"{_named(a.life.node, cluster)} {ended(a, times.of(a, a.life.node))}{f' and was started again at {moment(a.until)}' if a.until is not None else ''}."
     if RECORDS in w.shown_by:
         yield f"The metadata log has no record between {moment(w.start)} and {moment(w.end)}."
     if w.searching:
@@ -125,22 +113,8 @@ def _sentences(w: NoLeader, cluster: Cluster, blocked: Sequence[_Blocked], times
         "Without a leader of the quorum no partition gets another leader, no ISR changes, and no topic or setting can be created or changed. "
         "Brokers continue to serve the partitions that they lead."
     )
-    for b in blocked:
-        yield from _of_blocked(b, w, times)
-
-
-def _of_blocked(b: _Blocked, w: NoLeader, times: CrashTimes) -> Iterator[str]:
-    until = f"until {moment(w.end)}" if w.end is not None else "to the end of the evidence"
-    how = f"Broker {b.broker} {_ended(b.outage, b.broker, times)} and could not be replaced"
-    if b.led:
-        yield f"{how} as the leader of {some(b.led, 6)}, which had no leader {_over(b.outage, w)}."
-    if b.in_isr:
-        yield f"{how} in the ISR of {some(b.in_isr, 6)}: writes with acks=all had to wait {until}."
-
-
-def _over(outage: Outage, w: NoLeader) -> str:
-    ends = [at for at in (outage.until, w.end) if at is not None]
-    return f"until {moment(min(ends))}" if ends else "to the end of the evidence"
+    for u in kept:
+        yield from u.sentences()
 
 
 def _voter(node: int, cluster: Cluster) -> str:
@@ -151,13 +125,6 @@ def _voter(node: int, cluster: Cluster) -> str:
 def _named(node: int, cluster: Cluster) -> str:
     named = _voter(node, cluster)
     return f"{named[:1].upper()}{named[1:]}"
-
-
-def _ended(a: Outage, node: int, times: CrashTimes) -> str:
-    if a.how == CONTROLLED:
-        return f"was shut down at {moment(a.since)}"
-    crash = times.of(a, node)
-    return f"crashed {began(crash.start, crash.latest)}"
 
 
 def _steps(w: NoLeader, cluster: Cluster, *, orderly: bool) -> Iterator[str]:
@@ -180,37 +147,6 @@ def _steps(w: NoLeader, cluster: Cluster, *, orderly: bool) -> Iterator[str]:
         yield f"Restart controllers one at a time, and continue only when `kafka-metadata-quorum.sh … describe --replication` shows that the restarted one has caught up: {majority} must run."
     else:
         yield f"Find out why {gone} were down at the same time, and place the controllers on machines with separate power, disks and network: {majority} must run."
-
-
-def _blocked(w: NoLeader, cluster: Cluster, partitions: Sequence[Mapping[str, Any]], times: CrashTimes) -> list[_Blocked]:
-    found: list[_Blocked] = []
-    for node in (n for n in cluster.nodes.values() if n.broker):
-        for outage in cluster.availability(node.id).outages:
-            lost = times.of(outage, node.id).latest or down_from(outage)
-            if lost is None or (w.end is not None and lost > w.end) or (outage.until is not None and outage.until < w.latest):
-                continue
-            led = tuple(_name(p) for p in partitions if _kept_leader(p, node.id, lost, w))
-            in_isr = tuple(_name(p) for p in partitions if w.end is not None and _left_after(p, node.id, w.end))
-            found.append(_Blocked(node.id, outage, led, in_isr))
-    leaderless = {name for b in found for name in b.led}
-    return [replace(b, in_isr=tuple(name for name in b.in_isr if name not in leaderless)) for b in found]
-
-
-def _name(p: Mapping[str, Any]) -> str:
-    return f"{p['topic']}-{p['partition']}"
-
-
-def _kept_leader(p: Mapping[str, Any], broker: int, lost: datetime, w: NoLeader) -> bool:
-    """Whether the broker led the partition when it went, and no other replica led it before the quorum had a leader again."""
-    steps = [s for s in p.get("steps") or () if s["at"] is not None]
-    before = [s for s in steps if s["at"] <= lost]
-    after = next((s["at"] for s in steps if s["at"] > lost), None)
-    return bool(before) and before[-1]["leader"] == broker and (after is None or w.end is None or after >= w.end - SLACK)
-
-
-def _left_after(p: Mapping[str, Any], broker: int, end: datetime) -> bool:
-    absences = (a for a in p.get("absences") or () if a["broker"] == broker and a["start"] is not None)
-    return any(end - SLACK <= a["start"] <= end + DETECTION for a in absences)
 
 
 def _of_brokers(w: NoLeader) -> Finding:

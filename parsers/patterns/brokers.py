@@ -738,6 +738,100 @@ _REGISTRATION: tuple[Pattern, ...] = (
         "clock does not count the time that a Linux machine or a Mac sleeps, so a short silence may hide hours.",
     ),
     Pattern(
+        name="zookeeper-closed",
+        event="zookeeper-disconnected",
+        literal=", closing socket connection and attempting reconnect",
+        regex=r"(?:Unable to read additional data from server sessionid 0x[1-9a-f][0-9a-f]*, likely server has closed socket"
+        r"|channel for sessionid 0x[1-9a-f][0-9a-f]* is lost"
+        r"|Session 0x[1-9a-f][0-9a-f]* for server \S+, unexpected error), closing socket connection and attempting reconnect",
+        versions=("0.8.0", "2.8"),
+        loggers=("org.apache.zookeeper.ClientCnxn",),
+        samples=(
+            Sample(
+                "[2026-11-22 08:07:13,965] INFO Unable to read additional data from server sessionid 0x1a2024b475b0002, likely server has "
+                "closed socket, closing socket connection and attempting reconnect (org.apache.zookeeper.ClientCnxn)",
+                {"event": "zookeeper-disconnected"},
+                "real: wiped-zookeeper-1.1.1-zk",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN Session 0x15a3b2c1d0e0001 for server null, unexpected error, closing socket connection and "
+                "attempting reconnect (org.apache.zookeeper.ClientCnxn)",
+                {"event": "zookeeper-disconnected"},
+                "source: 0.10.2 ZooKeeper's ClientCnxn",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO channel for sessionid 0x100012d3d9f0000 is lost, closing socket connection and attempting "
+                "reconnect (org.apache.zookeeper.ClientCnxn)",
+                {"event": "zookeeper-disconnected"},
+                "source: 2.8 ZooKeeper's ClientCnxnSocketNetty",
+            ),
+        ),
+        note="Session 0x0: the process had no session yet.",
+    ),
+    Pattern(
+        name="zookeeper-connection-ended",
+        event="zookeeper-disconnected",
+        literal=", Closing socket connection. Attempting reconnect except it is a SessionExpiredException.",
+        regex=r"Session 0x[1-9a-f][0-9a-f]* for ser?ver \S+, Closing socket connection\. Attempting reconnect except it is a "
+        r"SessionExpiredException\.",
+        versions=("3.0", "3.9"),
+        loggers=("org.apache.zookeeper.ClientCnxn",),
+        samples=(
+            Sample(
+                "[2026-11-22 08:31:17,798] WARN Session 0x10000281f150002 for server /127.0.0.1:54847, Closing socket connection. Attempting "
+                "reconnect except it is a SessionExpiredException. (org.apache.zookeeper.ClientCnxn)",
+                {"event": "zookeeper-disconnected"},
+                "real: wiped-zookeeper-3.7.2-zk",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN Session 0x100012d3d9f0000 for sever localhost/127.0.0.1:2181, Closing socket connection. "
+                "Attempting reconnect except it is a SessionExpiredException. (org.apache.zookeeper.ClientCnxn)",
+                {"event": "zookeeper-disconnected"},
+                "source: 3.2 ZooKeeper's ClientCnxn",
+            ),
+        ),
+        note="Attempts to connect again print the same line if they fail.",
+    ),
+    Pattern(
+        name="zookeeper-socket-error",
+        event="zookeeper-disconnected",
+        literal="Socket error occurred: ",
+        regex=r"Socket error occurred: \S+: (?!Connection refused).+",
+        versions=("2.0", "2.8"),
+        loggers=("org.apache.zookeeper.ClientCnxn",),
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO Socket error occurred: localhost/127.0.0.1:2181: Connection reset by peer "
+                "(org.apache.zookeeper.ClientCnxn)",
+                {"event": "zookeeper-disconnected"},
+                "source: 2.8 ZooKeeper's ClientCnxn",
+            ),
+        ),
+        note="A refused connection follows a line about the connection that was lost.",
+    ),
+    Pattern(
+        name="zookeeper-session-established",
+        event="zookeeper-connected",
+        literal="Session establishment complete on server ",
+        regex=r"Session establishment complete on server \S+, session ?id = 0x[0-9a-f]+, negotiated timeout = \d+(?: \(READ-ONLY mode\))?",
+        versions=("0.8.0", "3.9"),
+        loggers=("org.apache.zookeeper.ClientCnxn",),
+        samples=(
+            Sample(
+                "[2026-11-22 08:31:01,409] INFO Session establishment complete on server /127.0.0.1:54847, session id = 0x10000281f150002, "
+                "negotiated timeout = 4000 (org.apache.zookeeper.ClientCnxn)",
+                {"event": "zookeeper-connected"},
+                "real: wiped-zookeeper-3.7.2-zk",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO Session establishment complete on server localhost/127.0.0.1:2181, sessionid = "
+                "0x15a3b2c1d0e0001, negotiated timeout = 6000 (org.apache.zookeeper.ClientCnxn)",
+                {"event": "zookeeper-connected"},
+                "source: 0.10.2 ZooKeeper's ClientCnxn",
+            ),
+        ),
+    ),
+    Pattern(
         name="broker-session-expired-zkclient",
         event="session-expired",
         literal="zookeeper state changed (Expired)",

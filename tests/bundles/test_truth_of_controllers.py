@@ -1,5 +1,5 @@
-"""What is said of controllers, of a quorum without majority, of a migration and of an upgrade, held against what was done to real clusters:
-the actions of fixtures/bundles.
+"""What is said of controllers, of a quorum without majority, of a lost ZooKeeper, of a migration and of an upgrade, held against what was
+done to real clusters: the actions of fixtures/bundles.
 
 Here: bundles whose controllers were stopped or killed, or whose nodes got another mode or release. Not here: brokers (test_truth_of_kraft).
 """
@@ -16,12 +16,16 @@ import pytest
 
 from forensics.model.cluster.migration import migration
 from forensics.model.cluster.versions import version_changes
+from forensics.model.cluster.zookeeper import without_zookeeper
 from forensics.model.findings import Finding
+from forensics.model.partition.crash_times import CrashTimes
+from forensics.model.partition.unreplaced import unreplaced
 from forensics.views.document import Report
 from tests.support import local
 from tests.support.paths import BUNDLES, truth_of
 
 QUORUM, MIGRATED, UPGRADED = "quorum-lost-4.1.1-kraft", "migration-3.9.1-zk", "rolling-upgrade-2.8.2-zk"
+ZOOKEEPER = "zookeeper-lost-3.6.2-zk"
 STARTUP = timedelta(seconds=20)
 """A process on a busy machine needs so long to start."""
 
@@ -92,7 +96,7 @@ def test_controllers_crash_as_controllers() -> None:
     assert {f.kind for f in report_of(QUORUM).findings if f.incident == incident.id} >= {"controller-crash", "quorum-lost"}
 
 
-@pytest.mark.parametrize("name", [QUORUM, MIGRATED, UPGRADED])
+@pytest.mark.parametrize("name", [QUORUM, MIGRATED, UPGRADED, ZOOKEEPER])
 def test_every_node_that_was_killed_crashed_in_its_bracket_and_no_other(name: str) -> None:
     crashes = [f for f in report_of(name).findings if f.kind in ("broker-crash", "controller-crash")]
     killed = actions(name, "kill")
@@ -101,6 +105,29 @@ def test_every_node_that_was_killed_crashed_in_its_bracket_and_no_other(name: st
         (crash,) = [f for f in crashes if f.brokers == (node(a),)]
         assert crash.start is not None and crash.start_latest is not None
         assert crash.start <= at <= crash.start_latest
+
+
+def test_zookeeper_was_lost_while_it_was_stopped_and_left_a_killed_leader_in_place() -> None:
+    (lost,) = found(ZOOKEEPER, "zookeeper-lost")
+    ((stopped, _),) = actions(ZOOKEEPER, "stop ZooKeeper")
+    back = actions(ZOOKEEPER, "start ZooKeeper")[-1][0]
+    ((killed, victim),) = actions(ZOOKEEPER, "kill")
+    assert lost.start is not None and lost.end is not None
+    assert abs(lost.start - stopped) < timedelta(seconds=1) and back <= lost.end <= back + STARTUP
+    assert (lost.brokers, lost.confidence) == ((1, 2, 3), "certain")
+    (kept,) = unreplaced(
+        *without_zookeeper(cluster := report_of(ZOOKEEPER).cluster), cluster, report_of(ZOOKEEPER).partitions, times(ZOOKEEPER)
+    )
+    assert kept.broker == node(victim) and killed > lost.start
+    (created,) = (a["assignment"] for _, a in actions(ZOOKEEPER, "create-topic"))
+    assert set(kept.led) == {f"tasks-{p}" for p, replicas in enumerate(created) if replicas[0] == kept.broker}
+    assert set(kept.in_isr) == {f"tasks-{p}" for p, replicas in enumerate(created) if kept.broker in replicas[1:]}
+    assert all(at is not None and at > lost.end for at in (*kept.led.values(), *kept.in_isr.values()))
+
+
+def times(name: str) -> CrashTimes:
+    report = report_of(name)
+    return CrashTimes(report.cluster, report.partitions)
 
 
 def test_phases_of_the_migration_are_those_that_were_done() -> None:

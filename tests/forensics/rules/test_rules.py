@@ -56,6 +56,9 @@ CONTRACT = {
     "request-refused",
     "topic-id-mismatch",
     "quorum-lost",
+    "zookeeper-lost",
+    "migration",
+    "upgrade",
 }
 """Names that reports promise; they are API."""
 

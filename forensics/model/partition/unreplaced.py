@@ -1,0 +1,96 @@
+"""Brokers that were gone in a span in which no controller could act, and the partitions that kept them as leader or in the ISR.
+
+Here: which partitions, and sentences about them. Not here: the spans (forensics.model.cluster.quorum and .zookeeper), or when a broker
+crashed (crash_times).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forensics.model.cluster.availability import CONTROLLED, DETECTION, SLACK, Outage
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.quorum import NoLeader, down_from
+from forensics.model.cluster.zookeeper import NoZooKeeper
+from forensics.model.findings import began, moment, some
+from forensics.model.partition.crash_times import CrashTime, CrashTimes
+
+
+@dataclass(frozen=True, slots=True)
+class Unreplaced:
+    """What a broker left behind that nothing could replace."""
+
+    broker: int
+    how: str
+    """How it ended."""
+    led: Mapping[str, datetime | None]
+    """Partitions that it led, and when each had a leader again; None: not known."""
+    in_isr: Mapping[str, datetime]
+    """Other partitions whose ISR it left only after the span, and when."""
+
+    def sentences(self) -> Iterator[str]:
+        """At most one."""
+        led, kept = some(list(self.led), 6), some(list(self.in_isr), 6)
+        parts = [f"{led}, which it led, had no leader {_until(list(self.led.values()))}"] if led else []
+        parts += [f"{kept} kept it in the ISR, so writes with acks=all had to wait {_until(list(self.in_isr.values()))}"] if kept else []
+        if parts:
+            yield f"Broker {self.broker} {self.how} and could not be replaced: {'; '.join(parts)}."
+
+
+def _until(ends: Sequence[datetime | None]) -> str:
+    known = [at for at in ends if at is not None]
+    if len(known) < len(ends):
+        return f"until {moment(min(known))} or later" if known else "to the end of the evidence"
+    return f"until {moment(max(known))}{' at the latest' if len({*known}) > 1 else ''}"
+
+
+def unreplaced(
+    span: NoLeader | NoZooKeeper, cluster: Cluster, partitions: Sequence[Mapping[str, Any]], times: CrashTimes
+) -> list[Unreplaced]:
+    """The brokers that were gone in the span and left something behind."""
+    found: list[Unreplaced] = []
+    leaderless: set[str] = set()
+    for node in (n for n in cluster.nodes.values() if n.broker):
+        for outage in cluster.availability(node.id).outages:
+            time = times.of(outage, node.id)
+            lost = time.latest or down_from(outage)
+            if lost is None or (span.end is not None and lost > span.end) or (outage.until is not None and outage.until < span.latest):
+                continue
+            led = dict(_led(node.id, outage, lost, span, partitions))
+            left = dict(_left_after(node.id, span.end, partitions)) if span.end is not None else {}
+            leaderless |= led.keys()
+            found.append(Unreplaced(node.id, ended(outage, time), led, left))
+    return [Unreplaced(u.broker, u.how, u.led, {n: at for n, at in u.in_isr.items() if n not in leaderless}) for u in found]
+
+
+def ended(outage: Outage, crash: CrashTime) -> str:
+    """How and when a node ended, as a predicate."""
+    return f"was shut down at {moment(outage.since)}" if outage.how == CONTROLLED else f"crashed {began(crash.start, crash.latest)}"
+
+
+def _led(
+    broker: int, outage: Outage, lost: datetime, span: NoLeader | NoZooKeeper, partitions: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, datetime | None]]:
+    """The partitions that the broker led when it went, and that no other replica led before the span was over. With no other leader later,
+    it led them again when it had returned and the span was over."""
+    own = max((outage.until, span.end)) if outage.until is not None and span.end is not None else None
+    for p in partitions:
+        steps = [s for s in p.get("steps") or () if s["at"] is not None]
+        before = [s for s in steps if s["at"] <= lost]
+        after = next((s["at"] for s in steps if s["at"] > lost), None)
+        if before and before[-1]["leader"] == broker and (after is None or span.end is None or after >= span.end - SLACK):
+            yield _name(p), after or own
+
+
+def _left_after(broker: int, end: datetime, partitions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, datetime]]:
+    for p in partitions:
+        starts = [a["start"] for a in p.get("absences") or () if a["broker"] == broker and a["start"] is not None]
+        if (at := next((at for at in starts if end - SLACK <= at <= end + DETECTION), None)) is not None:
+            yield _name(p), at
+
+
+def _name(p: Mapping[str, Any]) -> str:
+    return f"{p['topic']}-{p['partition']}"
