@@ -18,7 +18,6 @@ from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.thresholds import SAME_FENCING
 
 _EXISTS = ", node already exists"
-_AGAIN = ("broker-registered", "broker-starting")
 _START_ENDS = timedelta(minutes=1)
 """A start ends within this time after its registration was refused."""
 
@@ -26,7 +25,7 @@ _START_ENDS = timedelta(minutes=1)
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for node, errors in failures((e for e in cluster.of("registration-refused") if not _of_start(e, cluster)), _taken):
-        back = cluster.next_of(node, errors[-1].at, *_AGAIN) if node is not None else None
+        back = cluster.next_of(node, errors[-1].at, "broker-registered", "broker-starting") if node is not None else None
         if not _at_once(errors[-1], back):
             yield _finding(node, errors, back, cluster, times)
 
