@@ -164,7 +164,7 @@ _KINDS = (
     Kind("broker-unfenced", Scope.BROKER, By.CONTROLLER, Role.BACK, "the controller unfenced `broker`"),
     Kind("shutdown-seen", Scope.BROKER, By.CONTROLLER, Role.STOP_SEEN, "the controller handles the controlled shutdown of `broker`"),
     Kind("jvm-pause", Scope.BROKER, By.RUNTIME, Role.PAUSE, "all threads of a process were paused for duration_ms from `time` on; reason is full, young, mixed, initial-mark, remark, cleanup, degenerated, safepoint, allocation-stall or other; value is the name that the JVM printed"),
-    Kind("log-dir-offline", Scope.BROKER, By.BROKER | By.CONTROLLER, Role.LOG_DIR, "a log directory failed"),
+    Kind("log-dir-offline", Scope.BROKER, By.BROKER | By.CONTROLLER, Role.LOG_DIR, "a log directory failed; reason is 'start' if it failed while the broker was starting, which then has no further line about it"),
     Kind("log-dir-partitions", Scope.PARTITION, By.REPLICA | By.CONTROLLER, Role.LOG_DIR, "a partition is offline because its log directory failed", without_step="moves neither the end of the log nor its high watermark"),
     # the cluster
     Kind("brokers-changed", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the controller detected a change of the live brokers; reason is added, deleted, bounced, or live (the live brokers when it was elected)"),

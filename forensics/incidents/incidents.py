@@ -318,7 +318,7 @@ def _incident(group: _Group, members: Sequence[Finding], causes: Mapping[str, Ru
         summary=f"{what}: {impact or 'no significant impact'}",
         explanation=" ".join(
             (
-                f"{what}{_between(group, controllers)}.",
+                f"{what}{_when(group, causes, controllers)}.",
                 f"Impact: {impact}." if impact else "No significant impact.",
                 *_ending(group, members),
                 *sentences_of_losses,
@@ -328,12 +328,14 @@ def _incident(group: _Group, members: Sequence[Finding], causes: Mapping[str, Ru
     )
 
 
-def _between(group: _Group, controllers: Collection[int]) -> str:
+def _when(group: _Group, causes: Mapping[str, Rule], controllers: Collection[int]) -> str:
     """When the first cause was, if the evidence leaves a span of time."""
     first = group.first
     if first.start_latest is None:
         return ""
-    return f"{f' ({nodes_named(first.brokers, controllers)})' if len(group.roots) > 1 else ''} {first.when}"
+    if group.plan is not None or len(group.roots) == 1:
+        return f" {first.when}"
+    return f". First, {nodes_named(first.brokers, controllers)} {causes[first.kind].root} {first.when}"
 
 
 def _ending(group: _Group, members: Sequence[Finding]) -> Iterator[str]:
@@ -389,6 +391,8 @@ def _impact(members: Sequence[Finding]) -> Iterator[str]:
     for f in members:
         if f.kind in _WITHOUT:
             yield f"{_WITHOUT[f.kind]} for {_seconds(f)}"
+    if affected := hit(f for f in members if f.kind == "start-failed" and f.places):
+        yield f"{counted(len(affected))} without a replica whose broker could not start"
     if any(f.kind == "controller-change" and len(f.brokers) > 1 for f in members):
         yield "the controller changed"
 

@@ -706,7 +706,9 @@ def period(first: datetime | None, last: datetime | None, word: str = "to") -> s
 
 
 def began(start: datetime | None, latest: datetime | None) -> str:
-    """A beginning in a sentence: 'at A', or 'between A and B'."""
+    """A beginning in a sentence: 'at A', 'before B', or 'between A and B'."""
+    if start is None and latest is not None:
+        return f"before {moment(latest)}"
     return f"at {moment(start)}" if start is None or latest is None else f"between {period(start, latest, 'and')}"
 
 

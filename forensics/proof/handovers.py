@@ -310,7 +310,7 @@ def _log(row: _Draft, t: LeaderTransition) -> _Draft:
     """A process that was not restarted keeps its log, and a clean stop preserves the log for the next process. A crash may leave any part
     of it."""
     if t.emptied:
-        return row.narrowed(log=_only(WIPED))
+        return row.narrowed(log=_only(WIPED)).noted("log", _empty(t))
     if t.cut is not None:
         return row.narrowed(log=_only(CUT))
     if row.process.only(RUNNING) and t.same_leader:
@@ -319,6 +319,10 @@ def _log(row: _Draft, t: LeaderTransition) -> _Draft:
         lost = (DAMAGED,) if t.damaged else (RECOVERED,) if t.came_back_shorter(t.leader) else (KEPT, RECOVERED)
         return row.narrowed(log=_only(*lost))
     return row.narrowed(log=_only(KEPT)) if t.log_intact else row
+
+
+def _empty(t: LeaderTransition) -> str:
+    return f"broker {t.leader} came back with an empty log before it led in leader epoch {t.term.epoch}; how far its log had reached is unknown"
 
 
 def _truncation(row: _Draft, t: LeaderTransition) -> _Draft:
@@ -431,7 +435,8 @@ def _sole_restart(row: _Draft, t: LeaderTransition) -> _Draft:
     """Restarts of a lone in-sync replica in the term that ends here."""
     if t.before is None:
         return row.narrowed(sole_restart=_only(NONE))
-    return _restarts(row, _lone_states(t.timeline, t.cluster).get(t.term.order, ()), t.timeline, t.cluster)
+    row = _restarts(row, _lone_states(t.timeline, t.cluster).get(t.term.order, ()), t.timeline, t.cluster)
+    return row.noted("sole_restart", _empty(t)) if "sole_restart" in row.notes and row.log.only(WIPED) else row
 
 
 @cached_on_timeline
@@ -631,6 +636,14 @@ def _highest_mark(timeline: PartitionTimeline) -> Interval:
     return Interval(offset, None, (event,) if event is not None else ())
 
 
+def _leaderless_until(timeline: PartitionTimeline, epoch: int) -> int:
+    """The last of the epochs right after this one that a replica was given without a leader."""
+    without = {e.leader_epoch for e in timeline.of("follower-start") if e.leader == -1}
+    while epoch + 1 in without:
+        epoch += 1
+    return epoch
+
+
 def end_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     """Evidence of changes after the last known leader."""
     known = [s for s in timeline.states if s.known_epoch is not None]
@@ -639,7 +652,8 @@ def end_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
         return
     disks = () if inherited(timeline, cluster) else timeline.collected_logs.values()  # a foreign log has its own epochs
     mentioned = (*(r.epoch for r in timeline.replicas.values()), *(d.last_epoch for d in disks))
-    if later := [epoch for epoch in mentioned if epoch is not None and epoch > known[-1].leader_epoch]:
+    led = _leaderless_until(timeline, known[-1].leader_epoch)
+    if later := [epoch for epoch in mentioned if epoch is not None and epoch > led]:
         yield f"leader epoch {max(later)} is mentioned, but nothing else about it is known"
     if (now := timeline.standing).leader != known[-1].leader and timeline.later:
         leads = "no leader" if now.leader == -1 else f"broker {now.leader} as leader"

@@ -25,6 +25,7 @@ from forensics.proof.verdict import (
     NO,
     POSSIBLE,
     PROBABLE,
+    WIPED,
     YES,
     Handover,
     Lost,
@@ -183,6 +184,17 @@ class Unflushed:
     evidence: tuple[Event, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Emptied:
+    """`broker` was the only in-sync replica and led on with an empty log. Its log had begun at `start`; no evidence shows that it held
+    records, or how many."""
+
+    start: int
+    hop: LeaderTransition
+    broker: int
+    evidence: tuple[Event, ...]
+
+
 def deposed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Deposed]:
     """Leaders before leader epochs that were running, and whose ISR changes were refused, when another leader had been elected."""
     for row, hop in transitions(timeline, cluster) if not timeline.has_epochs else ():
@@ -229,6 +241,14 @@ def unflushed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Unflush
         loads = [load.event for b in before.isr for load in hop.unclean_loads(b)]
         last = start
         yield Unflushed(hop.term.at_least, hop, before.isr, len(before.isr) == 1, (before.event, *loads, *hop.term.evidence))
+
+
+def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Emptied]:
+    """Terms at whose begin the only in-sync replica had lost its whole log, if no removal shows what the log held."""
+    for row, hop in transitions(timeline, cluster):
+        before = hop.term.before
+        if row.log.only(WIPED) and before is not None and hop.before is not None and before.isr == (hop.leader,) and not row.removed:
+            yield Emptied(hop.log_start_before, hop, hop.leader, (before.event, *hop.created_again[-1:], *hop.term.evidence))
 
 
 def _all_recovered(hop: LeaderTransition) -> bool:

@@ -168,7 +168,33 @@ def later_terms(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
     epoch = removal.epoch
     if epoch is None:
         return _terms_of_unknown_epoch(removal, timeline)
-    return [t for t in timeline.terms if t.epoch > epoch or (t.epoch == epoch and t.restart and _restarted_without(removal, t, timeline))]
+    again = (t for t in timeline.terms if t.epoch == epoch and t.restart and began_after(t, removal.evidence[-1:], timeline))
+    return [*(t for t in again if _restarted_without(removal, t, timeline)), *(t for t in timeline.terms if t.epoch > epoch)]
+
+
+def began_after(term: Term, events: Sequence[Event], timeline: PartitionTimeline) -> bool:
+    """Whether the term's leader began it after these events, by the order of its own lines. True for events of other brokers, and if its own
+    line about the term is not in the evidence."""
+    begun, own = _places_of(term, events, timeline)
+    return begun is None or all(place < begun for place in own)
+
+
+def shown_before(term: Term, events: Sequence[Event], timeline: PartitionTimeline) -> bool:
+    """Whether the own lines of the term's leader show that all these events were before it began the term."""
+    begun, own = _places_of(term, events, timeline)
+    return begun is not None and bool(own) and all(place < begun for place in own)
+
+
+def _places_of(term: Term, events: Sequence[Event], timeline: PartitionTimeline) -> tuple[int | None, list[int]]:
+    places = _places(timeline)
+    begun = next((places[id(e)] for e in term.evidence if e.writer == term.leader and id(e) in places), None)
+    return begun, [places[id(e)] for e in events if e.writer == term.leader and id(e) in places]
+
+
+@cached_on_timeline
+def _places(timeline: PartitionTimeline) -> Mapping[int, int]:
+    """The place of each event in the own order of the broker that printed it."""
+    return {id(e): place for replica in timeline.replicas.values() for place, e in enumerate(replica.events)}
 
 
 _OWN_LOSS = ("restart", "empty")
@@ -179,16 +205,21 @@ def _terms_of_unknown_epoch(removal: Removal, timeline: PartitionTimeline) -> li
     under = removal.under_epoch
     own = removal.cause in _OWN_LOSS
     candidates = [t for t in timeline.terms if (under is None or t.epoch <= under) and (t.leader == removal.broker or not own)]
-    exact = [t for t in candidates if t.start_offset == removal.start]
+    exact = [t for t in candidates if _begins_at(removal, t)]
     return exact[-1:] or [t for t in candidates if t.epoch == under][:1]
 
 
 def _restarted_without(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
     """The leader was restarted within the leader epoch of the removed records, and went on without them."""
     other = removal.broker != term.leader
-    if term.start_offset == removal.start and (other or removal.cause in _OWN_LOSS):
+    if _begins_at(removal, term) and (other or removal.cause in _OWN_LOSS):
         return True
     return other and not timeline.has_epochs and _silent(removal, term, timeline)
+
+
+def _begins_at(removal: Removal, term: Term) -> bool:
+    """The log of the leader ended where the removal begins; a log that was created again ends at 0, whatever retention had deleted before."""
+    return term.start_offset == removal.start or (removal.cause == "empty" and term.start_offset == 0)
 
 
 def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:

@@ -23,7 +23,7 @@ from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import Election, elections, right_before
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.pre_kip101 import cut_before_leading
-from forensics.proof.removed import Piece, removed
+from forensics.proof.removed import Piece, began_after, removed, shown_before
 from forensics.proof.stepping_down import SteppedDown, stepped_down
 from parsers.cached import cached_property
 from parsers.kinds import ON_DISK, TAKES_PART, Role, named, of
@@ -142,8 +142,19 @@ class LeaderTransition:
 
     def came_back_shorter(self, broker: int) -> bool:
         """The broker came back with less than its own log had held, and has not joined the ISR since."""
-        back = (r for r in self.timeline.removals_of(broker) if r.cause in ("restart", "empty") and self.is_before(r.epoch))
+        back = (r for r in self.timeline.removals_of(broker) if r.cause in ("restart", "empty") and self._removed_before(r))
         return any(not joined_isr_since(r.at, broker, self.term, self.timeline) for r in back)
+
+    def _removed_before(self, removal: Removal) -> bool:
+        return self.is_before(removal.epoch) and self._since_it_led(removal.evidence[-1:])
+
+    def _since_it_led(self, events: Sequence[Event]) -> bool:
+        """Events that are not in the own lines of the leader after its term began, or before it began an earlier one: then that one began
+        with what was left."""
+        if not began_after(self.term, events, self.timeline):
+            return False
+        led = next((t for t in reversed(self.timeline.terms) if t.order < self.term.order and t.leader == self.leader), None)
+        return led is None or not shown_before(led, events, self.timeline)
 
     def loads(self, broker: int) -> list[Load]:
         """Loads of its log between the term before and this one, after which it has not joined the ISR."""
@@ -173,8 +184,9 @@ class LeaderTransition:
             return False
         if self.term.start_offset == 0 and self._lost_its_files(self.replica):
             return True
-        empty = (r for r in self.timeline.removals_of(self.leader) if r.cause == "empty" and r.start == self.term.start_offset)
-        again = self.term.start_offset == 0 and any(self.is_before(epoch) for epoch, _ in self.replica.recreated)
+        removals = (r for r in self.timeline.removals_of(self.leader) if self._since_it_led(r.evidence[-1:]))
+        empty = (r for r in removals if r.cause == "empty" and self.term.start_offset in (0, r.start))
+        again = self.term.start_offset == 0 and bool(self.created_again)
         return again or self.created_as_leader or any(r.epoch is None or r.epoch <= self.term.epoch for r in empty)
 
     def _lost_its_files(self, replica: Replica) -> bool:
@@ -184,6 +196,23 @@ class LeaderTransition:
         back = next((load for load in reversed(loads) if load.offset == 0 and not load.cut), None)
         restarts = (r for r in replica.removals if r.cause == "restart" and r.start == 0 and self.is_before(r.epoch))
         return back is not None and any(back.event in r.evidence for r in restarts) and _held_before(back.event, replica)
+
+    @cached_property
+    def created_again(self) -> Sequence[Event]:
+        """Creations of the leader's log, where it had one, before the term."""
+        made = self.replica.recreated if self.replica is not None else ()
+        return [e for epoch, e in made if self.is_before(epoch) and self._since_it_led((e,))]
+
+    @property
+    def log_start_before(self) -> int:
+        """The leader's last known log start offset before its log was created again."""
+        if self.replica is None or not self.created_again:
+            return 0
+        events = self.replica.events[: self.replica.events.index(self.created_again[-1])]
+        made = max((n for n, e in enumerate(events) if e.event == "log-created"), default=-1)
+        of_log = {id(e) for e in events[made + 1 :]}
+        seen = (o for o in reversed(self.replica.observations) if o.quantity == "log-start-offset" and id(o.event) in of_log)
+        return next((o.offset for o in seen), 0)
 
     @cached_property
     def created_as_leader(self) -> bool:

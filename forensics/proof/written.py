@@ -40,14 +40,35 @@ def _bounds(part: Range, hop: LeaderTransition) -> tuple[datetime | None, dateti
     """By the brokers' lines: after the log was seen to end at or below the first offset, or the term began there; and before it was seen to
     end above the last one, or stopped accepting records."""
     stopped = accepted_until(hop, (KILLED, MISSED))
-    end = stopped[1] if stopped is not None else hop.term.at
-    own = list(_ends_of_log(hop))
+    end = _not_before_its_term(stopped[1], hop) if stopped is not None else hop.term.at
+    again = _restarted(hop)
+    end = min((at for at in (end, again) if at is not None), default=None)
+    own = [o for o in _ends_of_log(hop) if again is None or (o.at is not None and o.at <= again)]
     below = [o.at for o in own if _at_most(o) <= part.start and _by(o.at, end)]
     begin = max((at for at in (_began(part.start, hop), *below) if at is not None), default=None)
     if part.end is not None:
         beyond = [o.at for o in own if o.bound in (EXACT, AT_LEAST) and o.offset >= part.end and o.at is not None]
         end = min((at for at in beyond if (begin is None or at >= begin) and _by(at, end)), default=end)
     return begin, end
+
+
+def _restarted(hop: LeaderTransition) -> datetime | None:
+    """If the leader is the one before, in another process: when the process before had ended. From then on its log is another one."""
+    if hop.earlier is None or hop.earlier.leader != hop.leader or hop.term.at is None:
+        return None
+    runs = (r for r in hop.cluster.availability(hop.leader).lives if r.outcome != "failed")
+    lives = [r for r in runs if r.begin_at is None or r.begin_at <= hop.term.at]
+    now = lives[-1].begin_at if lives else None
+    if now is None or (hop.earlier.at is not None and now <= hop.earlier.at):
+        return None
+    ended = lives[-2].end_at if len(lives) > 1 and lives[-2].outcome == "stopped" else None
+    return min(now, ended) if ended is not None else now
+
+
+def _not_before_its_term(stopped: datetime, hop: LeaderTransition) -> datetime:
+    """A broker may be elected after it has ended, if nothing has shown its end yet: until then another leader accepted records."""
+    elected = hop.earlier.at if hop.earlier is not None else None
+    return stopped if elected is None else max(stopped, elected)
 
 
 def _at_most(seen: Observation) -> float:

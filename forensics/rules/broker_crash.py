@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import CLOCK_TOLERANCE, KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
+from forensics.model.cluster.availability import CLOCK_TOLERANCE, HALTING, KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.process_errors import ends_the_jvm, named_node
 from forensics.model.events import Event
@@ -34,11 +34,13 @@ class Crash:
     missing: str | None = None
     memory: Event | None = None
     doubt: str | None = None
+    back: datetime | None = None
+    """When the next process began, without starts that failed."""
 
     @property
     def end(self) -> datetime | None:
         """When the broker was restarted, if its own log shows that."""
-        return self.run.end_at if self.missing is None and self.run.end is not self.run.halted else None
+        return self.back if self.missing is None else None
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -63,7 +65,7 @@ def _crash(node: Node, outage: Outage, run: BrokerRun, cluster: Cluster, times: 
     shown = memory is not None or run.halted is not None or bool(_unclean(run))
     doubt = None if shown else incomplete(node.id, cluster)
     confidence = "possible" if doubt else "certain" if shown or not _begun(run) else "probable"
-    return Crash(node.id, who, run, confidence, evidence, time, memory=memory, doubt=doubt)
+    return Crash(node.id, who, run, confidence, evidence, time, memory=memory, doubt=doubt, back=outage.until)
 
 
 def _out_of_memory(run: BrokerRun, cluster: Cluster) -> Event | None:
@@ -107,7 +109,8 @@ def _begun(life: BrokerRun) -> Event | None:
 
 
 def _unclean(life: BrokerRun) -> list[Event]:
-    return [e for e in life.evidence if shows_unclean_stop(e)]
+    known = life.last_seen.cluster if life.last_seen is not None else None
+    return [e for e in life.evidence if shows_unclean_stop(e) and known in (None, e.cluster)]
 
 
 def _finding(crash: Crash, times: CrashTimes) -> Finding:
@@ -129,7 +132,7 @@ def finding(crash: Crash, kind: str, affected: str, effects: Iterable[str]) -> F
         brokers=(crash.node,),
         start=time.start,
         start_latest=time.latest,
-        end=end,
+        end=end or _left_at(crash),
         summary=f"{crash.who} {_ended(crash)}{between}{back}{affected}",
         explanation=" ".join((*_sentences(crash), *effects)),
         next_steps=_steps(crash),
@@ -151,6 +154,8 @@ def _sentences(crash: Crash) -> Iterator[str]:
     if crash.end is not None:
         ended = "end of that shutdown" if begun is not None else "shutdown"
         yield f"{named} restarted at {moment(crash.end)}, and its log has no {ended} before that."
+    elif (later := _later_start(crash)) is not None:
+        yield f"{named} was started again at {moment(later.at)}{_fate(crash, later)}, and its log has no shutdown before that."
     else:
         yield f"Nothing follows in its logs, and {crash.missing or 'the process did not restart'}."
     if crash.doubt is not None:
@@ -162,6 +167,27 @@ def _sentences(crash: Crash) -> Iterator[str]:
     yield _cause(crash)
 
 
+def _later_start(crash: Crash) -> Event | None:
+    """The start that shows the crash, if it is no return to this cluster."""
+    run = crash.run
+    return run.end if crash.missing is None and run.end is not run.halted else None
+
+
+def _left_at(crash: Crash) -> datetime | None:
+    """When the broker was started in another cluster."""
+    start = _later_start(crash)
+    return start.at if start is not None and _elsewhere(crash, start) else None
+
+
+def _elsewhere(crash: Crash, start: Event) -> bool:
+    known = crash.run.last_seen.cluster if crash.run.last_seen is not None else None
+    return None not in (known, start.cluster) and known != start.cluster
+
+
+def _fate(crash: Crash, start: Event) -> str:
+    return ", in another cluster" if _elsewhere(crash, start) else " and did not come up"
+
+
 def _missed(outage: Outage) -> str:
     how = (
         "did not find it among the live brokers when the controller was elected" if outage.event.reason == "live" else "noticed its absence"
@@ -170,8 +196,13 @@ def _missed(outage: Outage) -> str:
 
 
 def _cause(crash: Crash) -> str:
-    if crash.run.halted is not None:
-        return f"{crash.who[:1].upper()}{crash.who[1:]} halted because its log directories failed, which skips the shutdown."
+    if (halted := crash.run.halted) is not None:
+        why = (
+            "its log directories failed"
+            if halted.reason in HALTING
+            else f"of a fatal fault ({halted.value}{f': {halted.key}' if halted.key else ''})"
+        )
+        return f"{crash.who[:1].upper()}{crash.who[1:]} halted because {why}, which skips the shutdown."
     if crash.memory is not None:
         return f"The JVM of {crash.who} ran out of memory and ended, which skips the shutdown."
     if _begun(crash.run) is not None:
@@ -180,7 +211,9 @@ def _cause(crash: Crash) -> str:
 
 
 def _steps(crash: Crash) -> tuple[str, ...]:
-    if crash.run.halted is not None:
+    if (halted := crash.run.halted) is not None and halted.reason not in HALTING:
+        return (f"See the fatal-error finding of {crash.who} for the fault that ended {crash.who}.",)
+    if halted is not None:
         return (f"See the log-dir-failure finding of {crash.who} for the failed log directories.",)
     if crash.memory is not None:
         return (f"See the out-of-memory finding of {crash.who} for the memory that ran out.",)
@@ -193,7 +226,7 @@ def _steps(crash: Crash) -> tuple[str, ...]:
 def _ended(crash: Crash) -> str:
     life = crash.run
     if life.halted is not None:
-        return "halted because its log directories failed"
+        return f"halted because {'its log directories failed' if life.halted.reason in HALTING else 'of a fatal fault'}"
     if crash.memory is not None:
         return "crashed because it ran out of memory"
     return "crashed" if _begun(life) is None else "began to shut down and did not finish"

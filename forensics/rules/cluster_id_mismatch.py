@@ -1,4 +1,8 @@
-"""cluster-id-mismatch: a broker was refused because its disks belong to another cluster or another broker."""
+"""cluster-id-mismatch: a broker was refused because its disks belong to another cluster.
+
+Here: the ids, and what to do before anything is deleted. Not here: how often the broker was started in vain, and disks of another broker
+(start_failed).
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.failed_starts import up_again
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Rule, moment, quote
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    refused: dict[tuple[str, int], list[Event]] = defaultdict(list)
-    for e in cluster.of("cluster-id-mismatch", "broker-id-mismatch"):
+    refused: dict[int, list[Event]] = defaultdict(list)
+    for e in cluster.of("cluster-id-mismatch"):
         if e.writer is not None:
-            refused[(e.event, e.writer)].append(e)
-    named = {node for (_, node), own in refused.items() if any(e.key is None for e in own)}
-    for (event, node), own in sorted(refused.items()):
-        if any(e.key is None for e in own) or not named:
+            refused[e.writer].append(e)
+    named = {node for node, own in refused.items() if any(e.key is None for e in own)}
+    for node, own in sorted(refused.items()):
+        if node in named or not named:
             for same_ids in _by_ids(own):
-                yield _finding(event, node, same_ids, cluster)
+                yield _finding(node, same_ids, cluster)
 
 
 def _by_ids(own: Sequence[Event]) -> Iterator[list[Event]]:
@@ -35,13 +40,12 @@ def _by_ids(own: Sequence[Event]) -> Iterator[list[Event]]:
         yield [*unnamed, *group] if number == 0 else group
 
 
-def _finding(event: str, node: int, own: Sequence[Event], cluster: Cluster) -> Finding:
+def _finding(node: int, own: Sequence[Event], cluster: Cluster) -> Finding:
     first, last = own[0], own[-1]
     ids = next((f" (expected: {e.value}; on its disk: {e.reason})" for e in own if e.value and e.reason), "")
-    what = "another cluster" if event == "cluster-id-mismatch" else "another broker"
     elsewhere = first.key is not None
     who = f"a broker that registered with node {node}" if elsewhere else f"broker {node}"
-    back = cluster.next_of(node, last.at, "broker-started") if not elsewhere else None
+    back = up_again(node, last.at, cluster) if not elsewhere else None
     return Finding(
         kind="cluster-id-mismatch",
         severity="high",
@@ -49,13 +53,17 @@ def _finding(event: str, node: int, own: Sequence[Event], cluster: Cluster) -> F
         brokers=() if elsewhere else (node,),
         start=first.at,
         end=back.at if back is not None else None,
-        summary=f"{who} was refused: its disks belong to {what}"
+        summary=f"{who} was refused: its disks belong to another cluster"
         + (f"; it started successfully at {moment(back.at)}" if back is not None else ""),
         explanation=(
-            f"At {moment(first.at)} {who} was refused, because meta.properties on its disks names {what} "
-            f"than its configuration{ids}. Possible causes: the state in ZooKeeper or of the quorum was wiped or replaced, zookeeper.connect or "
+            f"At {moment(first.at)} {who} was refused, because meta.properties on its disks names another cluster "
+            f"than the one that it tried to join{ids}. Possible causes: the state in ZooKeeper or of the quorum was wiped or replaced, zookeeper.connect or "
             "controller.quorum.voters points to another cluster, or the disks were swapped. "
-            + ("A later start was successful." if back is not None else "No later start of the broker is in evidence.")
+            + (
+                f"{who[0].upper()}{who[1:]} was up at {moment(back.at)}."
+                if back is not None
+                else "No later successful start of the broker is in evidence."
+            )
         ),
         next_steps=(
             "Do not delete meta.properties to make the broker start before it is known which side is wrong: in a cluster that does not know its "
@@ -70,7 +78,7 @@ RULE = Rule(
     kind="cluster-id-mismatch",
     rank=60,
     level="high",
-    meaning="A broker was refused because meta.properties on its disks names another cluster or another broker.",
+    meaning="A broker was refused because meta.properties on its disks names another cluster.",
     next_steps=("Find out which side is wrong before anything is deleted.",),
     references=("KIP-78", "KAFKA-7335", "KAFKA-15514"),
     cluster=detect,

@@ -50,16 +50,26 @@ def _finding(came: Sequence[ClusterJoin], cluster: Cluster, partitions: Sequence
         start=came[0].at,
         end=came[-1].at,
         cause=cause,
-        summary=f"{brokers_named(brokers)} {'returned to cluster' if came[0].again else 'joined another cluster:'} {_named(cluster)}, after {_named(before)}"
+        summary=f"{brokers_named(brokers)} {_joined(cluster, before, came)}"
         + (f"; logs of the old cluster were still on {_disks(kept)}" if kept else ""),
         explanation=(
             f"From {moment(came[0].at)} on {brokers_named(brokers)} {'are' if many else 'is'} in another cluster, {_named(cluster)}; before, "
-            f"{'they were' if many else 'it was'} in {_named(before)}. {how} Topics, leader epochs and controller epochs restart: topics of "
+            f"{'they were' if many else 'it was'} in {_named(before)}{_same_id(cluster, before)}. {how} Topics, leader epochs and controller epochs restart: topics of "
             f"the same name in both clusters are different topics, and were not compared. {_left(kept)}"
         ),
         next_steps=_steps(cause, kept),
         evidence=(*quote(*(e for b in came for e in b.evidence[:1]))[:4], *(_evidence(p) for p in kept[:NAMED])),
     )
+
+
+def _joined(cluster: Cluster, before: Cluster, came: Sequence[ClusterJoin]) -> str:
+    if _same_id(cluster, before):
+        return f"joined another cluster with the id of the cluster before: {_named(cluster)}"
+    return f"{'returned to cluster' if came[0].again else 'joined another cluster:'} {_named(cluster)}, after {_named(before)}"
+
+
+def _same_id(cluster: Cluster, before: Cluster) -> str:
+    return ", a cluster of the same id" if cluster.id is not None and cluster.id == before.id else ""
 
 
 def _named(cluster: Cluster) -> str:

@@ -58,7 +58,7 @@ def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> 
     hit = set(episode.names)
     held = max(whole.shared(broker, episode.end), len(hit))
     others = whole.short_without(broker, episode.start, episode.end)
-    back = f"until {moment(episode.end)}" if not episode.open else f"and was not back in sync when {ending(cluster)}"
+    back = f"until {moment(episode.end) if not episode.open else ending(cluster)}"
     peak = whole.count.at(episode.start, episode.end)
     return Finding(
         kind="culprit-broker",
@@ -71,7 +71,7 @@ def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> 
         summary=f"broker {broker} was offline: missing from the ISR of {len(hit):,} of the {counted(held)} it shares with others",
         explanation=(
             f"From {moment(episode.start)} {back} broker {broker} was missing from the ISR of {episode.shown()}: {len(hit):,} of the {counted(held)} "
-            f"that it shared with other brokers{'' if len(hit) == held else '; in the others it was the last in-sync replica, or the evidence shows no change'}. "
+            f"that it shared with other brokers{'' if len(hit) == held else '; in the others it was the last in-sync replica or out of the ISR for another reason, or the evidence shows no change'}. "
             f"The cluster had at most {counted(peak)} under-replicated at once in that period. {_sum(others, broker)} Cause: {episode.words()}."
         ),
         next_steps=(f"Bring broker {broker} back, or move its replicas to other brokers.",) if episode.open else (),

@@ -35,9 +35,10 @@ from forensics.model.findings import (
 )
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.salvageable import salvageable
+from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.aftermath import of_groups
-from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, unflushed
+from forensics.proof.losses import Below, Deposed, Emptied, Loss, Unflushed, deposed, emptied, losses, unflushed
 from forensics.proof.readers import readers
 from forensics.proof.transition import LeaderTransition
 from forensics.proof.written import written
@@ -66,6 +67,9 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for doubt in unflushed(timeline, cluster):
         saved = salvageable(Range(doubt.start, None), doubt.hop.term, (), timeline)
         yield _with(saved, doubt.hop, _possible(doubt, timeline), timeline)
+    for empty in emptied(timeline, cluster):
+        saved = salvageable(Range(empty.start, None), empty.hop.term, (), timeline)
+        yield _with(saved, empty.hop, _emptied(empty, timeline, cluster), timeline)
 
 
 def _lost(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
@@ -259,8 +263,9 @@ _REMOVED = {
 
 def _explain(loss: Loss, before: Term | None, count: int | None, timeline: PartitionTimeline) -> str:
     term = loss.term
-    whose = f"broker {before.leader}, leader in epoch {before.epoch}," if before is not None else "the previous leader"
     removal = loss.removals[0]
+    led = before is not None and any(r.broker == before.leader for r in loss.removals)
+    whose = f"broker {before.leader}, leader in epoch {before.epoch}," if before is not None and led else f"broker {removal.broker}"
     reach = f"{'at least ' if loss.at_least else ''}offset {removal.end}"
     gone = loss.reached - loss.range.start if count is None else count
     parts = [
@@ -456,6 +461,41 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
             f"Look for a copy of {timeline.name} or of replication-offset-checkpoint made before the restart, or for the producers' last acknowledged offsets: they would settle whether records were lost.",
         ),
         evidence=quote(*doubt.evidence),
+    )
+
+
+def _emptied(empty: Emptied, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    term, who = empty.hop.term, f"broker {empty.broker}"
+    removed = [e for e in cluster.of("log-file-refused") if e.writer == empty.broker and e.reason == "missing" and not_after(e.at, term.at)]
+    began = timeline.before(term)
+    under = (
+        f" The content of its log directory had been removed while {who} was running (found at {moment(removed[-1].at)})."
+        if removed
+        else ""
+    )
+    return Finding(
+        kind="data-loss",
+        severity="high",
+        confidence="possible",
+        brokers=(empty.broker,),
+        leader_epoch=term.epoch,
+        start=began.at if began is not None else None,
+        end=term.at,
+        offsets=(Range(empty.start, None),),
+        committed=None,
+        cause="empty-replica",
+        summary=f"{timeline.name}: all records from offset {empty.start} on are lost, if there were any: {who}, the only in-sync replica, came back with an "
+        "empty log",
+        explanation=(
+            f"Broker {empty.broker} was the only in-sync replica of {timeline.name}. At {moment(term.at)} it "
+            f"{'continued as leader after its restart' if term.restart else 'became leader'} in leader epoch {term.epoch} with an empty log.{under} All "
+            f"records that were written before are lost. The evidence does not show whether there were any, or how many."
+        ),
+        next_steps=(
+            f"Look for the old log of {timeline.name}: an unmounted disk, another directory, a snapshot or a backup of broker {empty.broker}.",
+            f"Have the producers of {timeline.name} resend the records that they wrote before {who} came back.",
+        ),
+        evidence=quote(*empty.evidence, removed[-1:]),
     )
 
 

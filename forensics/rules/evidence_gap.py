@@ -28,6 +28,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EXPORT_LIMITS
 
 CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
+UNFINISHED = "checkpoint-unfinished"
 
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -62,10 +63,10 @@ def _at_limits(cluster: Cluster) -> Iterator[tuple[str, int]]:
 
 
 def _problems(cluster: Cluster) -> list[tuple[str, list[Event]]]:
-    """Problems of reading, by source."""
+    """Problems of reading, by source. A checkpoint that a process did not finish leaves no gap: the one before it is still there."""
     by_source: dict[str, list[Event]] = {}
     for event in cluster.of("problem"):
-        if event.reason not in CORRUPT:
+        if event.reason not in CORRUPT and event.reason != UNFINISHED:
             by_source.setdefault(event.source, []).append(event)
     return sorted(by_source.items())
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import cause_of, exception, failed_starts, failures, named_node, of_fetcher, span
+from forensics.model.cluster.failed_starts import failed_starts
+from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, of_fetcher, span
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.rules.cleaner_dead import of_cleaner

@@ -2,110 +2,33 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.settings import plain_directory
+from forensics.model.cluster.failed_directories import AT_START, FailedDirectory, failed_directories
+from forensics.model.cluster.failed_starts import failed_starts
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
-from forensics.thresholds import SAME_DISK_FAILURE
-from parsers.cached import cached_property
-from parsers.kinds import Role, named, of
+from forensics.model.findings import Aggregation, Finding, Rule, counted, moment, quote
 
-_AT_START = of(role=Role.MARKER) | named("log-dir-offline")
 DISK = ("full", "read-only", "io")
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    groups: dict[int | None, list[Event]] = defaultdict(list)
-    for event in cluster.of("log-dir-offline"):
-        groups[event.broker if event.broker is not None else event.writer].append(event)
-    for broker, events in sorted(groups.items(), key=lambda g: str(g[0])):
-        halts = [e.at for e in cluster.of("fatal-error") if e.writer == broker and e.reason == "log-dir" and e.at is not None]
-        for failure in _failures(broker, events, halts):
-            for directory, lines in _by_directory([e for e in failure if e.writer == broker] or failure):
-                yield _finding(_Failure(broker, directory, lines, cluster))
+    in_vain = {id(e) for attempts in failed_starts(cluster).values() for a in attempts for e in a.errors}
+    for failure in failed_directories(cluster):
+        if failure.lines[0].reason != AT_START or id(failure.halted) not in in_vain:
+            yield _finding(failure)
 
 
-def _by_directory(events: Sequence[Event]) -> list[tuple[str | None, list[Event]]]:
-    lines: dict[str | None, list[Event]] = defaultdict(list)
-    for event in events:
-        lines[event.directory].append(event)
-    return sorted(lines.items(), key=lambda group: str(group[0]))
-
-
-def _failures(broker: int | None, events: Sequence[Event], halts: Sequence[datetime]) -> Iterator[list[Event]]:
-    """Lines grouped by failure: a directory may fail again, months later or seconds after it halted the broker."""
-    current: list[Event] = []
-    for event in events:
-        first = current[0].at if current else None
-        if first is not None and event.at is not None:
-            again = event.writer == broker and any(first <= halt < event.at for halt in halts)
-            if again or event.at - first > SAME_DISK_FAILURE:
-                yield current
-                current = []
-        current.append(event)
-    if current:
-        yield current
-
-
-@dataclass
-class _Failure:
-    broker: int | None
-    directory: str | None
-    lines: Sequence[Event]
-    cluster: Cluster
-
-    @property
-    def at(self) -> datetime | None:
-        return self.lines[0].at
-
-    def near(self, kind: str) -> list[Event]:
-        if self.at is None:
-            return []
-        lines = (e for e in self.cluster.of(kind) if e.writer == self.broker and e.at is not None)
-        return [e for e in lines if e.at is not None and abs(e.at - self.at) <= SAME_DISK_FAILURE]
-
-    def refused(self) -> Event | None:
-        """The exception that caused the failure: the last one before it about this directory."""
-        lines = [e for e in self.near("log-file-refused") if e.value is None or e.value.startswith(self.directory or "")]
-        before = [e for e in lines if e.at is not None and self.at is not None and e.at <= self.at]
-        return before[-1] if before else next(iter(lines), None)
-
-    def halted(self) -> Event | None:
-        lines = (e for e in self.near("fatal-error") if e.reason == "log-dir")
-        return next((e for e in lines if e.at is not None and self.at is not None and e.at >= self.at), None)
-
-    def returned(self) -> Event | None:
-        """The start at which the directory worked again: the broker looked there for the marker of a clean shutdown."""
-        if self.at is None or self.directory is None or self.broker is None:
-            return None
-        own = plain_directory(self.directory)
-        of_directory = [e for e in self.cluster.of(*_AT_START) if e.writer == self.broker and plain_directory(e.directory or "") == own]
-        failed_at = [e.at for e in of_directory if e.event == "log-dir-offline" and e.at is not None]
-        for e in of_directory:
-            after = e.event != "log-dir-offline" and e.at is not None and e.at > self.at
-            if after and not any(timedelta(0) <= at - e.at <= SAME_DISK_FAILURE for at in failed_at):  # type: ignore[operator]
-                return e
-        return None
-
-    @cached_property
-    def set(self) -> tuple[str, ...]:
-        """The log directories in the broker's settings; empty if unknown."""
-        return self.cluster.log_dirs(self.broker, self.at) if self.broker is not None else ()
-
-
-def _finding(failure: _Failure) -> Finding:
+def _finding(failure: FailedDirectory) -> Finding:
     broker, at = failure.broker, failure.at
     where = failure.directory or "a log directory"
-    refused, halted = failure.refused(), failure.halted()
+    refused, halted, back = failure.refused, failure.halted, failure.returned
     cause = refused.reason if refused is not None else None
-    alone = halted is not None or len(failure.set) == 1
-    back = failure.cluster.next_of(broker, at, "broker-started") if alone and broker is not None else failure.returned()
+    what = "was removed under the running broker" if cause == "missing" else "went offline"
+    if failure.lines[0].reason == AT_START:
+        what = "could not be used when the broker started"
     return Finding(
         kind="log-dir-failure",
         severity="high",
@@ -114,13 +37,17 @@ def _finding(failure: _Failure) -> Finding:
         start=at,
         end=back.at if back is not None else None,
         cause=cause,
-        summary=f"broker {broker}: log directory {where} "
-        + ("was removed under the running broker" if cause == "missing" else "went offline")
-        + (", and the broker halted" if alone else ""),
-        explanation=f"At {moment(at)} broker {broker} took {where} offline{_why(refused)}. {_went_on(failure, halted, back)} {_records(cause, alone)}",
+        summary=f"broker {broker}: log directory {where} {what}"
+        + (", and the broker halted" if failure.alone else "")
+        + (f"; in use again at {moment(back.at)}" if back is not None else ""),
+        explanation=f"At {moment(at)} broker {broker} {_took_offline(failure, where)}{_why(refused)}. {_went_on(failure, halted, back)} {_records(cause, failure.alone)}",
         next_steps=_next_steps(cause),
         evidence=quote(refused, failure.lines, halted, back),
     )
+
+
+def _took_offline(failure: FailedDirectory, where: str) -> str:
+    return f"started without {where}" if failure.lines[0].reason == AT_START else f"took {where} offline"
 
 
 def _why(refused: Event | None) -> str:
@@ -151,18 +78,22 @@ def _change(value: str | None) -> str:
     return f"a change of {value}" if value else "a change of a file"
 
 
-def _went_on(failure: _Failure, halted: Event | None, back: Event | None) -> str:
-    if halted is None and len(failure.set) != 1:
+def _went_on(failure: FailedDirectory, halted: Event | None, back: Event | None) -> str:
+    again = failure.again
+    still = f" It still failed at {counted(len(again), 'start')}, the last one at {moment(again[-1].at)}." if again else ""
+    if not failure.alone:
         goes_on = (
             "the broker continues with its other directories"
-            if failure.set
+            if failure.configured
             else "with other directories a broker continues, without any it halts"
         )
-        again = f" The directory worked again at the start of {moment(back.at)}." if back is not None else ""
-        return f"Its replicas there stopped immediately; {goes_on} (KIP-112).{again}"
+        used = f" The directory was in use again when the broker was up at {moment(back.at)}." if back is not None else ""
+        return f"Its replicas there are offline; {goes_on} (KIP-112).{still}{used}"
     ended = f"No other log directory was left, so the broker halted at {moment((halted or failure.lines[-1]).at)}, without a shutdown"
     return (
-        f"{ended}; it had restarted by {moment(back.at)}." if back is not None else f"{ended}. No later start of the broker is in evidence."
+        f"{ended}.{still} Broker {failure.broker} was up again at {moment(back.at)}."
+        if back is not None
+        else f"{ended}.{still} No later successful start of the broker is in evidence."
     )
 
 

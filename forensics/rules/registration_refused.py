@@ -11,7 +11,8 @@ from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, failed_starts, failures, named_node, span
+from forensics.model.cluster.failed_starts import failed_starts
+from forensics.model.cluster.process_errors import capital, failures, named_node, span
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes

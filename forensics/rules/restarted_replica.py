@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import SHOWN, Episode, ReplicaAbsence, episodes, outs
 from forensics.model.findings import Aggregation, Finding, Rule, counted, moment, some
 from forensics.model.partition.absences import ABSENCES, CRASHED, RESTARTED
+from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.rows import Rows
 
 
 def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
-    back = (o for o in outs(partitions, RESTARTED, CRASHED) if o.back is not None)
+    made: dict[tuple[str, int], list[datetime]] = defaultdict(list)
+    for name, row in emptied_logs(partitions):
+        made[name, row["broker"]].append(row["at"])
+    back = (o for o in outs(partitions, RESTARTED, CRASHED) if o.back is not None and not _emptied(o, made))
     for episode in episodes(back, _life):
         yield _finding(episode)
+
+
+def _emptied(o: ReplicaAbsence, made: Mapping[tuple[str, int], Sequence[datetime]]) -> bool:
+    """Whether the log was created again in this time: log-dir-emptied reports that."""
+    return any((o.start or datetime.min) <= at <= (o.end or datetime.max) for at in made.get((o.name, o.broker), ()))
 
 
 def _life(o: ReplicaAbsence) -> tuple[object, ...]:
@@ -83,6 +93,6 @@ RULE = Rule(
     benign=("A clean restart is maintenance; after a crash this finding only reports the catch-up, and broker-crash reports the crash.",),
     references=("KIP-16",),
     cluster=detect,
-    facts=(ABSENCES,),
+    facts=(ABSENCES, EMPTIED),
     many=Aggregation(),
 )

@@ -1,70 +1,164 @@
 """start-failed: a broker or controller ended while it was starting, with the cause that its errors name.
 
-Here: attempts to start. Not here: errors of a process that was up (fatal_error), and data of another cluster (cluster_id_mismatch).
+Here: attempts to start, and what they did to partitions. Not here: errors of a process that was up (fatal_error), and how the id of another
+cluster came to be on a disk (cluster_id_mismatch).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import Cause, FailedStart, cause_of, exception, failed_starts, named_node
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, counted, moment, period, quote
+from forensics.model.cluster.failed_starts import LOCKED, FailedStart, failed_starts, up_again
+from forensics.model.cluster.process_errors import Cause, cause_of, exception, named_node, narrowed
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Finding, Place, Rule, Urgency, counted, moment, period, quote, some
+from forensics.model.partition.absences import ABSENCES
+from forensics.model.partition.leaderless import OFFLINE
+
+Name = tuple[str, int]
+"""Topic and partition."""
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node, attempts in sorted(failed_starts(cluster).items(), key=str):
-        for cause, same in _by_cause(attempts):
-            yield _finding(node, cause, same, cluster)
+        causes = {id(a): _cause(a, node, cluster) for a in attempts}
+        for (cause, second), same in groupby(attempts, key=lambda a: (causes[id(a)], a.second)):
+            if second:
+                yield _second_process(node, list(same), cluster)
+            else:
+                yield from _between_starts(node, cause, list(same), cluster, partitions)
 
 
-def _by_cause(attempts: Sequence[FailedStart]) -> Iterator[tuple[Cause | None, list[FailedStart]]]:
-    """Consecutive attempts with one cause."""
-    current: list[FailedStart] = []
-    cause: Cause | None = None
-    for attempt in attempts:
-        now = cause_of(attempt.errors, starting=True)
-        if current and now != cause:
-            yield cause, current
-            current = []
-        cause = now
-        current.append(attempt)
-    if current:
-        yield cause, current
+def _between_starts(
+    node: int | None, cause: Cause | None, same: Sequence[FailedStart], cluster: Cluster, partitions: Sequence[Mapping[str, Any]]
+) -> Iterator[Finding]:
+    """Attempts with one cause; those before a successful start and those after it are two findings."""
+    for back, attempts in groupby(same, key=lambda a: up_again(node, a.end, cluster) if node is not None else None):
+        yield _finding(node, cause, list(attempts), back, cluster, partitions)
 
 
-def _finding(node: int | None, cause: Cause | None, attempts: Sequence[FailedStart], cluster: Cluster) -> Finding:
-    first, last = attempts[0].errors[0], attempts[-1].errors[-1]
-    who, times = named_node(node, cluster), counted(len(attempts), "time")
-    thrown = exception([e for a in attempts for e in a.errors])
-    again = cluster.next_of(node, last.at, "broker-starting") if node is not None else None
-    back = cluster.next_of(node, again.at, "broker-started") if node is not None and again is not None else None
+def _cause(attempt: FailedStart, node: int | None, cluster: Cluster) -> Cause | None:
+    cause = cause_of(attempt.errors, starting=True)
+    return narrowed(cause, node, attempt.end, cluster) if cause is not None else None
+
+
+def _finding(
+    node: int | None,
+    cause: Cause | None,
+    attempts: Sequence[FailedStart],
+    back: Event | None,
+    cluster: Cluster,
+    partitions: Sequence[Mapping[str, Any]],
+) -> Finding:
+    first, last = attempts[0], attempts[-1]
+    who, times = named_node(node, cluster), counted(len(attempts), "time") if len(attempts) > 1 else "once"
+    named = f"{who[0].upper()}{who[1:]}"
+    errors = [e for a in attempts for e in a.errors]
+    thrown = exception(e for e in errors if cause is None or cause.found.search(e.key or ""))
     why = f", because {cause.words}" if cause is not None else ""
+    end = back.at if back is not None else None
+    missing, leaderless = _affected(node, first.at, end, partitions)
+    affected = f"; {counted(len({*missing, *leaderless}))} affected" if missing or leaderless else ""
     return Finding(
         kind="start-failed",
         severity="high",
         confidence="certain",
         brokers=(node,) if node is not None else (),
         start=first.at,
-        end=back.at if back is not None else None,
+        end=end,
         cause=cause.name if cause is not None else None,
-        summary=f"{who} failed to start{f' ({times})' if len(attempts) > 1 else ''}{why}"
-        + (f"; {who} was up at {moment(back.at)}" if back else ""),
-        explanation=(
-            f"{who[0].upper()}{who[1:]} failed to start {times}, from {period(first.at, last.at)}{why}."
-            + (f" The error is: {thrown}." if thrown else "")
-            + (
-                f" {who[0].upper()}{who[1:]} started successfully at {moment(back.at)}."
-                if back
-                else " No later successful start is in evidence."
+        places=tuple(
+            Place(topic, n, None, first.at, end, (), None, (node,)) for topic, n in sorted({*missing, *leaderless}) if node is not None
+        ),
+        summary=f"{who} failed to start{f' {times}' if len(attempts) > 1 else ''}{why}"
+        + (f"; up at {moment(back.at)}" if back is not None else "; not up since" if node is not None else "")
+        + affected,
+        explanation=" ".join(
+            (
+                f"{named} failed to start {times}, from {period(first.at, last.end)}{why}.",
+                *([f"The error is: {thrown}."] if thrown else []),
+                *_outcome(node, named, back),
+                *(_effects(who, missing, leaderless) if node is not None else ()),
             )
         ),
         next_steps=cause.next_steps
         if cause is not None
-        else (f"Read the exception and its causes in server.log of {who} at {moment(first.at)}.",),
-        evidence=quote([e for a in attempts[:2] for e in a.errors][:5], attempts[-1].errors[-1:], back),
+        else (f"Read the exception and its causes in server.log of {who} at {moment(first.errors[0].at)}.",),
+        evidence=quote([e for a in attempts[:2] for e in a.errors[:3]], last.errors[-1:], back),
     )
+
+
+def _outcome(node: int | None, named: str, back: Event | None) -> Iterator[str]:
+    if back is not None:
+        yield f"{named} was up at {moment(back.at)}."
+    elif node is not None:
+        yield "No later successful start is in evidence."
+    else:
+        yield "The evidence does not show which broker it was, so whether it was up later is unknown."
+
+
+def _affected(
+    node: int | None, since: datetime | None, until: datetime | None, partitions: Sequence[Mapping[str, Any]]
+) -> tuple[list[Name], list[Name]]:
+    """Partitions whose ISR lacked the broker between the first attempt and its return, and those that had no leader meanwhile."""
+    if node is None or since is None:
+        return [], []
+    missing: list[Name] = []
+    leaderless: list[Name] = []
+    for p in partitions:
+        name = (p["topic"], p["partition"])
+        if any(a["broker"] == node and _overlaps(a, since, until) for a in p["absences"] or ()):
+            missing.append(name)
+        if node in (p["isr"] or p["replicas"] or ()) and any(_overlaps(w, since, until) for w in p["offline"] or ()):
+            leaderless.append(name)
+    return missing, leaderless
+
+
+def _overlaps(span: Mapping[str, Any], since: datetime, until: datetime | None) -> bool:
+    begun = span["start"] is None or until is None or span["start"] < until
+    return begun and (span["end"] is None or span["end"] > since)
+
+
+def _effects(who: str, missing: Sequence[Name], leaderless: Sequence[Name]) -> Iterator[str]:
+    if missing:
+        yield f"Meanwhile {who} was missing from the ISR of {_named(missing)}."
+    if leaderless:
+        yield f"Meanwhile {_named(leaderless)} had no leader."
+    if not missing and not leaderless:
+        yield "The evidence shows no partition that was affected."
+
+
+def _named(partitions: Sequence[Name]) -> str:
+    return some([f"{topic}-{partition}" for topic, partition in partitions])
+
+
+def _second_process(node: int | None, attempts: Sequence[FailedStart], cluster: Cluster) -> Finding:
+    first, last = attempts[0], attempts[-1]
+    who = named_node(node, cluster)
+    cause, locked = cause_of(first.errors, starting=True), any(e.reason == LOCKED for e in first.errors)
+    return Finding(
+        kind="start-failed",
+        severity="low",
+        confidence="certain",
+        brokers=(node,) if node is not None else (),
+        start=first.at,
+        end=last.end,
+        cause=cause.name if cause is not None else None,
+        summary=f"a second process of {who} ended while it was starting ({counted(len(attempts), 'time')}), because {who} was running",
+        explanation=(
+            f"From {period(first.at, last.end)} a second process of {who} was started and ended: it could not lock a log directory that the first "
+            "process was using. The first process kept running." + (_OF_METADATA if locked and cluster.mode == "kraft" else "")
+        ),
+        next_steps=(f"Find out what started {who} twice: a supervisor with a wrong process id, or a command in a shell.",),
+        evidence=quote([e for a in attempts[:2] for e in a.errors[:3]], last.errors[-1:]),
+    )
+
+
+_OF_METADATA = " A KRaft process opens the metadata log before it finds the log directories locked (SharedServer, LogManager): it may have damaged that log."
 
 
 RULE = Rule(
@@ -73,8 +167,10 @@ RULE = Rule(
     level="high",
     urgency=Urgency.UNAVAILABLE,
     meaning="A broker or controller ended while it was starting; the cause is the one that its errors name.",
-    benign=("A second process that finds the log directories in use ends, and the first one continues.",),
+    benign=("A second process that finds the log directories in use ends, and the first one continues: low.",),
+    references=("KIP-78", "KIP-631"),
     cluster=detect,
+    facts=(ABSENCES, OFFLINE),
     many=Aggregation(key=lambda f: f.brokers),
     root="failed to start",
 )

@@ -23,16 +23,20 @@ from forensics.views.losses import UNSETTLED as UNCLEAR
 from forensics.views.scope import Partitions, Scope
 
 FOUND, EXCLUDED, UNSETTLED, BROKEN = "found", "excluded", "unknown", "broken"
+ENDED = "ended-cluster-verdict"
+"""The kind of findings that are verdicts on partitions of earlier clusters."""
 SAID = 3
 """Present failures that the headline lists."""
 
 
 def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
-    """'found', 'excluded' (each partition is proven intact, or only tails were cut) or 'unknown'."""
+    """'found', 'excluded' (each partition is proven intact, or only tails were cut) or 'unknown'. Partitions of earlier clusters count, too:
+    a topic of the same name does not bring their records back."""
     verdicts = {p["verdict"] for p in states}
-    if LOST in verdicts or any(f.kind == "data-loss" and f.committed and f.confidence != "possible" for f in findings):
+    ended = {f.cause for f in findings if f.kind == ENDED}
+    if LOST in verdicts | ended or any(f.kind == "data-loss" and f.committed and f.confidence != "possible" for f in findings):
         return FOUND
-    doubted = any(f.kind == "data-loss" and f.committed is not False for f in findings)
+    doubted = UNKNOWN in ended or any(f.kind == "data-loss" and f.committed is not False for f in findings)
     return EXCLUDED if verdicts and verdicts <= {INTACT, TAIL_CUT} and not doubted else UNSETTLED
 
 
@@ -97,12 +101,13 @@ def _sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
     now = list(failures(findings))
     lines = [
         *_lost(ranges),
+        *_lost_before(findings, ranges),
         *([f"Now: {'; '.join(now[:SAID])}."] if now else []),
         *stopped(findings),
         *_missing(findings, states),
         *_cut(ranges),
         *_unknown(findings, states),
-        *_whole(states),
+        *_whole(findings, states),
         *([] if states else ["Unknown whether data was lost: the evidence contains no partition."]),
     ]
     if unclean := sum(p.times for f in findings if f.kind == "unclean-election" and f.confidence != "possible" for p in places(f)):
@@ -130,6 +135,13 @@ def _lost(ranges: Sequence[LostRange]) -> list[str]:
     return lines
 
 
+def _lost_before(findings: Sequence[Finding], ranges: Sequence[LostRange]) -> list[str]:
+    """Losses in earlier clusters of which no evidence shows how far they went."""
+    known = {(r.finding.cluster, *name) for r in ranges if r.kind == GONE and r.finding.committed for name in hit([r.finding])}
+    lost = {(f.cluster, *name) for f in findings if f.kind == ENDED and f.cause == LOST for name in hit([f])} - known
+    return [f"DATA WAS LOST in {counted(len(lost))} of earlier clusters: how many records is unknown."] if lost else []
+
+
 def _cut(ranges: Sequence[LostRange]) -> list[str]:
     lines = []
     for possible, perhaps in ((False, ""), (True, "; possibly none are")):
@@ -146,6 +158,7 @@ def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
     unknown = [p for p in states if p["verdict"] == UNKNOWN]
     known = {(p["topic"], p["partition"]) for p in states}
     doubtful = [f for f in findings if f.kind == "data-loss" and f.confidence == "possible" and f.committed is not False]
+    doubtful += [f for f in findings if f.kind == ENDED and f.cause == UNKNOWN]
     ended = {(f.cluster, *name) for f in doubtful if f.cluster for name in hit([f])}
     elsewhere = len(ended) + len(hit(f for f in doubtful if not f.cluster) - known)
     lines = []
@@ -160,12 +173,16 @@ def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
     return lines
 
 
-def _whole(states: Partitions) -> list[str]:
+def _whole(findings: Sequence[Finding], states: Partitions) -> list[str]:
     by_verdict = counts(states)
+    elsewhere = loss_of(findings, states) != EXCLUDED
     intact = by_verdict[INTACT] + by_verdict[TAIL_CUT]
     if not intact:
         return []
-    if intact == len(states):
+    if intact == len(states) and elsewhere:
+        all_of_them = f"all {intact:,} partitions that exist now are" if intact > 1 else "the partition that exists now is"
+        lines = [f"{all_of_them} proven to have lost no committed record."]
+    elif intact == len(states):
         all_of_them = f"all {intact:,} partitions" if intact > 1 else "the partition"
         proven = (
             f"this is proven for {all_of_them}" if by_verdict[TAIL_CUT] else f"{all_of_them} {'are' if intact > 1 else 'is'} proven intact"

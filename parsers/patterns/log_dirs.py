@@ -27,6 +27,8 @@ _CLEANER = (
 )
 _REPLICATION = ("org.apache.kafka.controller.ReplicationControlManager",)
 _DIRECTORY_ID = regex.compile(r"[\w-]{22}")
+_AT_START = r"Error while loading log dir |Failed to create or validate data directory |Disk error while locking directory "
+"""Errors of a start."""
 _LOG_FILE = r"(?P<value>.*?[/\\](?:[^/\\]*-checkpoint|meta\.properties|[^/\\]+-\d+)\b.*?)"
 """A file of a log directory, or two with ' -> ' between."""
 _REFUSALS = (
@@ -60,9 +62,9 @@ PATTERNS: tuple[Pattern, ...] = (
         name="log-dir-error",
         event="log-dir-error",
         literal="LogDirFailureChannel)",
-        regex=rf"(?P<value>Error while \w+(?: to)? checkpoint file) {WITHIN}{NAME}"
+        regex=rf"(?!{_AT_START})(?P<value>Error while \w+(?: to)? checkpoint file) {WITHIN}{NAME}"
         rf"|(?P<value>.*?) {TP} (?:in|to) (?:log )?dir(?:ectory)? (?P<directory>.*?)(?: with offset \d+.*)?"
-        r"|(?P<value>(?:Error|Exception|Disk error|Failed).*?(?: in| to| validate)? (?:log dir|dir|data directory|directory))"
+        rf"|(?!{_AT_START})(?P<value>(?:Error|Exception|Disk error|Failed).*?(?: in| to)? (?:log dir|dir|directory))"
         r" (?P<directory>.*?)(?:: .*)?",
         versions=("1.0", "4.3"),
         loggers=_CHANNEL,
@@ -97,11 +99,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 {"directory": "/data/k"},
                 "source: 2.8 LogManager",
             ),
-            Sample(
-                "[2024-05-01 12:00:00,123] ERROR Failed to create or validate data directory /data/k (kafka.server.LogDirFailureChannel)",
-                {"directory": "/data/k"},
-                "source: 2.8 LogManager",
-            ),
         ),
         note="The text names the failed action; the exception after the line is the cause.",
     ),
@@ -121,36 +118,53 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
-        name="log-dir-unloadable",
-        event="log-dir-error",
-        literal="Error while loading log dir ",
+        name="log-dir-unusable",
+        event="log-dir-offline",
+        literal="ing log dir ",
         regex=r"Error while loading log dir (?P<directory>.*)",
         versions=("1.0", "4.3"),
-        loggers=_LOG_MANAGER,
+        loggers=_LOG_MANAGER + _CHANNEL,
+        fixed={"reason": "start"},
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] ERROR Error while loading log dir /data/k (kafka.log.LogManager)",
-                {"directory": "/data/k"},
+                {"directory": "/data/k", "reason": "start"},
+                "source: 2.8 LogManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Error while loading log dir /data/k (kafka.server.LogDirFailureChannel)",
+                {"directory": "/data/k", "reason": "start"},
                 "source: 2.8 LogManager",
             ),
         ),
-        note="LogDirFailureChannel prints the same again.",
+        note="The broker starts without the directory: no line says that it stops serving its replicas.",
     ),
     Pattern(
         name="log-dir-invalid",
-        event="log-dir-error",
-        literal="Failed to create or validate data directory ",
-        regex=r"Failed to create or validate data directory (?P<directory>.*?)(?:\.getAbsolutePath)?",
+        event="log-dir-offline",
+        literal=" directory ",
+        regex=r"(?:Failed to create or validate data|Disk error while locking) directory (?P<directory>.*?)(?:\.getAbsolutePath)?",
         versions=("1.0", "4.3"),
-        loggers=_LOG_MANAGER,
+        loggers=_LOG_MANAGER + _CHANNEL,
+        fixed={"reason": "start"},
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] ERROR Failed to create or validate data directory /data/k.getAbsolutePath (kafka.log.LogManager)",
-                {"directory": "/data/k"},
+                {"directory": "/data/k", "reason": "start"},
                 "source: 1.0 LogManager",
             ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Failed to create or validate data directory /data/k (kafka.server.LogDirFailureChannel)",
+                {"directory": "/data/k", "reason": "start"},
+                "source: 2.8 LogManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Disk error while locking directory /data/k (kafka.server.LogDirFailureChannel)",
+                {"directory": "/data/k", "reason": "start"},
+                "source: 2.8 LogManager",
+            ),
         ),
-        note="1.0 prints the name of a method instead of its result.",
+        note="As above. 1.0 prints the name of a method instead of its result.",
     ),
     Pattern(
         name="log-dir-offsets-unwritable",

@@ -58,6 +58,7 @@ NOT_IN_TABLE_AS_PRINTED = {
     "kraft-activation": "ActivationRecordsGenerator puts the text together",
     "leader-and-isr-failed": "the statement prints a variable; the text is put together before (0.8.0 to 0.11.0)",
     "log-dir-error": "the text is an argument of LogDirFailureChannel.maybeAddOfflineLogDir, which prints it",
+    "log-dir-invalid": "as log-dir-error",
     "process-fatal-unnamed": "the exception is printed without a text",
 }
 """Why samples of these patterns match no row of templates.tsv."""

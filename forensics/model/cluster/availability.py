@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import Generic, TypeVar
 
 from forensics.model.events import Event
@@ -42,10 +42,13 @@ class BrokerRun:
     end: Event | None = None
     """The event that closed the run: the end of a clean stop, or the start that follows a crash."""
     outcome: str = "running"
-    """'running', 'stopped' (cleanly), 'crashed' (the next start found no clean stop, or the process halted), 'failed' (gave up while
+    """'running', 'stopped' (cleanly), 'crashed' (the next start found no clean stop, or the process halted), 'failed' (ended while it was
     starting)."""
+    up: Event | None = None
+    """The first line that it was up; a start that fails may print it, too."""
     halted: Event | None = None
-    """Its own last event before it halted because of its disks, without a shutdown; `end` is the start that follows, if there is one."""
+    """Its own last event before it halted because of its disks or a fatal fault, without a shutdown; `end` is the start that follows, if there
+    is one."""
     signal: Event | None = None
     """The signal to end that it received."""
     stopping: Event | None = None
@@ -160,6 +163,8 @@ class _RunReader:
         """'announced': a line before "Starting broker" shows the start; 'starting'; 'up'; 'given up': the start failed."""
         self.announced: Event | None = None
         """The first line of a process that has not said yet that it starts a broker or controller."""
+        self.first_after: Event | None = None
+        """The first line of a process after the current run, even if that process ended before it said what it starts."""
         self.second_exits_by: datetime | None = None
         """Latest time of the last line of a second process that found the log directories locked or its broker id taken."""
 
@@ -176,25 +181,42 @@ class _RunReader:
     # Each reader returns whether the line may be the last line of the current run.
 
     def _fatal_error(self, event: Event) -> bool:
-        if event.reason == "locked" or (self.phase != "up" and _ID_TAKEN.search(event.key or "") and not self._has_logs_of_previous()):
+        if event.reason == "locked" and self.second_exits_by is not None and event.at is not None and event.at <= self.second_exits_by:
+            return False  # its last error repeats the exception
+        if event.reason == "locked" or (self.phase != "up" and ID_TAKEN.search(event.key or "") and not self._has_logs_of_previous()):
             if self.runs and self.phase != "up":
                 self.current = _without_the_last(self.runs)
-            self.announced = None
+            self.announced = self.first_after = None
             self.phase, self.second_exits_by = "up", event.at + GIVING_UP if event.at is not None else None
             return False
-        if event.reason in _HALTING:
-            run = self._run()
-            run.outcome, run.end, run.halted, run.last_seen = "crashed", event, event, event
-            run.evidence.append(event)
-        elif self.phase in ("starting", "announced"):
+        if self.announced is not None and event.reason in ENDS_PROCESS | HALTING:
+            self.announced = None  # this process ended before it said what it starts
+        elif event.reason in HALTING | {"fatal"} and self.phase not in _STARTING:
+            if not self._of_second_process(event):
+                run = self._run()
+                run.outcome, run.end, run.halted, run.last_seen = "crashed", event, event, event
+                run.evidence.append(event)
+        elif self._of_second_process(event):
+            self.second_exits_by = event.at if event.pattern == LAST_ERROR else self.second_exits_by
+            return False
+        elif self._ends_start(event):
             self.phase = "given up"
+            run = self._run()
+            run.outcome, run.end, run.up = "failed", event, None
         return True
+
+    def _ends_start(self, event: Event) -> bool:
+        """Whether a process ended while it was starting. KRaft brokers print that they have started before they print why they have not
+        (BrokerServer#startup)."""
+        if event.reason not in ENDS_PROCESS | HALTING:
+            return False
+        return self.phase in _STARTING or (self.phase == "up" and (event.value or "").endswith("startup"))
 
     def _last_line(self, event: Event) -> bool:
         return not self._of_second_process(event)
 
     def _process_starting(self, event: Event) -> bool:
-        self.announced = self.announced or event
+        self.announced, self.first_after = event, self.first_after or event
         return False
 
     def _starting(self, event: Event) -> bool:
@@ -252,7 +274,9 @@ class _RunReader:
         return True
 
     def _started(self, event: Event) -> bool:
-        self._up(event)
+        run = self._up(event)
+        if self.phase == "up":
+            run.up = run.up or event
         return True
 
     def _marker(self, event: Event) -> bool:
@@ -268,6 +292,14 @@ class _RunReader:
             run.evidence.append(event)
         return True
 
+    def _refused(self, event: Event) -> bool:
+        """The data of the node are those of another cluster or node: the process ends, or with KRaft tries again until it is killed."""
+        if event.key is None and self.phase in (*_STARTING, "given up") and self.announced is None and not self._of_second_process(event):
+            self.phase = "given up"
+            run = self._run()
+            run.outcome, run.end, run.up = "failed", event, None
+        return True
+
     def _of_second_process(self, event: Event) -> bool:
         """Whether the line is from a second process that ends because the log directories are locked or its broker id is taken."""
         if self.second_exits_by is None or event.at is None or event.at >= self.second_exits_by:
@@ -277,14 +309,14 @@ class _RunReader:
         return True
 
     def _begin(self, event: Event, phase: str) -> None:
-        """Begins a run; if the previous one has no stop, it crashed."""
-        before = self.current
+        """Begins a run with the first line of its process; if the previous run has no stop, it crashed."""
+        before, begin = self.current, self.announced or event
         if before is not None and (before.halted is not None or (before.outcome == "running" and _alive(before))):
-            before.outcome, before.end = "crashed", event
-            before.followed = self.announced or event
-            before.evidence.append(event)
-        self.phase, self.announced = phase, None
-        self.current = BrokerRun(self.node, begin=event, evidence=[event])
+            before.outcome, before.end = "crashed", begin
+            before.followed = self.first_after or begin
+            before.evidence.append(begin)
+        self.phase, self.announced, self.first_after = phase, None, None
+        self.current = BrokerRun(self.node, begin=begin, evidence=[event])
         self.runs.append(self.current)
 
     def _run(self) -> BrokerRun:
@@ -307,11 +339,17 @@ class _RunReader:
         return len(self.runs) > 1 and bool(self.runs[-2].directories & self.runs[-1].directories)
 
 
-_HALTING = frozenset({"log-dir", "disk"})
-"""Kafka calls Runtime.halt for these: no shutdown hook runs, nothing more is printed."""
+HALTING = frozenset({"log-dir", "disk"})
+"""Reasons of errors for which Kafka calls Runtime.halt: no shutdown hook runs, nothing more is printed. A fatal fault does so, too, unless
+lines of a shutdown follow (ProcessTerminatingFaultHandler)."""
+LAST_ERROR = "process-exiting"
+"""The pattern of the last error of a process: main() prints it."""
+ENDS_PROCESS = frozenset({"process", "fatal"})
+"""Reasons of errors that end the process, not only a thread."""
+_STARTING = ("starting", "announced")
 
 
-_ID_TAKEN = re.compile(r"NodeExists|A broker is already registered")
+ID_TAKEN = re.compile(r"NodeExists|A broker is already registered")
 """The exception of a broker whose id is registered in ZooKeeper: by a running process, or by an old session that has not expired."""
 GIVING_UP = timedelta(minutes=1)
 """A process that could not start ends within this time."""
@@ -331,6 +369,8 @@ _READERS: Mapping[str, Callable[[_RunReader, Event], bool]] = {
     "process-stopped": _RunReader._process_stopped,
     "clean-shutdown-file": _RunReader._logs_closed,
     "fatal-error": _RunReader._fatal_error,
+    "cluster-id-mismatch": _RunReader._refused,
+    "broker-id-mismatch": _RunReader._refused,
 }
 
 
@@ -360,11 +400,14 @@ def _alive(life: BrokerRun) -> bool:
 
 def _settle_by_marker(found: list[BrokerRun], current: BrokerRun, marker: Event) -> None:
     current.evidence.append(marker)
-    before = found[-2] if len(found) > 1 else None
+    tried = list(takewhile(lambda run: run.outcome == "failed", reversed(found[:-1])))
+    before = next(iter(found[-2 - len(tried) : -1 - len(tried)]), None)
     if marker.directory is not None:
         current.directories.add(marker.directory)
         if before is not None and before.directories and marker.directory not in before.directories:
             return  # it was not a directory of the run before
+    if any(marker.directory in (None, *run.directories) for run in tried if run.directories):
+        return  # a failed start marks the logs that it was about to load as closed cleanly
     if marker.event == "clean-start" and before is not None and before.outcome == "crashed":
         before.outcome, before.end = "stopped", marker
     elif before is not None and before.outcome == "crashed" and shows_unclean_stop(marker):
@@ -410,6 +453,12 @@ class Outage:
         latest = self.noticed.at + (CLOCK_TOLERANCE if self.life is None or self.noticed.writer != self.life.node else timedelta(0))
         return latest if self.since is None else max(latest, self.since)
 
+    @property
+    def followed(self) -> datetime | None:
+        """When the next process began, even if its start failed: from then on, lines are not of the process that ended."""
+        after = self.life.followed if self.life is not None else None
+        return after.at if after is not None else self.until
+
     def covers(self, at: datetime, slack: timedelta = SLACK) -> bool:
         early = min(slack, CLOCK_TOLERANCE) if self.how == CONTROLLED else slack  # leaders do not move before the stop begins
         return (self.since is None or at >= self.since - early) and (self.known is None or at <= self.known + slack)
@@ -427,9 +476,10 @@ class Availability:
         """`last_lines`: times of its own last line in each of its logs, ascending."""
         self.broker, self.lives = broker, lives
         self._said, self._last_lines, self._last_line = said, last_lines, last_lines[-1] if last_lines else None
-        self._lived = by_time(lives)
-        self._begun = sorted(life.begin_at for life in lives if life.begin_at is not None)
-        self.unbegun = len(self._begun) < len(lives)
+        ran = [life for life in lives if life.outcome != "failed"]
+        self._lived = by_time(ran)
+        self._begun = sorted(life.begin_at for life in ran if life.begin_at is not None)
+        self.unbegun = len(self._begun) < len(ran)
         """Whether some run has no beginning in the evidence."""
         own = [a for index, life in enumerate(lives) if (a := self._of_life(index, life)) is not None]
         missed = self._missed()
@@ -498,8 +548,12 @@ class Availability:
         return self._lived.within(since, until)
 
     def begun(self, after: datetime, until: datetime) -> list[datetime]:
-        """The process starts in a time span."""
+        """The process starts in a time span, without those that failed."""
         return self._begun[bisect_left(self._begun, after) : bisect_right(self._begun, until)]
+
+    def run_after(self, at: datetime | None) -> BrokerRun | None:
+        """The first process that began after a time and whose start did not fail."""
+        return next((life for life in self._lived.all if at is not None and life.begin_at is not None and life.begin_at > at), None)
 
     def moved(self, after: datetime, until: datetime) -> bool:
         """Whether the broker left or returned in a time span."""

@@ -141,7 +141,7 @@ def _of_runs(node: Node, cluster: Cluster, availability: Availability, unmissed:
             yield starting
         if run.outcome != "failed":
             yield from _up_and_stopping(node, run, starting.end if starting is not None else run.begin_at, over)
-        if over is not None and (run.outcome != "failed" or after is None):
+        if over is not None:
             yield from _down(availability, run, outage, crash, over, after.begin_at if after is not None else None)
 
 

@@ -20,8 +20,8 @@ from forensics.model.events import Event
 from parsers.kinds import Role, named, of
 
 CLUSTER_ID = "cluster.id"
-_BEGINS = of(role=Role.BEGINS) | named("controller-thread")
-OF_CLUSTERS = _BEGINS | named("broker-state", "config", "controller-elected", "cluster-id-mismatch")
+_BEGINS = of(role=Role.BEGINS) | named("controller-thread", "process-starting")
+OF_CLUSTERS = _BEGINS | named("broker-state", "config", "controller-elected", "cluster-id-mismatch", "broker-registered")
 """Kinds of events that are read here; partition states are read too, for their controller epochs."""
 LONGEST_START = timedelta(minutes=5)
 """A start with many logs to recover takes long, but its start lines are at its beginning."""
@@ -66,8 +66,9 @@ class ClusterHistory:
         return spans[max(begin - 1, 0) : end or 1]
 
     def of_id(self, cluster_id: str | None) -> int:
-        """The cluster with this id; the last if the id is None or unknown."""
-        return self.ids.index(cluster_id) if cluster_id is not None and cluster_id in self.ids else self.last
+        """The last cluster with this id: storage may be formatted again with the same id. The last of all if the id is None or unknown."""
+        known = [number for number, own in enumerate(self.ids) if cluster_id is not None and own == cluster_id]
+        return known[-1] if known else self.last
 
 
 @dataclass
@@ -81,6 +82,8 @@ class _Process:
     named_by: Event | None = None
     terms: list[Event] = field(default_factory=list)
     """First events with each controller epoch: an election, or a request of that controller."""
+    registered: list[Event] = field(default_factory=list)
+    """Its own registrations; a second one follows the end of its session in ZooKeeper."""
     marks: set[tuple[str, str | None]] = field(default_factory=set)
     """Start lines seen so far: a KRaft broker prints several, each once."""
 
@@ -120,7 +123,7 @@ def cluster_history(events: Iterable[Event], on_disk: Iterable[tuple[str, dateti
     """The clusters of a collection. `events`: those of OF_CLUSTERS and partition states, with uncorrected times. `on_disk`: the cluster
     ids of meta.properties, with the times of writing."""
     stays = [stay for node, own in _processes(events).items() for stay in _stays(node, own)]
-    groups = _carried_over(_before_it_began(_together(stays)))
+    groups = _registered_anew(_carried_over(_before_it_began(_together(stays))))
     groups.sort(key=lambda g: (max(s.last for s in g), min(s.span.since for s in g)))
     ids = [_id(group) for group in groups]
     unnamed = _only_on_disk(on_disk, set(ids))
@@ -188,6 +191,8 @@ def _of_node(events: Iterable[Event]) -> list[_Process]:
             process.cluster_id, process.named_by = e.value, e
         elif e.event == "cluster-id-mismatch" and e.key is None:
             process.cluster_id, process.named_by = None, None
+        elif e.event == "broker-registered" and e.broker == e.writer:
+            process.registered.append(e)
         elif _new_term(e, process):
             process.terms.append(e)
     return processes
@@ -404,6 +409,25 @@ def _carried_over(groups: list[list[_ClusterMembership]]) -> list[list[_ClusterM
 def _lost_state(stay: _ClusterMembership) -> bool:
     """Whether the stay began with a loss of the cluster's state, shown by a controller epoch."""
     return stay.span.how != "first" and bool(stay.span.evidence) and stay.span.evidence[0].controller_epoch is not None
+
+
+def _registered_anew(groups: list[list[_ClusterMembership]]) -> list[list[_ClusterMembership]]:
+    """A broker that outlived its cluster: when all others had left it for the next one, the broker registered anew without a restart.
+    From then on it is in the next cluster, whose id it names at its next start only."""
+    for group in groups:
+        for stay in group:
+            old = next(
+                (g for g in groups if g is not group and stay.span.how == "restarted" and _was_in(stay.node, g, stay.span.since)), ()
+            )
+            before = max((s for s in old if s.node == stay.node), key=lambda s: s.span.since, default=None)
+            again = before.processes[-1].registered[1:] if before is not None and before.processes else []
+            moved = {s.node: s.span.since for s in group}
+            gone = max((moved.get(s.node, datetime.max) for s in old if s.node != stay.node), default=datetime.max)
+            event = next((e for e in again if e.at is not None and e.at > gone), None)
+            if before is not None and event is not None and event.at is not None:
+                later = _split(before, Span(event.at, 0, "under-way", (event, *stay.span.evidence)), stay.cluster_id)
+                stay.span, stay.epochs = later.span, {**stay.epochs, **later.epochs}
+    return groups
 
 
 def _was_in(node: int, group: Iterable[_ClusterMembership], before: datetime) -> bool:

@@ -1,6 +1,7 @@
 """Errors that end a process or a thread, grouped into failures, and the causes that their exceptions name.
 
-Here: attempts to start, failures of one process, causes with their next steps. Not here: the runs of a process (availability), or findings.
+Here: failures of one process, causes with their next steps. Not here: attempts to start (failed_starts), the runs of a process
+(availability), or findings.
 """
 
 from __future__ import annotations
@@ -9,13 +10,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import moment, period
 from forensics.thresholds import SAME_FAILURE
-from parsers.kinds import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,10 @@ def _cause(name: str, found: str, words: str, *steps: str, of_starts: bool = Fal
     return Cause(name, re.compile(found, re.IGNORECASE), words, steps, of_starts)
 
 
+_SETTING = (
+    "a setting is missing or not valid",
+    "Correct the setting that the error names in the configuration of the node, and start the node again.",
+)
 _CAUSES = (
     _cause(
         "out-of-memory",
@@ -84,6 +88,12 @@ _CAUSES = (
         "Find the damaged batch with `kafka-dump-log.sh --files SEGMENT` on each replica. If another in-sync replica has it undamaged, move the leadership to that replica, and let the broker with the damaged copy copy the partition again.",
     ),
     _cause(
+        "mapped-file",
+        r"fault occurred in (?:a recent|an) unsafe memory access",
+        "a page of a memory-mapped file could not be read or written, as on a full or failing disk",
+        "Check the disks of the log directories with `df -h`, `df -i` and `dmesg`; free space outside the log directories, or replace the disk.",
+    ),
+    _cause(
         "cluster-id",
         r"InconsistentClusterIdException|Cluster ID \S+ doesn't match stored clusterId|Invalid cluster\.id|INCONSISTENT_CLUSTER_ID|cluster\.id.*(?:mismatch|expected)|StaleClusterId",
         "meta.properties in its log directories names another cluster",
@@ -92,14 +102,20 @@ _CAUSES = (
     ),
     _cause(
         "broker-id",
-        r"InconsistentBrokerId|InconsistentBrokerMetadata|InconsistentNodeId|doesn't match stored (?:broker|node)\.id|Stored node id|node\.id.*(?:mismatch|expected)",
+        r"InconsistentBrokerId|InconsistentNodeId|doesn't match stored (?:broker|node)\.id|Stored node id|node\.id.*(?:mismatch|expected)",
         "meta.properties in its log directories names another node id than the configuration",
         "Compare `broker.id` or `node.id` in the configuration with meta.properties of the log directories, and mount the disks that belong to the node.",
         of_starts=True,
     ),
     _cause(
+        "mixed-log-dirs",
+        r"BrokerMetadata is not consistent across log\.dirs|InconsistentBrokerMetadata",
+        "its log directories belong to different nodes",
+        "Compare `broker.id` or `node.id` in meta.properties of all directories in `log.dirs`, and mount the disks that belong to the node.",
+    ),
+    _cause(
         "missing-meta-properties",
-        r"No [`\"']?meta\.properties[`\"']? found|No readable meta\.properties|not (?:been )?formatted|kafka-storage",
+        r"No [`\"']?meta\.properties[`\"']? found|No readable meta\.properties|not (?:been )?formatted",
         "its log directory has no meta.properties",
         "Check that the right disk is mounted. Only for a new node, run `kafka-storage.sh format --cluster-id ID --config FILE` with the id of the existing cluster.",
         of_starts=True,
@@ -145,7 +161,8 @@ _CAUSES = (
     ),
     _cause(
         "incompatible-version",
-        r"UnsupportedVersionException|No MetadataVersion|unsupported (?:metadata|feature|version)|UnsupportedClassVersionError|incompatible|inter\.broker\.protocol\.version|metadata\.version",
+        r"UnsupportedVersionException|No MetadataVersion|unsupported (?:metadata|feature|version)|UnsupportedClassVersionError|incompatible|metadata\.version"
+        r"|Found unexpected version in .*meta\.properties",
         "versions do not fit together",
         "Compare the version of the software with `metadata.version` or `inter.broker.protocol.version` of the cluster, and start the version that the cluster supports.",
         of_starts=True,
@@ -163,9 +180,35 @@ _CAUSES = (
         "Remove libraries of other versions from the directory `libs` and from CLASSPATH, and install one version of Kafka completely.",
     ),
     _cause(
+        "log-dirs-failed",
+        r"I/O error in metadata log directory|none of the specified log dirs|all log dirs in .* have failed|the metadata log dir .* has failed",
+        "none of its log directories, or not that of the metadata log, could be used",
+        "Check that the disks of `log.dirs` and `metadata.log.dir` are mounted, have space, and are writable for the user that runs the broker "
+        "(`df -h`, `df -i`, `dmesg`, `ls -ld`).",
+    ),
+    _cause(
+        "duplicate-log",
+        r"Duplicate log directories (?:found|for)",
+        "two of its directories are logs of the same partition",
+        "Compare the two directories that the error names, and move the older one out of the log directories; keep a copy of both.",
+    ),
+    _cause(
+        "foreign-directory",
+        r"Found directory .* is not in the form of topic-partition",
+        "one of its log directories contains a directory that is not a partition's",
+        "Move the directory that the error names out of the log directory. If it is `lost+found`, the log directory is the root of a file system: "
+        "set `log.dirs` to a directory below it and move the logs there.",
+    ),
+    _cause(
+        "setting",
+        r"ConfigException|Duplicate log directory found|Found unexpected metadata location|No broker ID found",
+        *_SETTING,
+        of_starts=True,
+    ),
+    _cause(
         "metadata-record",
         r"snapshot|MetadataLoader|Error (?:replaying|loading|applying) (?:metadata|record)|metadata (?:record|log|loading)|__cluster_metadata",
-        "a snapshot or a record of the metadata log could not be applied",
+        "a snapshot or a record of the metadata log could not be read or applied",
         "Keep a copy of the directory __cluster_metadata-0 before any change, and compare its newest snapshot with that of another controller using `kafka-dump-log.sh --cluster-metadata-decoder`.",
     ),
     _cause(
@@ -175,6 +218,19 @@ _CAUSES = (
         "Give the log directories and their files to the user that runs the broker (`chown -R`), and check that the file system is not mounted read-only.",
     ),
     _cause(
+        "file-in-use",
+        r"being used by another process",
+        "Windows refused to change a file that is mapped or open",
+        "Complete the refused change by hand while the broker is stopped; the error names the file. Run Kafka on a system that can rename open files: "
+        "Linux, a container, or WSL 2 on its own file system.",
+    ),
+    _cause(
+        "configuration-missing",
+        r"(?:NoSuchFile|FileNotFound)Exception: \S*\.properties",
+        "its configuration file does not exist",
+        "Start the broker with the path of its configuration file, from the directory that this path is relative to.",
+    ),
+    _cause(
         "corrupt-file",
         r"CorruptRecord|CorruptIndex|Malformed line|checkpoint file|KafkaStorageException|InvalidOffsetException|EOFException|BufferUnderflow",
         "a file in a log directory could not be read",
@@ -182,9 +238,8 @@ _CAUSES = (
     ),
     _cause(
         "setting",
-        r"ConfigException|IllegalArgumentException|requirement failed|NumberFormatException|Missing required configuration",
-        "a setting is missing or not valid",
-        "Correct the setting that the error names in the configuration of the node, and start the node again.",
+        r"IllegalArgumentException|requirement failed|NumberFormatException|Missing required configuration",
+        *_SETTING,
         of_starts=True,
     ),
     _cause(
@@ -204,10 +259,37 @@ _CAUSES = (
 )
 
 
+_NAMED = {cause.name: cause for cause in _CAUSES}
+_EFFECTS = ("mapped-file", "log-dirs-failed")
+"""Causes that say what a process could not do, not why."""
+_REFUSED = {
+    "full": "disk-full",
+    "in-use": "file-in-use",
+    "denied": "permission",
+    "read-only": "permission",
+    "handles": "too-many-open-files",
+}
+"""Causes by the reason of a log-file-refused."""
+
+
 def cause_of(errors: Iterable[Event], *, starting: bool = False) -> Cause | None:
     """The cause that the exceptions of these errors name; the most specific one."""
     said = "\n".join(part for e in errors for part in (e.key, _message(e)) if part)
     return next((c for c in _CAUSES if c.found.search(said) and (starting or not c.of_starts)), None)
+
+
+def narrowed(cause: Cause, node: int | None, at: datetime | None, cluster: Cluster) -> Cause:
+    """The cause behind one that names only its effect: what the system refused, by the node's last line about that since the node was up
+    for the last time."""
+    if cause.name not in _EFFECTS or node is None or at is None:
+        return cause
+    runs = cluster.availability(node).lives
+    since = max((r.up.at for r in runs if r.up is not None and r.up.at is not None and r.up.at < at), default=datetime.min)
+    refused = [e for e in cluster.of("log-file-refused") if e.writer == node and e.at is not None and since <= e.at <= at]
+    reason = refused[-1].reason if refused else None
+    if cause.name == "mapped-file" and reason != "full":
+        return cause
+    return _NAMED[_REFUSED[reason]] if reason in _REFUSED else cause
 
 
 def _message(error: Event) -> str:
@@ -223,56 +305,6 @@ def exception(errors: Iterable[Event]) -> str | None:
     """The exception of the first error that has one."""
     thrown = next((e.key.split("; Caused by: ")[-1].rstrip(". ") for e in errors if e.key), None)
     return thrown if thrown is None or len(thrown) <= _SHOWN else f"{thrown[:_SHOWN]}…"
-
-
-@dataclass(frozen=True, slots=True)
-class FailedStart:
-    """One attempt to start that failed: the start, if in evidence, and the errors after it."""
-
-    begin: Event | None
-    errors: tuple[Event, ...]
-
-
-_STARTING = named("broker-starting", "controller-starting")
-_OF_PROCESS = frozenset({"process", "fatal", "locked"})
-
-
-def failed_starts(cluster: Cluster) -> dict[int | None, list[FailedStart]]:
-    """The failed starts of each node, in order of time."""
-    own: dict[int | None, list[Event]] = defaultdict(list)
-    for e in cluster.of(
-        "broker-starting", "controller-starting", "broker-started", "fatal-error", "cluster-id-mismatch", "broker-id-mismatch"
-    ):
-        if e.event == "fatal-error" or e.writer is not None:
-            own[e.writer].append(e)
-    return {node: found for node, events in own.items() if (found := list(_attempts(events)))}
-
-
-def _attempts(events: Sequence[Event]) -> Iterator[FailedStart]:
-    begin: Event | None = None
-    errors: list[Event] = []
-    for e in events:
-        if e.event in _STARTING:
-            yield from _attempt(begin, errors)
-            begin, errors = e, []
-        elif e.event == "broker-started":
-            begin = begin if errors else None  # a start that fails may still print that it is done, before it stops
-        elif e.event != "fatal-error":
-            errors += [e] if begin is not None else []
-        elif e.reason in _OF_PROCESS and (begin is not None or errors or _of_start(e)):
-            errors.append(e)
-    yield from _attempt(begin, errors)
-
-
-def _attempt(begin: Event | None, errors: Sequence[Event]) -> Iterator[FailedStart]:
-    if any(e.event == "fatal-error" for e in errors):
-        yield FailedStart(begin, tuple(errors))
-
-
-def _of_start(error: Event) -> bool:
-    return bool(
-        re.search(r"start(?:ing|up)|while waiting for|unable to register|meta\.properties|ConfigException", f"{error.text} {error.key}")
-    )
 
 
 def failures(

@@ -33,7 +33,8 @@ INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__sha
 """Topics that brokers create themselves, compacted whatever log.cleanup.policy says (Topic.INTERNAL_TOPICS)."""
 LOG_DIRECTORIES = ("log.dirs", "log.dir")
 """Settings that name a broker's log directories; the first that is set counts."""
-_DRIVE = re.compile(r"^[A-Za-z]:(?=/)")
+_DRIVE = re.compile(r"^[A-Za-z]:")
+_DIRECTORY_ID = re.compile(r"[\w-]{22}")
 
 BROKER_NAMES = {
     "cleanup.policy": ("log.cleanup.policy",),
@@ -209,9 +210,15 @@ def plain_directory(directory: str) -> str:
     return _drive_and_path(directory)[1].rstrip("/")
 
 
+def is_directory_id(directory: str) -> bool:
+    """Whether a line names a log directory by its id (KIP-858), not by its path."""
+    return _DIRECTORY_ID.fullmatch(directory) is not None
+
+
 def same_directory(one: str, other: str) -> bool:
     """Whether two spellings may mean the same directory. A broker prints the absolute path (File#getAbsolutePath): a relative setting
-    gets its base directory, and on Windows a drive, backslashes, and any case."""
+    gets its base directory, and on Windows a drive, backslashes, and any case. On Windows `C:data`, which a properties file makes of `C:\\data`,
+    is relative to the working directory of that drive."""
     (drive, first), (other_drive, second) = map(_drive_and_path, (one, other))
     if drive and other_drive and drive != other_drive:
         return False

@@ -21,9 +21,10 @@ import pyarrow as pa
 from forensics.model.cluster.availability import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import of_fetcher
-from forensics.model.cluster.settings import plain_directory
+from forensics.model.cluster.settings import is_directory_id, same_directory
 from forensics.model.events import Event
 from forensics.model.findings import EVIDENCE, Fact, moment, quote
+from forensics.model.partition.directories import failures_of_replica, log_directory
 from forensics.model.partition.fetch_failures import hindered, says_hindered, unreachable
 from forensics.model.partition.isr_removal import PRINTED, IsrRemoval, lasting
 from forensics.model.partition.log_coverage import isr_changes_observable
@@ -34,7 +35,7 @@ from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, within_life
-from parsers.kinds import ON_DISK, named
+from parsers.kinds import ON_DISK
 
 NEW, REASSIGNED = "new", "reassigned"
 RESTARTED, STOPPED, CRASHED, GONE = "restarted", "stopped", "crashed", "gone"
@@ -57,7 +58,6 @@ MAX_WORDS = 400
 LOST_SESSION = "lost its session although its process kept running"
 """Words for a replica that was removed because its broker was fenced, or its ZooKeeper session expired, while its process was running."""
 
-_IN_DIRECTORIES = named("log-created", "log-load")
 _CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_STATED})
 """Causes with which the process was running, so that it fetches again. With other causes it does so only after a restart."""
 
@@ -201,6 +201,29 @@ class _Case:
     """The partition was created with this state."""
 
 
+@dataclass(frozen=True, slots=True)
+class _FailedDirectory:
+    """A failure of the log directory that contained the replica."""
+
+    event: Event
+    of_replica: bool
+    """A line names the replica, or the directory that failed and contained the replica. False: a directory failed at that time."""
+    path: str | None
+
+    @property
+    def directory(self) -> str:
+        return _directory_words(self.event.directory or self.path if self.of_replica else None)
+
+    def before(self, outage: Outage) -> bool:
+        """Whether the replica was offline before its broker ended."""
+        at = self.event.at
+        return self.of_replica and at is not None and outage.since is not None and at <= outage.since
+
+
+def _directory_words(path: str | None) -> str:
+    return f"log directory {path}" if path is not None and not is_directory_id(path) else "a log directory"
+
+
 class _Judge:
     """Determines the causes of one partition's absences; what all of them need is computed once."""
 
@@ -308,8 +331,9 @@ class _Judge:
         """The cause for a replica whose log directory failed, or whose broker stopped or crashed."""
         left = case.left
         failed = self._log_dir(left)
-        if failed is not None and (outage is None or outage.life is None or self._was_named(failed, outage)):
-            return Cause(LOG_DIR, "certain", f"a log directory of broker {left.broker} had failed", evidence=[failed])
+        if failed is not None and (outage is None or outage.life is None or failed.before(outage)):
+            words = f"{failed.directory} of broker {left.broker} had failed"
+            return Cause(LOG_DIR, "certain" if failed.of_replica else "probable", words, evidence=[failed.event])
         if outage is not None and not (case.created and outage.how == KILLED):
             return self._ended(left, outage, case.end)
         if case.created and left.heard:
@@ -359,30 +383,35 @@ class _Judge:
         stopped = outage.life.end_at if outage.how == CONTROLLED and outage.life is not None else None
         if stopped is not None and at > stopped + DETECTION:
             return None if self.signs.between(broker, stopped, at) else outage  # it ran again, in a part of its log that was not collected
-        followed = outage.life.followed if outage.life is not None else None
-        again = outage.until if followed is None else followed.at  # a start that failed prints lines about partitions, too
+        again = outage.followed  # a start that failed prints lines about partitions, too
         lived = outage.how == KILLED and again is not None and self.signs.between(broker, at, again - SLACK)
         return None if lived else outage
 
-    def _log_dir(self, left: IsrRemoval) -> Event | None:
-        """The failure of the directory that contains this replica: the broker named the partition, or a directory failed within a minute
-        that is not known to be another one."""
-        for e in self.timeline.of("log-dir-partitions"):
-            restarted = e.at is not None and left.at is not None and left.availability.begun(e.at, left.at - DETECTION)
-            if e.writer == left.broker and (e.at is None or left.at is None or e.at <= left.at + DETECTION) and not restarted:
-                return e
-        own = self._directory(left)
-        return next((e for e in left.log_dirs if own is None or e.directory is None or plain_directory(e.directory) == own), None)
+    def _log_dir(self, left: IsrRemoval) -> _FailedDirectory | None:
+        """The failure of the directory that contained the replica: the broker or the controller named the replica, or a directory failed
+        around that time that is not known to be another one."""
+        known = log_directory(left.broker, left.at, self.timeline)
+        own = known.directory if known is not None else None
+        for e in failures_of_replica(left.broker, self.timeline):
+            if e.at is None or left.at is None or (e.at <= left.at + DETECTION and not left.availability.begun(e.at, left.at - DETECTION)):
+                return _FailedDirectory(e, True, own)
+        for e in left.log_dirs:
+            path = e.directory if e.directory is None or not is_directory_id(e.directory) else None
+            if own is None or path is None or same_directory(path, own):
+                return _FailedDirectory(e, own is not None and path is not None, own)
+        return None
 
-    def _directory(self, left: IsrRemoval) -> str | None:
-        """The log directory that contained the replica, by the broker's last line about it."""
-        lines = (e for e in reversed(self.timeline.of(*_IN_DIRECTORIES)) if e.writer == left.broker and e.directory is not None)
-        last = next((e for e in lines if e.at is None or left.at is None or e.at <= left.at), None)
-        return plain_directory(last.directory) if last is not None and last.directory is not None else None
-
-    def _was_named(self, failed: Event, outage: Outage) -> bool:
-        """Whether the failure was of this partition and before its broker ended: the replica left the ISR for the failure in any case."""
-        return failed.event == "log-dir-partitions" and None not in (failed.at, outage.since) and failed.at <= outage.since  # type: ignore[operator]
+    def _offline_since_start(self, left: IsrRemoval, back: datetime | None, end: State | None) -> tuple[str, list[Event]]:
+        """Words for a replica whose log directory was offline when its broker was up again, with the evidence."""
+        until = end.at if end is not None else None
+        if back is None:
+            return "", []
+        for e in failures_of_replica(left.broker, self.timeline):
+            if e.at is not None and back <= e.at and (until is None or e.at <= until):
+                known = log_directory(left.broker, e.at, self.timeline)
+                directory = known.directory if known is not None else None
+                return f"; after its start {_directory_words(directory)} was offline", [e]
+        return "", []
 
     def _taken_out(self, case: _Case) -> Event | None:
         """A controller's statement that the broker was not there: a controller removes a replica from an ISR, or takes its leadership away,
@@ -403,13 +432,15 @@ class _Judge:
         if outage.how == KILLED:
             before = " before" if at is not None and outage.until is not None and at > outage.until + SLACK else ""
             elsewhere = " and started again in the next cluster" if outage.event.cluster not in (None, self.cluster.number) else ""
-            return Cause(CRASHED, "certain", f"broker {broker} had crashed{before}{elsewhere}", back, [outage.event])
+            offline, lines = self._offline_since_start(left, outage.until, end)
+            return Cause(CRASHED, "certain", f"broker {broker} had crashed{before}{elsewhere}{offline}", back, [outage.event, *lines])
         ended = outage.life.end_at if outage.life is not None else None
         words = f"broker {broker} was shutting down cleanly"
         if at is not None and ended is not None and at > ended + DETECTION:
             not_back = " and was not started again before" if outage.covers(at) else ""
             words = f"broker {broker} had shut down cleanly at {moment(ended)}{not_back}"
-        return Cause(RESTARTED if back is not None else STOPPED, "certain", words, back, [outage.event])
+        offline, lines = self._offline_since_start(left, outage.until, end)
+        return Cause(RESTARTED if back is not None else STOPPED, "certain", f"{words}{offline}", back, [outage.event, *lines])
 
     def _began(self, left: IsrRemoval, outage: Outage, end: State | None) -> datetime | None:
         """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again. None for a
@@ -428,10 +459,10 @@ class _Judge:
         measured = self._measured(left, case.state)
         lost = left.lost
         if lost is not None and (measured is None or measured.kind != SLOW):
-            return Cause(GONE, "probable", f"the controller lost broker {broker}, and nothing was collected from it", evidence=[lost])
+            return Cause(GONE, "probable", f"the controller lost broker {broker}, and {self._uncollected(left)}", evidence=[lost])
         if measured is not None:
             if measured.kind == STUCK:
-                measured.words += "; nothing was collected from it, so it may have crashed, hung or been disconnected"
+                measured.words += f"; {self._uncollected(left)}, so it may have crashed, hung or been disconnected"
             measured.confidence = "probable"
             return measured
         runs = left.availability.lives
@@ -439,6 +470,12 @@ class _Judge:
             words = f"the log of broker {broker} begins with its start at {moment(runs[0].begin_at)}, after that"
             return Cause(UNKNOWN, "possible", words, evidence=[runs[0].begin])
         return Cause(UNKNOWN, "possible", f"the reason is unknown: nothing was collected from broker {broker}")
+
+    def _uncollected(self, left: IsrRemoval) -> str:
+        runs = left.availability.lives
+        if runs and runs[0].begin is not None:
+            return f"the log of broker {left.broker} begins later, with its start at {moment(runs[0].begin_at)}"
+        return f"nothing was collected from broker {left.broker}"
 
     def _log_ended(self, left: IsrRemoval) -> Cause | None:
         """Its log ends, and no other broker saw it again: most likely it crashed, but only its next start would prove that."""

@@ -20,7 +20,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import named_node
 from forensics.model.cluster.quorum import first_without
 from forensics.model.findings import Fact, brokers_named, moment, some
-from forensics.model.partition.absences import ABSENCES
+from forensics.model.partition.absences import ABSENCES, LOG_DIR, NEW, REASSIGNED
 from forensics.model.partition.last_events import LAST_WORDS, latest
 from forensics.model.partition.placement import STEPS
 from parsers.cached import cached_property
@@ -29,6 +29,9 @@ from parsers.kinds import Role, of
 T = TypeVar("T")
 FACTS: tuple[Fact, ...] = (ABSENCES, STEPS, LAST_WORDS)
 """Facts about partitions that the times are read from."""
+
+_WITHOUT_CRASH = frozenset({LOG_DIR, NEW, REASSIGNED})
+"""Causes of absences that a running broker has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class CrashTimes:
         return CrashTime(start, last, noticed, wrote=start in self._cluster.last_written.get(broker, ()))
 
     def _last_line(self, outage: Outage, broker: int) -> datetime | None:
-        of_partitions = self._last_lines.get((broker, outage.until)) if outage.until is not None else None
+        of_partitions = self._last_lines.get((broker, outage.followed)) if outage.followed is not None else None
         return max((at for at in (outage.since, of_partitions) if at is not None), default=None)
 
     def _noticed(self, broker: int, start: datetime, back: datetime | None) -> Iterator[tuple[datetime, str]]:
@@ -67,8 +70,9 @@ class CrashTimes:
         for name, a in self._left(broker, start, back):
             if a["times"] == 1 and a["start"] > start and _lasted(a, back):
                 yield a["start"] + CLOCK_TOLERANCE, f"broker {broker} was removed from the ISR of {name} at {moment(a['start'])}"
+        failed = self._cluster.availability(broker).between
         for name, at in self._lost(broker, start, back):
-            if at > start:
+            if at > start and not failed("log-dir", at - DETECTION, at + SLACK):
                 yield at + CLOCK_TOLERANCE, f"{name}, which broker {broker} led, had no leader from {moment(at)} on"
 
     def _by_others(self, outage: Outage, node: int) -> Iterator[tuple[datetime, str]]:
@@ -138,11 +142,11 @@ class CrashTimes:
 
     @cached_property
     def _absences(self) -> Mapping[int, Sequence[tuple[str, Mapping[str, Any]]]]:
-        """Absences from an ISR, sorted by their start."""
+        """Absences from an ISR that a crash may have caused, sorted by their start."""
         found: dict[int, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
         for p in self._partitions:
             for a in p.get("absences") or ():
-                if a["start"] is not None:
+                if a["start"] is not None and a["cause"] not in _WITHOUT_CRASH:
                     found[a["broker"]].append((f"{p['topic']}-{p['partition']}", a))
         for absences in found.values():
             absences.sort(key=_start)

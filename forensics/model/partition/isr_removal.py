@@ -69,12 +69,13 @@ class IsrRemoval:
 
     @cached_property
     def log_dirs(self) -> Sequence[Event]:
-        """Failures of its log directories around that time."""
-        return (
+        """Failures of its log directories around that time: as the broker printed them, else as others did, who may know only their ids."""
+        found = (
             self.availability.said("log-dir")
             if self.at is None
             else self.availability.between("log-dir", self.at - DETECTION, self.at + DETECTION)
         )
+        return [e for e in found if e.writer == self.broker] or found
 
     @cached_property
     def lost(self) -> Event | None:

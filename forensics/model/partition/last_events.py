@@ -38,7 +38,7 @@ def killed(cluster: Cluster) -> dict[int, list[tuple[datetime, datetime]]]:
     found: dict[int, list[tuple[datetime, datetime]]] = {}
     for node in cluster.nodes:
         outages = (a for a in cluster.availability(node).outages if a.how == KILLED)
-        if own := [(a.since, a.until) for a in outages if a.since is not None and a.until is not None]:
+        if own := [(a.since, a.followed) for a in outages if a.since is not None and a.followed is not None]:
             found[node] = sorted(own, key=_DIED)
     return found
 

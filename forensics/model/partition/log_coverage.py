@@ -35,7 +35,7 @@ ORDER, CLOCK, COMPLETE, READ = "order", "clock", "complete", "read"
 """Premises of a broker's logs: lines are sorted by time, the clock did not step, no line is missing or cut off, all were read."""
 _REGISTRATIONS = of(role=Role.REGISTERED) | named("broker-epoch-known")
 _BEGINS = of(role=Role.BEGINS, by=By.BROKER)
-_OF_A_START = _BEGINS | of(role=Role.MARKER) | named("broker-started", "controller-thread")
+_OF_A_START = _BEGINS | of(role=Role.MARKER) | named("broker-started", "controller-thread", "process-starting", "broker-state")
 """Lines that a process prints only at its start."""
 _CREATES_LOG = named("log-created", "hw-loaded", "hw-missing")
 PARTITION_ALWAYS_PRINTS = (0, 9)
@@ -264,13 +264,15 @@ def _unregistered(broker: int, cluster: Cluster) -> str | None:
 
 def _half_a_start(broker: int, cluster: Cluster) -> str | None:
     """The log has lines that only a start prints, but not the first line of that start."""
-    running = False
+    running = fresh = False
     for e in sorted(cluster.of(*_OF_A_START), key=lambda e: (when(e), e.event not in _BEGINS)):  # other files may have the same time
         if e.writer != broker or e.line is None:
             continue
-        if e.event in _BEGINS:
-            running = False
-        elif running:
+        if e.event == "process-starting":
+            fresh = True
+        elif e.event in _BEGINS or (e.event == "broker-state" and e.reason == "STARTING"):
+            running = fresh = False
+        elif running and not (e.event == "controller-thread" and fresh) and e.event != "broker-state":
             return f"the log of broker {broker} has only a part of its start at {moment(e.at)}"
         running = running or e.event == "broker-started"
     return None

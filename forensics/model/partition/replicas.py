@@ -492,6 +492,7 @@ def _on_reset(w: _Walk, e: Event) -> None:
     elif e.reason == "start" and e.offset is not None:
         if e.previous_offset is None or e.offset > e.previous_offset:  # otherwise it keeps its log and fetches from its end
             w.end_exactly(e.offset, e)
+            w.begins = e.offset
     elif e.reason == "tier":
         w.end_at_least(e.offset, e)
     else:

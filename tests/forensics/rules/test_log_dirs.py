@@ -31,13 +31,12 @@ def failure(at: str, why: str, directory: str = "/data") -> str:
 
 def test_each_failure_is_told_for_itself_with_its_own_cause_halt_and_return() -> None:
     full, failing = "java.io.IOException: No space left on device", "java.io.IOException: Input/output error"
-    first, second = told(
-        "log-dir-failure", {"broker-1/logs/server.log": failure(f"{DAY} 02:00:00", full) + failure(f"{DAY} 02:00:30", failing)}
-    )
+    log = failure(f"{DAY} 02:00:00", full) + failure(f"{DAY} 02:00:30", failing)
+    first, second = sorted(told("log-dir-failure", {"broker-1/logs/server.log": log}), key=lambda f: str(f.start))
     assert (first.cause, second.cause) == ("full", "io")
     assert first.end == datetime(2026, 11, 21, 2, 0, 30, 100000)
     assert second.end is None
-    assert all(f.summary.endswith("went offline, and the broker halted") for f in (first, second))
+    assert all("went offline, and the broker halted" in f.summary for f in (first, second))
 
 
 def test_halt_is_no_riddle_to_broker_crash() -> None:
@@ -120,7 +119,7 @@ def test_log_that_is_empty_because_log_dirs_was_changed_still_lies_in_the_old_di
     found, _ = told("data-loss", restarted("/srv/data"))
     assert found.cause == "empty-replica"
     assert "the old log is still in /mnt/data" in found.explanation
-    assert found.next_steps[0].startswith("Copy the directory of orders-0 in /mnt/data of broker 1")
+    assert any(step.startswith("Copy the directory of orders-0 in /mnt/data of broker 1") for step in found.next_steps)
 
 
 @pytest.mark.parametrize("spelled", ["/mnt/data", "/mnt//data/", "mnt/data", "./data"])

@@ -33,6 +33,11 @@ def state(verdict: str, partition: int = 0, why: str = "why", begins: datetime |
     return {"topic": "t", "partition": partition, "verdict": verdict, "why": why, "since": begins, "from_creation": begins is None}
 
 
+def ended(verdict: str) -> Finding:
+    """The verdict on a partition of an earlier cluster, in which a topic had the same name."""
+    return loss(kind="ended-cluster-verdict", severity="low", cluster=-1, cause=verdict, committed=None, offsets=())
+
+
 CASES = [
     ([], [], "unknown", "Unknown whether data was lost: the evidence contains no partition."),
     ([], [state("intact")], "excluded", "No committed record was lost: the partition is proven intact."),
@@ -78,7 +83,28 @@ CASES = [
         [loss(topic="gone", confidence="possible", committed=None)],
         [state("intact")],
         "unknown",
-        "A loss cannot be excluded in 1 partition of deleted topics or earlier clusters. No committed record was lost: the partition is proven intact.",
+        "A loss cannot be excluded in 1 partition of deleted topics or earlier clusters. "
+        "The partition that exists now is proven to have lost no committed record.",
+    ),
+    (
+        [ended("unknown")],
+        [state("intact"), state("intact", 1)],
+        "unknown",
+        "A loss cannot be excluded in 1 partition of deleted topics or earlier clusters. "
+        "All 2 partitions that exist now are proven to have lost no committed record.",
+    ),
+    (
+        [ended("lost")],
+        [state("intact")],
+        "found",
+        "DATA WAS LOST in 1 partition of earlier clusters: how many records is unknown. "
+        "The partition that exists now is proven to have lost no committed record.",
+    ),
+    (
+        [loss(cluster=-1), ended("lost")],
+        [state("intact")],
+        "found",
+        "DATA WAS LOST: 4 offsets that were committed, in 1 partition. The partition that exists now is proven to have lost no committed record.",
     ),
 ]
 

@@ -168,6 +168,13 @@ def test_marker_of_a_clean_stop_overrules() -> None:
     assert stopped.end is not None and stopped.end.event == "clean-start"
 
 
+def test_a_marker_that_a_failed_start_left_says_nothing_about_the_process_before_it() -> None:
+    """Up to 2.8 at least, a start that fails marks the logs as closed cleanly that it was about to load (KafkaServer#shutdown)."""
+    dirty, clean = ("unclean-start", {"directory": "/data", "count": 3}), ("clean-start", {"directory": "/data"})
+    found = lived("broker-starting", dirty, "broker-started", "broker-starting", dirty, *GIVES_UP[1:], "broker-starting", clean)
+    assert outcomes(found) == ["crashed", "failed", "running"]
+
+
 def test_marker_counts_in_a_directory_that_holds_no_logs() -> None:
     assert outcomes(lived("broker-starting", "broker-started", "broker-starting", ("clean-start", {"count": 0}))) == ["stopped", "running"]
 

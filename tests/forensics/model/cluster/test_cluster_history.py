@@ -144,3 +144,19 @@ LIFE: Sequence[Event] = (
 @given(st.permutations(LIFE))
 def test_the_order_of_files_changes_nothing(told: Sequence[Event]) -> None:
     assert cluster_history(told) == cluster_history(LIFE)
+
+
+def registered(node: int, minutes: float) -> Event:
+    return event("broker-registered", node, minutes, broker=node)
+
+
+def test_a_broker_that_outlived_its_cluster_is_in_the_next_one_from_its_new_registration_on() -> None:
+    """ZooKeeper was wiped: brokers 1 and 2 were restarted, broker 3 registered again when its session expired."""
+    first = [e for node in (1, 2, 3) for e in [*start(node, 0, "A"), registered(node, 0.02), ordered(node, 0.1, 1)]]
+    moved = [e for node in (1, 2) for e in [*start(node, 20 + node, "B"), ordered(node, 24, 1)]]
+    again = [registered(3, 30), ordered(3, 31, 1), *start(3, 40, "B")]
+    found = cluster_history([*first, *moved, *again])
+    assert found.ids == ("A", "B")
+    assert where(found, 3, 25, 29.9, 30, 41) == [0, 0, 1, 1]
+    early = cluster_history([*first, *moved[:5], registered(3, 21.5), *start(3, 40, "B")])
+    assert where(early, 3, 22, 41) == [0, 1], "another broker was still in the old cluster"

@@ -175,6 +175,28 @@ def test_log_created_over_a_known_one_is_empty() -> None:
     assert ranges(walked(leads(1, 170), ("log-created", {}))) == [(0, 170, False, "empty")]
 
 
+def starts_at(offset: int) -> Told:
+    return "log-start-move", {"log_start_offset": offset}
+
+
+def test_what_retention_had_deleted_was_not_in_the_log_that_was_created_again() -> None:
+    assert ranges(walked(leads(1, 170), starts_at(120), ("log-created", {}))) == [(120, 170, False, "empty")]
+    assert ranges(walked(leads(1, 170), starts_at(170), ("log-created", {}))) == []
+    loaded = "log-load", {"log_end_offset": 290, "log_start_offset": 290}
+    assert ranges(walked(loaded, ("log-created", {}))) == []
+
+
+def test_a_log_that_was_created_again_begins_at_0() -> None:
+    again = walked(leads(1, 170), starts_at(120), ("log-created", {}), ("segment-roll", {"offset": 40}), ("log-created", {}))
+    assert [(r.start, r.end) for r in again.removals] == [(120, 170), (0, 40)]
+
+
+def test_a_follower_that_was_reset_to_the_leaders_log_start_has_nothing_below() -> None:
+    reset = "fetch-offset-reset", {"reason": "start", "previous_offset": 100, "offset": 500}
+    replica = walked(follows(1, 100), reset, ("segment-roll", {"offset": 540}), ("log-created", {}))
+    assert [(r.start, r.end) for r in replica.removals] == [(500, 540)]
+
+
 def test_log_created_first_is_no_removal() -> None:
     replica = walked(("log-created", {}), leads(0, 0))
     assert (replica.removals, replica.log_end_offset) == ([], 0)

@@ -1,0 +1,145 @@
+"""Failures of log directories: the lines of each, the exception that caused it, and the start at which the directory was in use again.
+
+Here: lines of one failure put together, from the first error to the return. Not here: the replicas in a directory
+(forensics.model.partition.directories), or the findings (forensics.rules.log_dir_failure, disk_full).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from forensics.model.cluster.availability import BrokerRun
+from forensics.model.cluster.facts import Cluster, cached_on_cluster
+from forensics.model.cluster.settings import is_directory_id, same_directory
+from forensics.model.events import Event
+from forensics.thresholds import SAME_DISK_FAILURE
+from parsers.cached import cached_property
+
+AT_START = "start"
+"""Reason of a line about a directory that failed while its broker was starting."""
+
+
+@dataclass
+class FailedDirectory:
+    """A log directory that failed, and failed again at starts until it was in use again."""
+
+    broker: int | None
+    directory: str | None
+    lines: Sequence[Event]
+    cluster: Cluster
+
+    @property
+    def at(self) -> datetime | None:
+        return self.lines[0].at
+
+    def near(self, kind: str) -> list[Event]:
+        """The broker's lines of a kind around the first failure."""
+        if self.at is None:
+            return []
+        lines = (e for e in self.cluster.of(kind) if e.writer == self.broker and e.at is not None)
+        return [e for e in lines if e.at is not None and abs(e.at - self.at) <= SAME_DISK_FAILURE]
+
+    @cached_property
+    def refused(self) -> Event | None:
+        """The exception that caused the failure: the last one before it about this directory."""
+        lines = [e for e in self.near("log-file-refused") if e.value is None or e.value.startswith(self.directory or "")]
+        before = [e for e in lines if e.at is not None and self.at is not None and e.at <= self.at]
+        return before[-1] if before else next(iter(lines), None)
+
+    @cached_property
+    def halted(self) -> Event | None:
+        """The halt of the broker because of this failure."""
+        lines = (e for e in self.near("fatal-error") if e.reason == "log-dir")
+        return next((e for e in lines if e.at is not None and self.at is not None and e.at >= self.at), None)
+
+    @cached_property
+    def configured(self) -> tuple[str, ...]:
+        """The log directories in the broker's settings; empty if unknown."""
+        return self.cluster.log_dirs(self.broker, self.at) if self.broker is not None else ()
+
+    @property
+    def alone(self) -> bool:
+        """It was the only log directory, so the broker halted."""
+        return self.halted is not None or len(self.configured) == 1
+
+    @cached_property
+    def returned(self) -> Event | None:
+        """The line that the broker was up again with this directory. A start without it prints an error."""
+        run = _run_with(self, self.cluster)
+        return run.up if run is not None else None
+
+    @property
+    def again(self) -> list[Event]:
+        """The lines of starts at which it still failed, the first one of each process."""
+        found: dict[datetime | None, Event] = {}
+        for e in self.lines:
+            if e.reason == AT_START and e is not self.lines[0] and self.broker is not None:
+                begun = [r.begin_at for r in self.cluster.availability(self.broker).lives if r.begin_at and e.at and r.begin_at <= e.at]
+                found.setdefault(max(begun, default=None), e)
+        return list(found.values())
+
+
+def _run_with(failure: FailedDirectory, cluster: Cluster) -> BrokerRun | None:
+    """The first process that was up with the directory after its last failure."""
+    last = failure.lines[-1].at
+    if failure.broker is None or last is None:
+        return None
+    for run in (r for c in (cluster, *cluster.later) for r in c.availability(failure.broker).lives):
+        if run.outcome == "failed" or run.up is None or run.begin_at is None or run.begin_at <= last:
+            continue
+        used = cluster.log_dirs(failure.broker, run.up.at)
+        if not used or failure.directory is None or any(same_directory(d, failure.directory) for d in used):
+            return run
+    return None
+
+
+@cached_on_cluster
+def failed_directories(cluster: Cluster) -> list[FailedDirectory]:
+    """All failures, by broker and directory."""
+    groups: dict[int | None, list[Event]] = defaultdict(list)
+    for event in cluster.of("log-dir-offline"):
+        groups[event.broker if event.broker is not None else event.writer].append(event)
+    return [f for broker, events in sorted(groups.items(), key=lambda g: str(g[0])) for f in _of_broker(broker, events, cluster)]
+
+
+def _of_broker(broker: int | None, events: Sequence[Event], cluster: Cluster) -> Iterator[FailedDirectory]:
+    by_directory: dict[str | None, list[Event]] = defaultdict(list)
+    for event in _own(broker, events):
+        by_directory[event.directory].append(event)
+    for directory, lines in sorted(by_directory.items(), key=lambda group: str(group[0])):
+        yield from _separate(FailedDirectory(broker, directory, lines, cluster))
+
+
+def _own(broker: int | None, events: Sequence[Event]) -> list[Event]:
+    """The broker's own lines, and of others those about failures that it did not print: they may know only the id of a directory."""
+    own = [e for e in events if e.writer == broker]
+    printed = [e.at for e in own if e.at is not None]
+
+    def known(e: Event) -> bool:
+        return e.at is None or any(abs(e.at - at) <= SAME_DISK_FAILURE for at in printed)
+
+    return [e for e in events if e.writer == broker or not (own and known(e))]
+
+
+def _separate(whole: FailedDirectory) -> Iterator[FailedDirectory]:
+    """A directory that was in use again may fail again."""
+    current: list[Event] = []
+    for event in whole.lines:
+        if current and _between(replace(whole, lines=current), event):
+            yield replace(whole, lines=current)
+            current = []
+        current.append(event)
+    yield replace(whole, lines=current)
+
+
+def _between(failure: FailedDirectory, event: Event) -> bool:
+    """Whether the event is of a later failure: the directory had been in use again, or nothing shows what happened for a while."""
+    last, back = failure.lines[-1].at, failure.returned
+    if event.at is None or last is None:
+        return False
+    if back is not None and back.at is not None:
+        return back.at < event.at
+    return failure.broker is None or (event.at - last > SAME_DISK_FAILURE and is_directory_id(event.directory or ""))

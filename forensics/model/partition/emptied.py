@@ -1,0 +1,105 @@
+"""Logs that were created again because the directory, the disk or the machine of a replica had been emptied or replaced.
+
+Here: the fact with these logs, by the process that created them. Not here: what was lost with them (forensics.proof), or the finding
+(forensics.rules.log_dir_emptied).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import EVIDENCE, Fact, quote
+from forensics.model.partition.states import State
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.rows import Rows
+from parsers.kinds import By, Role, of
+
+_OF_LOG = of(role=Role.START | Role.LOAD | Role.CUT, by=By.LEADER | By.FOLLOWER | By.LOG)
+
+
+def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[str, Any]]:
+    """The logs that a process created although its broker had been in the ISR before the process began."""
+    for broker, replica in sorted(timeline.replicas.items()):
+        deleted = False
+        for e in replica.events:
+            deleted = deleted or e.event == "log-deleted"
+            if e.event != "log-created":
+                continue
+            begun = _begun(broker, e, cluster)
+            before = None if deleted or begun is None else _in_isr(broker, begun, e, timeline)
+            had = begun is not None and any(_own(other, begun) for other in replica.events)
+            deleted = False
+            if before is not None and (had or _log_begins(broker, begun, cluster)):
+                row = {"broker": broker, "begun": begun, "at": e.at, "in_sync": before.at, "sole": before.isr == (broker,), "had": had}
+                yield {**row, "evidence": [q.row() for q in quote(before.event, e)]}
+
+
+def _begun(broker: int, created: Event, cluster: Cluster) -> datetime | None:
+    """When the process that created the log began."""
+    runs = cluster.availability(broker).living(created.at, created.at) if created.at is not None else iter(())
+    return next((r.begin_at for r in runs if r.begin_at is not None), None)
+
+
+def _own(e: Event, begun: datetime) -> bool:
+    """A line of an earlier process about its log."""
+    return e.line is not None and e.at is not None and e.at < begun and e.event in _OF_LOG
+
+
+def _log_begins(broker: int, begun: datetime | None, cluster: Cluster) -> bool:
+    """No earlier process of the broker is in the evidence. If one is, it would have printed that it had the log: a broker may be in an ISR
+    without a log if it ignores the controller that put it there."""
+    return all(r.begin_at == begun for r in cluster.availability(broker).lives)
+
+
+def _in_isr(broker: int, begun: datetime, created: Event, timeline: PartitionTimeline) -> State | None:
+    """The last state with the broker in the ISR before the process began. None if there is none, or if the replica was removed from the
+    assignment since."""
+    states = [s for s in timeline.states if s.at is not None and created.at is not None and s.at < created.at]
+    last = next((n for n in reversed(range(len(states))) if _before(states[n], begun) and broker in states[n].isr), None)
+    return None if last is None or _removed(broker, states[last:]) else states[last]
+
+
+def _before(state: State, begun: datetime) -> bool:
+    return state.at is not None and state.at < begun
+
+
+def _removed(broker: int, states: Sequence[State]) -> bool:
+    return any(s.replicas and broker not in s.replicas for s in states)
+
+
+EMPTIED = Fact(
+    "emptied",
+    pa.list_(
+        pa.struct(
+            [
+                ("broker", pa.int32()),
+                ("begun", pa.timestamp("us")),
+                ("at", pa.timestamp("us")),
+                ("in_sync", pa.timestamp("us")),
+                ("sole", pa.bool_()),
+                ("had", pa.bool_()),
+                ("evidence", pa.list_(EVIDENCE)),
+            ]
+        )
+    ),
+    "logs that a broker created again although it had been in the ISR: `begun`: when its process began; `at`: when it created the log; "
+    "`in_sync`: the last known time before at which it was in the ISR; `sole`: it was the only one; `had`: an earlier process printed lines about the log",
+    lambda timeline, cluster: list(emptied(timeline, cluster)),
+)
+
+
+def emptied_logs(partitions: Rows) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The names of partitions with their rows of EMPTIED."""
+    for batch in partitions.table.to_batches():
+        own = batch.column("emptied")
+        rows = own.flatten().to_pylist()
+        of = batch.select(["topic", "partition"]).take(pc.list_parent_indices(own)) if rows else batch.slice(0, 0)
+        names = (f"{topic}-{partition}" for topic, partition in zip(of["topic"].to_pylist(), of["partition"].to_pylist(), strict=True))
+        yield from zip(names, rows, strict=True)

@@ -1,0 +1,151 @@
+"""log-dir-emptied: a broker came back without logs that it had: a log directory was emptied, or a disk or the machine was replaced.
+
+Here: the broker, the time and the partitions. Not here: the records that were lost with the logs (data_loss), replicas that were still in the
+ISR with an empty log (empty_replica_joins), and log directories that failed (log_dir_failure).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from forensics.model.cluster.availability import Outage
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Aggregation, Evidence, Finding, Rule, began, counted, moment, quote, some
+from forensics.model.partition.absences import ABSENCES
+from forensics.model.partition.emptied import EMPTIED, emptied_logs
+from forensics.model.rows import Rows
+
+Made = tuple[str, Mapping[str, Any]]
+"""Name of a partition, and a row of its fact EMPTIED."""
+REMOVED, REPLACED = "removed", "replaced"
+
+
+def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+    made: dict[tuple[int, datetime], list[Made]] = defaultdict(list)
+    for name, row in emptied_logs(partitions):
+        made[row["broker"], row["begun"]].append((name, row))
+    for (broker, begun), own in sorted(made.items()):
+        yield _finding(broker, begun, own, cluster, partitions)
+
+
+def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster, partitions: Rows) -> Finding:
+    names, sole = sorted({name for name, _ in own}), sorted({name for name, row in own if row["sole"]})
+    missing = _missing(broker, begun, cluster)
+    cause = REMOVED if missing else REPLACED
+    since, latest = _when(broker, begun, own, missing, cluster)
+    out, end = _in_sync_again(broker, begun, own, partitions)
+    return Finding(
+        kind="log-dir-emptied",
+        severity="high" if sole else "medium",
+        confidence="certain" if any(row["had"] for _, row in own) else "probable",
+        brokers=(broker,),
+        start=since,
+        start_latest=latest,
+        end=end,
+        cause=cause,
+        summary=f"broker {broker} came back with empty logs of {counted(len(names))}: {_WORDS[cause]}, {began(since, latest)}"
+        + (f"; in sync again at {moment(end)}" if out and end is not None else ""),
+        explanation=" ".join(
+            (
+                f"Broker {broker} had been in the ISR of {some(names)}. The process that began at {moment(begun)} found no logs of these partitions and created "
+                f"empty ones. {_because(broker, begun, missing, cluster)}",
+                *_copied(broker, names, sole, end),
+            )
+        ),
+        next_steps=tuple(_steps(broker, sole)),
+        evidence=tuple(dict.fromkeys((*quote(missing[:1]), *(Evidence(**e) for _, row in own[:3] for e in row["evidence"])))),
+    )
+
+
+_WORDS = {
+    REMOVED: "the content of a log directory was removed",
+    REPLACED: "a disk or the machine was replaced, or a log directory was emptied",
+}
+
+
+def _because(broker: int, begun: datetime, missing: Sequence[Event], cluster: Cluster) -> str:
+    if missing:
+        return f"Before that, files of a log directory were missing while broker {broker} was running."
+    first = min((run.begin_at or datetime.min for run in cluster.availability(broker).lives), default=None)
+    if first == begun:
+        return f"The collected log files of broker {broker} begin with this process, as after a replacement of the machine."
+    return "No line says what happened to the old logs."
+
+
+def _missing(broker: int, begun: datetime, cluster: Cluster) -> list[Event]:
+    """The lines of the process before that a file of a log directory was missing."""
+    begins = (run.begin_at or datetime.min for run in cluster.availability(broker).lives)
+    before = max((at for at in begins if at < begun), default=begun)
+    missing = (e for e in cluster.of("log-file-refused") if e.writer == broker and e.reason == "missing")
+    return [e for e in missing if e.at is not None and before <= e.at < begun]
+
+
+def _when(
+    broker: int, begun: datetime, own: Sequence[Made], missing: Sequence[Event], cluster: Cluster
+) -> tuple[datetime | None, datetime | None]:
+    """The earliest and the latest time: between the last sign of the process that had the logs and the next process, or before a running
+    process missed a file."""
+    in_sync = [row["in_sync"] for _, row in own]
+    if missing:
+        return max((at for at in in_sync if at <= missing[0].at), default=None), missing[0].at
+    ended = (_ended(a) for a in cluster.availability(broker).outages if a.until == begun)
+    return max((*(at for at in ended if at is not None), *in_sync), default=None), begun
+
+
+def _ended(outage: Outage) -> datetime | None:
+    """When the process had surely still its logs: a clean stop writes to the log directories until its end."""
+    stopped = outage.life is not None and outage.life.outcome == "stopped"
+    return outage.life.end_at if outage.life is not None and stopped else outage.since
+
+
+def _in_sync_again(broker: int, begun: datetime, own: Sequence[Made], partitions: Rows) -> tuple[bool, datetime | None]:
+    """Whether the broker was out of an ISR, and when it had new logs and was in sync; None if it is not in sync in all of them."""
+    names = {name for name, _ in own}
+    absent = [
+        a
+        for p in partitions
+        if f"{p['topic']}-{p['partition']}" in names
+        for a in p["absences"] or ()
+        if a["broker"] == broker and (a["start"] or datetime.min) <= begun and (a["end"] is None or a["end"] >= begun)
+    ]
+    ends = [*(a["end"] for a in absent), *(row["at"] for _, row in own)]
+    return bool(absent), None if None in ends else max(ends)
+
+
+def _copied(broker: int, names: Sequence[str], sole: Sequence[str], end: datetime | None) -> Iterator[str]:
+    if sole:
+        yield f"Broker {broker} was the only in-sync replica of {some(sole)}: records that only broker {broker} had are lost."
+    if len(sole) < len(names):
+        back = (
+            f", and was in sync again at {moment(end)}" if end is not None else ", and is not in sync in all of them when the evidence ends"
+        )
+        yield f"Broker {broker} copied the logs of the others from their leaders{back}."
+
+
+def _steps(broker: int, sole: Sequence[str]) -> Iterator[str]:
+    if sole:
+        yield f"Look for the old logs of {some(sole)}: the old disk of broker {broker}, an unmounted directory, a snapshot or a backup."
+    yield (
+        f"Find out who replaced or emptied the disk of broker {broker}. Before a disk is replaced, check with `kafka-topics.sh --describe` that every "
+        "partition on it has another in-sync replica."
+    )
+
+
+RULE = Rule(
+    kind="log-dir-emptied",
+    rank=332,
+    level="medium",
+    meaning="A broker came back without logs that it had had: a log directory was emptied, or a disk or the machine was replaced. High if it was the only "
+    "in-sync replica of a partition.",
+    benign=("A machine that was replaced on purpose while all its partitions had other in-sync replicas: the broker copies everything.",),
+    next_steps=("Find out who emptied or replaced the disk.",),
+    references=("KIP-858", "KIP-966"),
+    cluster=detect,
+    facts=(EMPTIED, ABSENCES),
+    many=Aggregation(),
+    root="came back with empty logs",
+)
