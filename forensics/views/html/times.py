@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from forensics.model.findings import Written, timestamp
 from forensics.output.display_times import DisplayZone
+from forensics.views.html.safe import visible
 
 EPOCH = datetime(1970, 1, 1)
 _OPEN = "…"
@@ -47,6 +48,16 @@ def said(context: Context, text: str) -> str:
     """A sentence of ours with its times in the zone of the page."""
     zone: DisplayZone = context["zone"]
     return zone.sentence(text)
+
+
+@pass_context
+def step(context: Context, text: str) -> Markup:
+    """A step to take, as `said`; what stands between backticks is a command."""
+    parts = [visible(part) for part in said(context, text).split("`")]
+    if len(parts) % 2 == 0:
+        return Markup("{}").format("`".join(parts))
+    shapes = Markup("{}"), Markup("<code>{}</code>")
+    return Markup("").join(shapes[n % 2].format(part) for n, part in enumerate(parts))
 
 
 def parsed(at: datetime | str) -> datetime:

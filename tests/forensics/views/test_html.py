@@ -22,7 +22,7 @@ from forensics.commands.inputs import CaseInput
 from forensics.output.display_times import DisplayZone
 from forensics.views.document import Report
 from forensics.views.html.drawing import window
-from forensics.views.html.page import page
+from forensics.views.html.page import environment, page
 from forensics.views.html.safe import block, visible
 from tests.forensics.staged import START, Story
 from tests.forensics.views.pages import Parsed, found, of_files
@@ -95,6 +95,15 @@ def test_every_time_outside_of_quotes_is_in_the_zone_of_the_report(told: tuple[R
 
 def ticks(text: str) -> list[datetime]:
     return [datetime.strptime(at, "%H:%M:%S") for at in re.findall(r'class="tick t\d+">([^<]+)<', text)]
+
+
+def test_a_command_among_the_steps_is_set_off_and_obeys_nothing() -> None:
+    step = environment().from_string("{{ s|step }}")
+    zone = {"zone": DisplayZone.named("UTC")}
+    assert step.render(s="Run `a <b> & c` at 2026-05-01 10:00:00.000 UTC.", **zone) == (
+        "Run <code>a &lt;b&gt; &amp; c</code> at 2026-05-01 10:00:00.000 UTC."
+    )
+    assert step.render(s="One ` <i>alone", **zone) == "One ` &lt;i&gt;alone"
 
 
 def test_what_a_finding_is_of_are_its_partitions(told: tuple[Report, CaseInput, str]) -> None:
