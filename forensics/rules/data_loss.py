@@ -87,7 +87,7 @@ def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterato
         if removal.cause != "empty" or removal.at is None:
             continue
         old, line = _old_directory(removal, removal.at, timeline, cluster)
-        new = cluster.log_dirs(removal.broker, removal.at)
+        new = _new_directory(removal, removal.at, timeline) or cluster.log_dirs(removal.broker, removal.at)
         if new and old and not any(same_directory(d, now) for d in old for now in new):
             yield _Moved(removal.broker, old, new, (*line, *_setting_lines(removal.broker, removal.at, cluster)))
 
@@ -99,6 +99,12 @@ def _old_directory(
     loads = timeline.of("log-load", "log-created")
     line = [e for e in loads if e.writer == removal.broker and e.directory and e.at and e.at < at][-1:]
     return ((line[0].directory or "",) if line else _before_its_start(removal, cluster)), line
+
+
+def _new_directory(removal: Removal, at: datetime, timeline: PartitionTimeline) -> tuple[str, ...]:
+    """The directory of the empty log by the line about the log itself: a broker prints the absolute path there, but a setting may be relative."""
+    loads = (e for e in timeline.of("log-load", "log-created") if e.writer == removal.broker and e.directory and e.at and e.at >= at)
+    return tuple(e.directory for e in loads if e.directory)[:1]
 
 
 def _setting_lines(broker: int, at: datetime, cluster: Cluster) -> Sequence[Event]:
