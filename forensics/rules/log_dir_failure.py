@@ -8,6 +8,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_directories import AT_START, FailedDirectory, failed_directories
 from forensics.model.cluster.failed_starts import failed_starts
+from forensics.model.cluster.process_errors import capital, named_node
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, counted, moment, quote
 
@@ -22,7 +23,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 
 
 def _finding(failure: FailedDirectory) -> Finding:
-    broker, at = failure.broker, failure.at
+    broker, at, who = failure.broker, failure.at, named_node(failure.broker, failure.cluster)
     where = failure.directory or "a log directory"
     refused, halted, back = failure.refused, failure.halted, failure.returned
     cause = refused.reason if refused is not None else None
@@ -37,10 +38,10 @@ def _finding(failure: FailedDirectory) -> Finding:
         start=at,
         end=back.at if back is not None else None,
         cause=cause,
-        summary=f"broker {broker}: log directory {where} {what}"
+        summary=f"{who}: {'log directory ' if failure.directory else ''}{where} {what}"
         + (", and the broker halted" if failure.alone else "")
         + (f"; in use again at {moment(back.at)}" if back is not None else ""),
-        explanation=f"At {moment(at)} broker {broker} {_took_offline(failure, where)}{_why(refused)}. {_went_on(failure, halted, back)} {_records(cause, failure.alone)}",
+        explanation=f"At {moment(at)} {who} {_took_offline(failure, where)}{_why(refused)}. {_went_on(failure, halted, back)} {_records(cause, failure.alone)}",
         next_steps=_next_steps(cause),
         evidence=quote(refused, failure.lines, halted, back),
     )
@@ -91,7 +92,7 @@ def _went_on(failure: FailedDirectory, halted: Event | None, back: Event | None)
         return f"Its replicas there are offline; {goes_on} (KIP-112).{still}{used}"
     ended = f"No other log directory was left, so the broker halted at {moment((halted or failure.lines[-1]).at)}, without a shutdown"
     return (
-        f"{ended}.{still} Broker {failure.broker} was up again at {moment(back.at)}."
+        f"{ended}.{still} {capital(named_node(failure.broker, failure.cluster))} was up again at {moment(back.at)}."
         if back is not None
         else f"{ended}.{still} No later successful start of the broker is in evidence."
     )

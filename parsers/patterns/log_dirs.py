@@ -63,7 +63,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-error",
         literal="LogDirFailureChannel)",
         regex=rf"(?!{_AT_START})(?P<value>Error while \w+(?: to)? checkpoint file) {WITHIN}{NAME}"
-        rf"|(?P<value>.*?) {TP} (?:in|to) (?:log )?dir(?:ectory)? (?P<directory>.*?)(?: with offset \d+.*)?"
+        rf"|(?P<value>.*?) {TP} (?:in|to) (?:log )?dir(?:ectory)? (?P<directory>.*?)(?: with offset \d+.*| due to \w+)?"
         rf"|(?!{_AT_START})(?P<value>(?:Error|Exception|Disk error|Failed).*?(?: in| to)? (?:log dir|dir|directory))"
         r" (?P<directory>.*?)(?:: .*)?",
         versions=("1.0", "4.3"),

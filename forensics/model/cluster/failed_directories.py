@@ -100,9 +100,25 @@ def _run_with(failure: FailedDirectory, cluster: Cluster) -> BrokerRun | None:
 def failed_directories(cluster: Cluster) -> list[FailedDirectory]:
     """All failures, by broker and directory."""
     groups: dict[int | None, list[Event]] = defaultdict(list)
-    for event in cluster.of("log-dir-offline"):
+    for event in (*cluster.of("log-dir-offline"), *_alone(cluster)):
         groups[event.broker if event.broker is not None else event.writer].append(event)
     return [f for broker, events in sorted(groups.items(), key=lambda g: str(g[0])) for f in _of_broker(broker, events, cluster)]
+
+
+def _alone(cluster: Cluster) -> Iterator[Event]:
+    """Errors that take a directory offline, and halts because of them, of brokers without any line that a directory is offline: the
+    evidence is a part of a log."""
+    told = {e.writer for e in cluster.of("log-dir-offline")}
+    seen: set[tuple[int | None, str | None]] = set()
+    halts = (e for e in cluster.of("fatal-error") if e.reason == "log-dir")
+    for e in (*cluster.of("log-dir-error"), *halts):
+        if (
+            e.writer not in told
+            and (e.writer, e.directory) not in seen
+            and not (e.directory is None and any(w == e.writer for w, _ in seen))
+        ):
+            seen.add((e.writer, e.directory))
+            yield e
 
 
 def _of_broker(broker: int | None, events: Sequence[Event], cluster: Cluster) -> Iterator[FailedDirectory]:
