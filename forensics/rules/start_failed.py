@@ -6,16 +6,18 @@ cluster came to be on a disk (cluster_id_mismatch).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import LOCKED, FailedStart, failed_starts, up_again
-from forensics.model.cluster.process_errors import Cause, cause_of, exception, named_node, narrowed
+from forensics.model.cluster.process_errors import INTERRUPTED, Cause, cause_of, exception, named_node, narrowed
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Place, Rule, Urgency, counted, moment, period, quote, some
+from forensics.model.findings import NAMED, Aggregation, Finding, Place, Rule, Urgency, counted, moment, period, quote, some
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.leaderless import OFFLINE
 
@@ -25,20 +27,18 @@ Name = tuple[str, int]
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node, attempts in sorted(failed_starts(cluster).items(), key=str):
-        causes = {id(a): _cause(a, node, cluster) for a in attempts}
-        for (cause, second), same in groupby(attempts, key=lambda a: (causes[id(a)], a.second)):
-            if second:
-                yield _second_process(node, list(same), cluster)
-            else:
-                yield from _between_starts(node, cause, list(same), cluster, partitions)
+        found = [_Attempt(a, _cause(a, node, cluster)) for a in attempts]
+        for _, same in groupby((a for a in found if a.start.second), key=lambda a: a.cause):
+            yield _second_process(node, [a.start for a in same], cluster)
+        first = [(a, up_again(node, a.start.end, cluster) if node is not None else None) for a in found if not a.start.second]
+        for (back, _), period_of in groupby(first, key=lambda own: (own[1], own[0].cause if node is None else None)):
+            yield _finding(node, [a for a, _ in period_of], back, cluster, partitions)
 
 
-def _between_starts(
-    node: int | None, cause: Cause | None, same: Sequence[FailedStart], cluster: Cluster, partitions: Sequence[Mapping[str, Any]]
-) -> Iterator[Finding]:
-    """Attempts with one cause; those before a successful start and those after it are two findings."""
-    for back, attempts in groupby(same, key=lambda a: up_again(node, a.end, cluster) if node is not None else None):
-        yield _finding(node, cause, list(attempts), back, cluster, partitions)
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    start: FailedStart
+    cause: Cause | None
 
 
 def _cause(attempt: FailedStart, node: int | None, cluster: Cluster) -> Cause | None:
@@ -47,25 +47,24 @@ def _cause(attempt: FailedStart, node: int | None, cluster: Cluster) -> Cause | 
 
 
 def _finding(
-    node: int | None,
-    cause: Cause | None,
-    attempts: Sequence[FailedStart],
-    back: Event | None,
-    cluster: Cluster,
-    partitions: Sequence[Mapping[str, Any]],
+    node: int | None, tried: Sequence[_Attempt], back: Event | None, cluster: Cluster, partitions: Sequence[Mapping[str, Any]]
 ) -> Finding:
+    """The attempts of one period: until the node was up, whatever ended each of them."""
+    attempts, causes = [a.start for a in tried], Counter(a.cause for a in tried)
+    cause = next((c for c, _ in causes.most_common() if c is not None), None)
     first, last = attempts[0], attempts[-1]
     who, times = named_node(node, cluster), counted(len(attempts), "time") if len(attempts) > 1 else "once"
     named = f"{who[0].upper()}{who[1:]}"
-    errors = [e for a in attempts for e in a.errors]
+    errors = [e for a in tried for e in a.start.errors if a.cause == cause]
     thrown = exception(e for e in errors if cause is None or cause.found.search(e.key or ""))
-    why = f", because {cause.words}" if cause is not None else ""
+    why = _why(causes)
     end = back.at if back is not None else None
     missing, leaderless = _affected(node, first.at, end, partitions)
     affected = f"; {counted(len({*missing, *leaderless}))} affected" if missing or leaderless else ""
+    steps = tuple(dict.fromkeys(step for c, _ in causes.most_common() if c is not None for step in c.next_steps))
     return Finding(
         kind="start-failed",
-        severity="high",
+        severity="medium" if all(c is not None and c.name == INTERRUPTED for c in causes) else "high",
         confidence="certain",
         brokers=(node,) if node is not None else (),
         start=first.at,
@@ -85,11 +84,21 @@ def _finding(
                 *(_effects(who, missing, leaderless) if node is not None else ()),
             )
         ),
-        next_steps=cause.next_steps
-        if cause is not None
-        else (f"Read the exception and its causes in server.log of {who} at {moment(first.errors[0].at)}.",),
+        next_steps=steps[: 2 * NAMED] or (f"Read the exception and its causes in server.log of {who} at {moment(first.errors[0].at)}.",),
         evidence=quote([e for a in attempts[:2] for e in a.errors[:3]], last.errors[-1:], back),
     )
+
+
+def _why(causes: Counter[Cause | None]) -> str:
+    """The causes, the most frequent first, as a sentence continues after 'failed to start'."""
+    if len(causes) == 1:
+        (cause,) = causes
+        return f", because {cause.words}" if cause is not None else ""
+    each = (
+        f"{counted(number, 'time')} {f'because {cause.words}' if cause is not None else 'for another reason'}"
+        for cause, number in causes.most_common()
+    )
+    return f" ({'; '.join(each)})"
 
 
 def _outcome(node: int | None, named: str, back: Event | None) -> Iterator[str]:

@@ -166,6 +166,7 @@ class _RunReader:
         self.first_after: Event | None = None
         """The first line of a process after the current run, even if that process ended before it said what it starts."""
         self.second_exits_by: datetime | None = None
+        self.hook_ends_by: datetime | None = None
         """Latest time of the last line of a second process that found the log directories locked or its broker id taken."""
 
     def read(self, event: Event) -> None:
@@ -183,7 +184,7 @@ class _RunReader:
     def _fatal_error(self, event: Event) -> bool:
         if event.reason == "locked" and self.second_exits_by is not None and event.at is not None and event.at <= self.second_exits_by:
             return False  # its last error repeats the exception
-        if event.reason == "locked" or (self.phase != "up" and ID_TAKEN.search(event.key or "") and not self._has_logs_of_previous()):
+        if event.reason == "locked" or (self.phase != "up" and ID_TAKEN.search(event.key or "") and self._previous_may_run()):
             if self.runs and self.phase != "up":
                 self.current = _without_the_last(self.runs)
             self.announced = self.first_after = None
@@ -197,7 +198,8 @@ class _RunReader:
                 run.outcome, run.end, run.halted, run.last_seen = "crashed", event, event, event
                 run.evidence.append(event)
         elif self._of_second_process(event):
-            self.second_exits_by = event.at if event.pattern == LAST_ERROR else self.second_exits_by
+            if event.pattern == LAST_ERROR and event.at is not None:
+                self.second_exits_by, self.hook_ends_by = event.at, event.at + EXITING
             return False
         elif self._ends_start(event):
             self.phase = "given up"
@@ -302,6 +304,8 @@ class _RunReader:
 
     def _of_second_process(self, event: Event) -> bool:
         """Whether the line is from a second process that ends because the log directories are locked or its broker id is taken."""
+        if event.event in _OF_HOOK and event.at is not None and self.hook_ends_by is not None and event.at < self.hook_ends_by:
+            return True
         if self.second_exits_by is None or event.at is None or event.at >= self.second_exits_by:
             return False
         if event.event == "broker-stopped":
@@ -334,9 +338,11 @@ class _RunReader:
             self.phase, self.current = "up", None  # the start of this process is not in the log
         return self._run()
 
-    def _has_logs_of_previous(self) -> bool:
-        """Whether the current run found the log directories of the run before: they were not locked, so that run had ended."""
-        return len(self.runs) > 1 and bool(self.runs[-2].directories & self.runs[-1].directories)
+    def _previous_may_run(self) -> bool:
+        """Whether the run before may go on: it neither stopped nor failed, and the current one did not find its log directories, unlocked."""
+        if len(self.runs) < 2 or self.runs[-2].outcome in ("stopped", "failed"):
+            return False
+        return not self.runs[-2].directories & self.runs[-1].directories
 
 
 HALTING = frozenset({"log-dir", "disk"})
@@ -356,6 +362,7 @@ GIVING_UP = timedelta(minutes=1)
 EXITING = timedelta(seconds=1)
 """After the stop, the shutdown hook reports the shutdown again within this time."""
 _STOPPING = named("broker-stopping", "controller-stopping")
+_OF_HOOK = _STOPPING | named("broker-stopped")
 _ENDING = of(role=Role.ENDS | Role.LIFE_CYCLE)
 _READERS: Mapping[str, Callable[[_RunReader, Event], bool]] = {
     **dict.fromkeys(of(role=Role.UP), _RunReader._started),

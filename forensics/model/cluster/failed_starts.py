@@ -24,6 +24,8 @@ _READ = _BEGINS | _MISMATCHES | named(_FIRST, "broker-state", "broker-started", 
 LOCKED = "locked"
 _ENDS = ENDS_PROCESS | HALTING | {LOCKED}
 _OF_START = re.compile(r"start(?:ing|up)|while waiting for|unable to register|meta\.properties|ConfigException")
+_OF_MAIN = re.compile(r"Exiting Kafka due to fatal exception|(?:ERROR|FATAL)\s+\(kafka\.Kafka\$\)")
+"""Kafka#main prints this of the process that it starts, never of one that is up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,13 @@ def _running(node: int, attempt: FailedStart, cluster: Cluster) -> bool:
     first, last = attempt.at, attempt.end
     if first is None or last is None:
         return False
-    runs = cluster.availability(node).living(first, last)
-    return any((r.begin_at is None or r.begin_at < first) and (r.end_at is None or r.end_at > last) for r in runs)
+    before: datetime | None = None
+    for run in cluster.availability(node).lives:
+        begin = run.begin_at or before  # a run whose start is not in evidence began after the end of the one before
+        if (begin is None or begin < first) and (run.end_at is None or run.end_at > last):
+            return True
+        before = run.end_at or before
+    return False
 
 
 @dataclass
@@ -142,8 +149,10 @@ def _started(e: Event, current: _Attempt | None) -> _Attempt:
 def _with_error(e: Event, current: _Attempt | None) -> _Attempt | None:
     """The attempt that the error belongs to. A process that is up has not failed to start, unless its error says so: KRaft brokers print
     that they have started before they print why they have not (BrokerServer#startup)."""
-    of_start = _OF_START.search(f"{e.text} {e.key}") is not None
-    if current is None or current.before(e):
+    said = f"{e.text} {e.key}"
+    of_main = _OF_MAIN.search(said) is not None
+    of_start = of_main or _OF_START.search(said) is not None
+    if current is None or current.before(e) or (of_main and current.up):
         current = _Attempt(None) if of_start or e.reason == LOCKED else None
     elif current.up and not of_start and e.reason != LOCKED:
         current = None

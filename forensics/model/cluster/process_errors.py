@@ -34,6 +34,7 @@ def _cause(name: str, found: str, words: str, *steps: str, of_starts: bool = Fal
     return Cause(name, re.compile(found, re.IGNORECASE), words, steps, of_starts)
 
 
+INTERRUPTED = "interrupted"
 _SETTING = (
     "a setting is missing or not valid",
     "Correct the setting that the error names in the configuration of the node, and start the node again.",
@@ -226,7 +227,7 @@ _CAUSES = (
     ),
     _cause(
         "configuration-missing",
-        r"(?:NoSuchFile|FileNotFound)Exception: \S*\.properties",
+        r"(?:NoSuchFile|FileNotFound)Exception: (?:\S*\.properties|--\S)",
         "its configuration file does not exist",
         "Start the broker with the path of its configuration file, from the directory that this path is relative to.",
     ),
@@ -240,6 +241,13 @@ _CAUSES = (
         "setting",
         r"IllegalArgumentException|requirement failed|NumberFormatException|Missing required configuration",
         *_SETTING,
+        of_starts=True,
+    ),
+    _cause(
+        INTERRUPTED,
+        r"Kafka server is still starting up, cannot shut down",
+        "a signal ended it before it was up",
+        "Find out who sent the signal: a person, or a supervisor whose start timeout is shorter than the start takes, for example with a long recovery of logs.",
         of_starts=True,
     ),
     _cause(

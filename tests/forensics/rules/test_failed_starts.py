@@ -177,3 +177,26 @@ def test_the_exception_names_the_cause(thrown: str, cause: str) -> None:
     assert found is not None
     assert found.name == cause
     assert found.next_steps
+
+
+def test_lines_of_the_shutdown_hook_of_a_second_process_are_no_stop_of_the_first() -> None:
+    taken = "org.apache.zookeeper.KeeperException$NodeExistsException: KeeperErrorCode = NodeExists\n"
+    log = up(2, 0) + "".join(
+        f"[{DAY} {time}] {line}\n"
+        for time, line in (
+            ("02:10:00,000", "INFO starting (kafka.server.KafkaServer)"),
+            (
+                "02:10:02,000",
+                f"ERROR [KafkaServer id=1] Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)\n{taken[:-1]}",
+            ),
+            ("02:10:02,010", "INFO [KafkaServer id=1] shutting down (kafka.server.KafkaServer)"),
+            ("02:10:02,935", "INFO [KafkaServer id=1] shut down completed (kafka.server.KafkaServer)"),
+            ("02:10:02,936", f"ERROR Exiting Kafka due to fatal exception during startup. (kafka.Kafka$)\n{taken[:-1]}"),
+            ("02:10:02,939", "INFO [KafkaServer id=1] shutting down (kafka.server.KafkaServer)"),
+            ("02:50:00,000", "INFO [KafkaServer id=1] shutting down (kafka.server.KafkaServer)"),
+            ("02:50:01,000", "INFO [KafkaServer id=1] shut down completed (kafka.server.KafkaServer)"),
+        )
+    )
+    found = read({"broker-1/logs/server.log": log})
+    assert [f.start for f in of("controlled-shutdown", found)] == [at(2, 50, 0)]
+    assert of("broker-crash", found) == []
