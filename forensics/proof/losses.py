@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
+from operator import itemgetter
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Range
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import Removal
+from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, cause, suspected_outside
 from forensics.proof.handovers import transitions
@@ -246,9 +249,20 @@ def unflushed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Unflush
 def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Emptied]:
     """Terms at whose begin the only in-sync replica had lost its whole log, if no removal shows what the log held."""
     for row, hop in transitions(timeline, cluster):
-        before = hop.term.before
+        before = _last_in_sync(hop)
         if row.log.only(WIPED) and before is not None and hop.before is not None and before.isr == (hop.leader,) and not row.removed:
             yield Emptied(hop.log_start_before, hop, hop.leader, (before.event, *hop.created_again[-1:], *hop.term.evidence))
+
+
+def _last_in_sync(hop: LeaderTransition) -> State | None:
+    """The last state before the term with a replica in sync. With KIP-966 the ISR is empty while its last member is down; None if another
+    replica was eligible then."""
+    before = hop.term.before
+    if before is None or before.isr:
+        return before
+    earlier = takewhile(lambda state: state is not before, hop.timeline.states)
+    last = max(((n, state) for n, state in enumerate(earlier) if state.isr), default=(0, None), key=itemgetter(0))[1]
+    return last if not set(before.eligible) - {hop.leader} else None
 
 
 def _all_recovered(hop: LeaderTransition) -> bool:

@@ -193,6 +193,6 @@ RULE = Rule(
     ),
     references=("KIP-631", "KIP-841"),
     cluster=detect,
-    root="lost its session while it was running",
+    root="lost its session",
     many=Aggregation(),
 )

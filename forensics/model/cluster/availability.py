@@ -192,7 +192,8 @@ class _RunReader:
             return False
         if self.announced is not None and event.reason in ENDS_PROCESS | HALTING:
             self.announced = None  # this process ended before it said what it starts
-        elif event.reason in HALTING | {"fatal"} and self.phase not in _STARTING:
+            return False
+        if event.reason in HALTING | {"fatal"} and self.phase not in _STARTING:
             if not self._of_second_process(event):
                 run = self._run()
                 run.outcome, run.end, run.halted, run.last_seen = "crashed", event, event, event

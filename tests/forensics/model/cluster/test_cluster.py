@@ -168,6 +168,15 @@ def test_marker_of_a_clean_stop_overrules() -> None:
     assert stopped.end is not None and stopped.end.event == "clean-start"
 
 
+def test_a_process_that_ended_before_it_named_itself_prints_no_last_line_of_the_run_before() -> None:
+    """An invalid setting ends Kafka before it prints that it starts: the broker crashed before these lines."""
+    ended = ("process-starting", ("fatal-error", {"reason": "process"}))
+    crashed, _ = lived("broker-starting", "broker-started", *ended, *ended, "process-starting", "broker-starting")
+    assert crashed.outcome == "crashed"
+    assert crashed.last_seen is not None and crashed.last_seen.event == "broker-started"
+    assert crashed.followed is not None and crashed.followed.at == NOON + timedelta(seconds=2)
+
+
 def test_a_marker_that_a_failed_start_left_says_nothing_about_the_process_before_it() -> None:
     """Up to 2.8 at least, a start that fails marks the logs as closed cleanly that it was about to load (KafkaServer#shutdown)."""
     dirty, clean = ("unclean-start", {"directory": "/data", "count": 3}), ("clean-start", {"directory": "/data"})
