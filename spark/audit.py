@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pyarrow as pa
 from parsers.containers.storage import Version, storage
 from parsers.containers.units import Unit
 from parsers.schemas import Row
+from spark.datasets import backend
 from spark.pipeline import EventBlock, Events, Mask, balance, blocks, of_block, read, tasks
 from spark.sorting import Read, in_order, without_copies
 
@@ -46,9 +48,9 @@ def digests(session: SparkSession, files: Sequence[File]) -> list[str | None]:
     """SHA-256 of each file; None if it cannot be read."""
     if not files:
         return []
-    context = session.sparkContext
-    ways = max(min(len(files), context.defaultParallelism), len(files) // FILES_A_TASK)
-    return context.parallelize(files, ways).map(_digest).collect()
+    spark = backend(session)
+    ways = max(min(len(files), spark.cores), len(files) // FILES_A_TASK)
+    return spark.split(files, ways).map_tasks(partial(map, _digest)).collect()
 
 
 def _digest(file: File) -> str | None:
@@ -66,7 +68,7 @@ def keep_events(session: SparkSession, units: list[Unit], log_patterns: Sequence
     """Reads the events of the units once and writes them in the tasks. Returns what `write` returns."""
     events = read(session, units, log_patterns, of_cluster)
     events.unpersist()  # they are read once; Spark keeps only the pieces of large logs, which are compared first
-    return events.blocks.mapPartitions(lambda given: write(_together(given))).collect()
+    return events.blocks.map_tasks(lambda given: write(_together(given))).collect()
 
 
 def _together(given: Iterable[EventBlock]) -> Iterator[pa.RecordBatch]:
@@ -90,22 +92,23 @@ def keep_records(session: SparkSession, units: list[Unit], read: Read, write: Wr
     from spark.progress import announced, metered
     from spark.session import directory
 
-    context = session.sparkContext
+    spark = backend(session)
     size = sum(unit.size for unit in units)
     progress = announced(directory(session), size)
     splits = balance(units, tasks(session, size))
-    known = context.broadcast((read, write))
+    known = spark.share((read, write))
 
-    def apply(split: Sequence[Unit]) -> list[Row]:
-        read, write = known.value
-        return write(read(metered(split, progress)))
+    def apply(given: Iterable[Sequence[Unit]]) -> Iterator[Row]:
+        read, write = known()
+        return (row for split in given for row in write(read(metered(split, progress))))
 
-    return context.parallelize(splits, len(splits)).flatMap(apply).collect()
+    return spark.dataset(splits).map_tasks(apply).collect()
 
 
 def kept_events(session: SparkSession, parts: Sequence[Part], open_part: Open[Part], of_cluster: Mask) -> Events:
     """The events of a cluster from kept files."""
-    return Events(session.sparkContext.parallelize(parts, len(parts)).flatMap(lambda part: blocks(open_part(part), of_cluster)))
+    spark = backend(session)
+    return Events(spark.dataset(parts).map_tasks(lambda given: (b for part in given for b in blocks(open_part(part), of_cluster))), spark)
 
 
 def kept_records(
@@ -120,10 +123,10 @@ def kept_records(
                 yield from open_part(parts[number])
 
     rows = session.range(0, len(parts), 1, len(parts)).mapInArrow(apply, from_arrow_schema(schema, prefer_timestamp_ntz=True))
-    return in_order(without_copies(rows, session.sparkContext.defaultParallelism) if copies else rows, result)
+    return in_order(without_copies(rows, backend(session).cores) if copies else rows, result)
 
 
 def each(session: SparkSession, work: Sequence[Work], do: Callable[[Work], Done]) -> list[Done]:
     """The result of `do` for each piece of work: one job with a task for each."""
-    results: list[Any] = session.sparkContext.parallelize(work, len(work)).map(do).collect() if work else []
+    results: list[Any] = backend(session).dataset(work).map_tasks(partial(map, do)).collect() if work else []
     return results

@@ -31,10 +31,16 @@ _DAEMON = re.compile(r"Error from python worker:(?:\n[^\n]*){0,60}?\n *(\w+(?:Er
 _PROGRAM = re.compile(r'Cannot run program "([^"]+)"[^\n]*?error=\d+, ([^\n,]+)')
 
 
+class TooLarge(RuntimeError):
+    """What is to be sent to all tasks is larger than a message to a Connect server. The message is one line."""
+
+
 def explained(error: BaseException) -> str | None:
     """The message for an error that the user or the operator of the cluster can repair; None for any other."""
     if isinstance(error, MemoryError):
         return "Python ran out of memory; analyze less at once, or use a machine with more memory"
+    if isinstance(error, TooLarge):
+        return str(error)
     if isinstance(error, OSError):
         return _of_disk(error) if error.errno in NO_ROOM else None
     if not _of_spark(error):

@@ -11,13 +11,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spark.connect import RUNTIME, prepare
+from spark.datasets import is_connect
 from spark.session import DIRECTORY, SETTINGS, allow_arrow_alone, zip_packages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-RUNTIME = ("spark.sql.", "spark.kafkaForensics.")
-"""How the names of settings begin that a session may change while it runs."""
 _prepared: dict[int, tuple[SparkSession, SparkSession]] = {}
 """The given session and the prepared one, by the id of the given one."""
 
@@ -31,12 +31,16 @@ def active() -> SparkSession | None:
 
 def prepared(session: SparkSession) -> SparkSession:
     """A session for this tool on the same Spark. The settings and views of the given session stay as they are."""
+    if any(session is own for _, own in _prepared.values()):
+        return session
     if id(session) not in _prepared:
         _prepared[id(session)] = session, _prepare(session)
     return _prepared[id(session)][1]
 
 
 def _prepare(session: SparkSession) -> SparkSession:
+    if is_connect(session):
+        return _of_server(session)
     allow_arrow_alone()
     own = session.newSession()
     temporary = Path(tempfile.mkdtemp(prefix="kafka-forensics-"))
@@ -45,4 +49,11 @@ def _prepare(session: SparkSession) -> SparkSession:
         if name.startswith(RUNTIME):
             own.conf.set(name, value)
     own.sparkContext.addPyFile(str(zip_packages(temporary)))
+    return own
+
+
+def _of_server(session: SparkSession) -> SparkSession:
+    # Clients before Spark 4.3 cannot make a second session of a server: they get the settings in the given one.
+    own = session.newSession() if "newSession" in vars(type(session)) else session
+    prepare(own, {})
     return own

@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import zstandard
 
+from spark.datasets import backend
+
 if TYPE_CHECKING:
-    from pyspark import RDD
     from pyspark.sql import DataFrame
+
+    from spark.datasets import Dataset
 
 Pack = Callable[[Iterator[pa.RecordBatch]], Iterable[bytes]]
 """Turns the rows of one Spark partition into pieces of bytes."""
@@ -43,7 +46,7 @@ def whole(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 class Packed:
     """Packed rows of one schema, in Spark."""
 
-    def __init__(self, packed_rows: RDD[bytes], schema: pa.Schema) -> None:
+    def __init__(self, packed_rows: Dataset[bytes], schema: pa.Schema) -> None:
         self._packed, self._schema = packed_rows, schema
 
     def table(self) -> pa.Table:
@@ -53,17 +56,15 @@ class Packed:
 
     def keep(self) -> None:
         """Computes all rows in parallel and keeps them on disk. Without it, `batches` computes one Spark partition at a time."""
-        from pyspark import StorageLevel
-
-        self._packed.persist(StorageLevel.DISK_ONLY).count()
+        self._packed.keep(on_disk=True).count()
 
     def forget(self) -> None:
         """Lets Spark delete the rows that `keep` put on disk."""
-        self._packed.unpersist()
+        self._packed.forget()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows, one Spark partition after another; the driver holds at most two partitions at a time."""
-        for piece in self._packed.toLocalIterator(prefetchPartitions=True):
+        for piece in self._packed.iterate():
             yield from whole(opened(piece), self._schema).to_batches()
 
 
@@ -77,9 +78,8 @@ def carried(frame: DataFrame, pack: Pack, *, prefetch: bool) -> Iterator[bytes]:
             yield pa.RecordBatch.from_pydict({"piece": [compress(piece)]})
 
     decompress = zstandard.ZstdDecompressor().decompress
-    # The iterator of the RDD, not of the DataFrame: Spark 4.3 keeps the jobs of the latter, with their results, until the JVM ends.
-    for row in frame.mapInArrow(apply, "piece binary").rdd.toLocalIterator(prefetchPartitions=prefetch):
-        yield decompress(row[0])
+    for piece in backend(frame.sparkSession).pieces(frame.mapInArrow(apply, "piece binary"), prefetch=prefetch):
+        yield decompress(piece)
 
 
 def batches(frame: DataFrame, schema: pa.Schema, *, prefetch: bool) -> Iterator[pa.RecordBatch]:

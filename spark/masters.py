@@ -26,7 +26,7 @@ PORTS = {"https": 443, "http": 80}
 def trouble(master: str, conf: Mapping[str, str]) -> str | None:
     """Why this master cannot be used, and what to do; None if nothing speaks against it."""
     if master.startswith("spark://"):
-        return _unreachable(master, "Spark master", list(_standalone(master)))
+        return unreachable(master, "Spark master", list(_standalone(master)))
     if master == "yarn":
         return _without_hadoop()
     if master.startswith("k8s://"):
@@ -42,7 +42,7 @@ def _standalone(master: str) -> Iterator[tuple[str, int]]:
             yield host.strip("[]"), int(port)
 
 
-def _unreachable(master: str, what: str, addresses: Sequence[tuple[str, int]]) -> str | None:
+def unreachable(master: str, what: str, addresses: Sequence[tuple[str, int]]) -> str | None:
     """None if one of the addresses accepts a connection."""
     if not addresses:
         return f"{master}: the URL has no host and port; give for example spark://HOST:7077"
@@ -77,7 +77,7 @@ def _of_kubernetes(master: str, conf: Mapping[str, str]) -> str | None:
     known = defaults() | dict(conf)
     if not any(known.get(name) for name in IMAGE):
         return f"{master}: no image for the executors; set {IMAGE[0]} in the spark-defaults.conf of SPARK_CONF_DIR"
-    return _unreachable(master, "Kubernetes API server", [(parts.hostname or "", port)])
+    return unreachable(master, "Kubernetes API server", [(parts.hostname or "", port)])
 
 
 def defaults() -> dict[str, str]:

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from heapq import heapreplace
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -26,13 +26,13 @@ from parsers.containers.walk import hands
 from parsers.log_pattern import compiled
 from parsers.pieces import put_together
 from parsers.schemas import EVENTS, batches
+from spark.datasets import Backend, Dataset, backend
 from spark.ipc import Packed, opened, packed, whole
 from spark.progress import announced, metered
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyspark import RDD
     from pyspark.sql import SparkSession
 
     from parsers.containers.units import Unit
@@ -99,7 +99,7 @@ class EventBlock(NamedTuple):
 
 def tasks(session: SparkSession, size: int) -> int:
     """Number of tasks for `size` bytes of evidence."""
-    return _ways(session.sparkContext.defaultParallelism * READ_A_CORE, size, SPLIT_BYTES, LEAST_BYTES)
+    return _ways(backend(session).cores * READ_A_CORE, size, SPLIT_BYTES, LEAST_BYTES)
 
 
 def _ways(cores: int, size: int, each: int, least: int) -> int:
@@ -127,12 +127,12 @@ def _lightest(weights: Iterable[int], ways: int) -> Iterator[int]:
 class Events:
     """The events of the evidence, in Spark."""
 
-    def __init__(self, blocks: RDD[EventBlock]) -> None:
-        self.blocks = blocks
+    def __init__(self, blocks: Dataset[EventBlock], backend: Backend) -> None:
+        self.blocks, self.backend = blocks, backend
 
     @cached_property
     def _collected(self) -> Sequence[EventBlock]:
-        return self.blocks.mapPartitions(_of_cluster_and_weights).collect()
+        return self.blocks.map_tasks(_of_cluster_and_weights).collect()
 
     @property
     def of_cluster(self) -> pa.Table:
@@ -150,7 +150,7 @@ class Events:
 
     def unpersist(self) -> None:
         """Lets Spark drop the events; it reads the evidence again when they are needed."""
-        self.blocks.unpersist()
+        self.blocks.forget()
 
 
 def _of_cluster_and_weights(blocks: Iterable[EventBlock]) -> Iterator[EventBlock]:
@@ -180,27 +180,30 @@ def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], 
     are read at once, to find out whether they can be put together."""
     reader = Reader(tuple(log_patterns), of_cluster)
     layouts = [compiled(pattern) for pattern in log_patterns]
-    cores = session.sparkContext.defaultParallelism
+    spark = backend(session)
+    cores = spark.cores
     by_hand = [hand for unit in units for hand in hands(unit, min(cores, MOST_HANDS, unit.size // HAND_BYTES))]
     planned = [piece for unit in by_hand for piece in (pieces.cut(unit, layouts) if cut else [unit])]
     parts = [unit for unit in planned if unit.piece is not None]
     if not parts:
-        return Events(_loaded(session, planned, reader))
-    counts = session.sparkContext.parallelize(parts, len(parts)).map(pieces.line_feeds).collect()
+        return Events(_loaded(session, planned, reader), spark)
+    counts = spark.dataset(parts).map_tasks(partial(map, pieces.line_feeds)).collect()
     parts = pieces.numbered(parts, counts)
     loaded = _loaded(session, [*(unit for unit in planned if unit.piece is None), *parts], reader)
-    return Events(_put_together(session, loaded, [unit for unit in parts if unit.piece is not None], reader))
+    return Events(_put_together(session, loaded, [unit for unit in parts if unit.piece is not None], reader), spark)
 
 
-def _loaded(session: SparkSession, units: list[Unit], reader: Reader) -> RDD[EventBlock]:
-    from pyspark import StorageLevel
-
+def _loaded(session: SparkSession, units: list[Unit], reader: Reader) -> Dataset[EventBlock]:
     from spark.session import directory
 
     size = sum(unit.size for unit in units)
     splits = balance(units, tasks(session, size))
     reading = partial(reader.read, progress=announced(directory(session), size))
-    return session.sparkContext.parallelize(splits, len(splits)).flatMap(reading).persist(StorageLevel.MEMORY_AND_DISK)
+    return backend(session).dataset(splits).map_tasks(partial(_flat, reading)).keep()
+
+
+def _flat(do: Callable[[Any], Iterable[Any]], given: Iterable[Any]) -> Iterator[Any]:
+    return chain.from_iterable(map(do, given))
 
 
 def blocks(events: Iterable[pa.RecordBatch], of_cluster: Mask, file: str | None = None) -> Iterator[EventBlock]:
@@ -247,29 +250,35 @@ def _weights(events: pa.Table) -> dict[int, int]:
     return dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
 
 
-def _put_together(session: SparkSession, loaded: RDD[EventBlock], parts: Sequence[Unit], reader: Reader) -> RDD[EventBlock]:
+def _put_together(session: SparkSession, loaded: Dataset[EventBlock], parts: Sequence[Unit], reader: Reader) -> Dataset[EventBlock]:
     """The events with the closing rows of each file that was read in pieces. Files whose pieces do not fit together are read again whole."""
-    accounts = loaded.filter(lambda block: block.what == ACCOUNT).flatMap(lambda block: opened(block.data)["value"].to_pylist())
+    accounts = loaded.map_tasks(_accounts)
     last, torn = put_together(parts, accounts.collect(), [compiled(pattern) for pattern in reader.log_patterns])
     files = frozenset(pieces.source_of(unit) for unit in torn)
-    kept = loaded.filter(lambda block: block.what != ACCOUNT and block.file not in files)
+    kept = loaded.map_tasks(lambda given: (block for block in given if block.what != ACCOUNT and block.file not in files))
     if torn:
         kept = kept.union(_loaded(session, torn, reader))
     closing = list(blocks(batches(last), reader.of_cluster)) if last else []
-    return kept.union(session.sparkContext.parallelize(closing, 1)) if closing else kept
+    return kept.union(backend(session).split(closing, 1)) if closing else kept
+
+
+def _accounts(given: Iterable[EventBlock]) -> Iterator[str]:
+    """The accounts of files that were read in pieces."""
+    return (account for block in given if block.what == ACCOUNT for account in opened(block.data)["value"].to_pylist())
 
 
 class Identified(NamedTuple):
     """Identified events of partitions, packed, in buckets. A bucket holds all events of each of its partitions."""
 
-    data: RDD[tuple[int, bytes]]
+    data: Dataset[tuple[int, bytes]]
+    backend: Backend
     buckets: int
     weights: Mapping[int, int]
     """Number of events in each of the CELLS, about."""
 
     def union(self, other: Identified) -> Identified:
         """Both together; `other` must have the same number of buckets."""
-        return Identified(self.data.union(other.data), self.buckets, Counter(self.weights) + Counter(other.weights))
+        return Identified(self.data.union(other.data), self.backend, self.buckets, Counter(self.weights) + Counter(other.weights))
 
     def dealt(self, ways: int) -> Sequence[int]:
         """For each bucket the task that judges it: heavy buckets first, each to the task with the least work. Buckets that share a cell each
@@ -284,7 +293,7 @@ class Identified(NamedTuple):
 
     def partitions(self) -> set[tuple[str, int]]:
         """Topic and partition of all that have events."""
-        return set().union(*self.data.map(_names).collect())
+        return set().union(*self.data.map_tasks(partial(map, _names)).collect())
 
 
 def _names(bucket: tuple[int, bytes]) -> set[tuple[str, int]]:
@@ -296,15 +305,15 @@ def identified(events: Events, resolver: Resolver, change: Change | None = None,
     """Events of partitions, identified. With `like`, other events that are judged together with these: the buckets are the same for both."""
     total = sum(events.weights.values()) + (sum(like.weights.values()) if like is not None else 0)
     buckets = max(BUCKETS, 1 << (total // BUCKET_ROWS).bit_length())
-    known = events.blocks.context.broadcast(resolver)
+    known = events.backend.share(resolver)
 
     def apply(given: Iterable[EventBlock]) -> Iterator[tuple[int, bytes]]:
         tables = (opened(block.data) for block in given if block.what == PARTITION)
-        resolved = (_resolved(table, known.value, change) for table in tables)
+        resolved = (_resolved(table, known(), change) for table in tables)
         for table in _joined((table for table in resolved if table.num_rows), DEALT_ROWS):
             yield from _in_buckets(table, buckets)
 
-    return Identified(events.blocks.mapPartitions(apply), buckets, events.weights)
+    return Identified(events.blocks.map_tasks(apply), events.backend, buckets, events.weights)
 
 
 def _resolved(events: pa.Table, resolver: Resolver, change: Change | None) -> pa.Table:
@@ -336,28 +345,27 @@ def unplaced(
 ) -> Packed:
     """Rows of `schema` that `work` makes of identified events that neither belong to a partition nor describe the cluster, in the tasks that
     hold these events."""
-    known = events.blocks.context.broadcast(resolver)
+    known = events.backend.share(resolver)
 
     def apply(given: Iterable[EventBlock]) -> Iterator[bytes]:
         tables = (whole(opened(block.data), EVENTS).combine_chunks() for block in given if block.what == OTHER)
-        yield from (packed(pa.Table.from_batches([b])) for b in work(known.value.apply(b) for t in tables for b in t.to_batches()))
+        yield from (packed(pa.Table.from_batches([b])) for b in work(known().apply(b) for t in tables for b in t.to_batches()))
 
-    return Packed(events.blocks.mapPartitions(apply), schema)
+    return Packed(events.blocks.map_tasks(apply), schema)
 
 
 def by_partition(events: Identified, shared: Any, sort: Sort, work: Work, schema: pa.Schema, *, ways: int | None = None) -> Packed:
     """Rows of `schema` that `work` makes of the sorted events of each partition. `shared` is sent to every task once and handed to `sort` and
     `work`. `ways`: number of tasks."""
-    context = events.data.context
-    ways = ways or _ways(context.defaultParallelism * TASKS_A_CORE, sum(events.weights.values()), JUDGED_ROWS, LEAST_JUDGED)
-    known = context.broadcast(shared)
+    ways = ways or _ways(events.backend.cores * TASKS_A_CORE, sum(events.weights.values()), JUDGED_ROWS, LEAST_JUDGED)
+    known = events.backend.share(shared)
 
     def apply(given: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
-        shared_here = known.value
+        shared_here = known()
         for batch in work(_sorted(given, lambda slices: sort(slices, shared_here)), shared_here):
             yield packed(pa.Table.from_batches([batch]))
 
-    return Packed(events.data.partitionBy(ways, events.dealt(ways).__getitem__).mapPartitions(apply), schema)
+    return Packed(events.data.deal(ways, events.dealt(ways)).map_tasks(apply), schema)
 
 
 def _sorted(given: Iterable[tuple[int, bytes]], sort: Callable[[Slices], Iterable[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:

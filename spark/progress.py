@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from parsers.containers.storage import File
+from spark.datasets import backend
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -111,7 +112,7 @@ class Watch:
     """Progress of the jobs that began after this object was created. Used from a separate thread while the jobs run."""
 
     def __init__(self, session: SparkSession, directory: Path) -> None:
-        self._tracker = session.sparkContext.statusTracker()
+        self._backend = backend(session)
         self._directory = directory
         self._before = set(self._files())
         self._stages: dict[int, tuple[int, int]] = {}
@@ -134,10 +135,7 @@ class Watch:
         return tasks if tasks.total else Seen(total, total, True)
 
     def _tasks(self) -> Seen:
-        active = set(self._tracker.getActiveStageIds())
-        for stage in active | {known for known, (done, total) in self._stages.items() if done < total}:
-            if info := self._tracker.getStageInfo(stage):
-                self._stages[stage] = (info.numCompletedTasks, info.numTasks)
+        self._stages.update(self._backend.stages({stage for stage, (done, total) in self._stages.items() if done < total}))
         return Seen(sum(done for done, _ in self._stages.values()), sum(total for _, total in self._stages.values()), False)
 
 

@@ -57,9 +57,9 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, s
     """
     master = master or "local[*]"
     if master.startswith("sc://"):
-        raise Refused(
-            f"{master.split('/;')[0]}: Spark Connect has no driver on this machine, where evidence is planned; use spark://, yarn or k8s://"
-        )
+        from spark.connect import connected
+
+        return connected(master, conf or {})
     if not LOCAL.fullmatch(master):
         if message := trouble(master, conf or {}):
             raise Refused(message)

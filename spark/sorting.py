@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from parsers.containers.units import Unit
+from spark.datasets import backend
 from spark.ipc import batches, carried
 from spark.pipeline import balance, tasks
 from spark.progress import announced, metered
@@ -40,14 +41,13 @@ def records(session: SparkSession, units: Sequence[Unit], read: Read, schema: pa
 
     def apply(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in given:
-            for split in batch.column("split").to_pylist():
+            for split in batch.column("data").to_pylist():
                 units_of_split = pickle.loads(split)  # noqa: S301 - units that the driver pickled, below
                 yield from read(metered(units_of_split, progress))
 
     # As rows of a DataFrame: in the closure of the function, every task would get the names of all files.
-    splits = [(pickle.dumps(split),) for split in balance(list(units), ways)]
-    given = session.createDataFrame(session.sparkContext.parallelize(splits, len(splits)), "split binary")
-    rows = given.mapInArrow(apply, from_arrow_schema(schema, prefer_timestamp_ntz=True))
+    splits = [pickle.dumps(split) for split in balance(list(units), ways)]
+    rows = backend(session).frame(splits).mapInArrow(apply, from_arrow_schema(schema, prefer_timestamp_ntz=True))
     return without_copies(rows, ways) if copies else rows
 
 
@@ -80,10 +80,9 @@ def in_order(rows: DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 def _in_order(rows: DataFrame) -> tuple[DataFrame, int]:
     """The sorted rows without `twin`, and the number of Spark partitions they are in."""
-    from pyspark import StorageLevel
     from pyspark.sql import functions as F
 
-    rows = rows.drop("twin").persist(StorageLevel.DISK_ONLY)  # otherwise finding the bounds of the pieces reads the evidence again
+    rows = backend(rows.sparkSession).keep_frame(rows.drop("twin"))  # otherwise finding the bounds of the pieces reads the evidence again
     (size,) = rows.agg(F.sum(F.length("text") + 200)).first() or (None,)
     parts = -(-int(size or 0) // PART_BYTES)
     ranged = rows.repartitionByRange(parts, *ORDER) if parts > 1 else rows.coalesce(1)

@@ -117,7 +117,7 @@ def _master(context: click.Context, option: click.Parameter, url: str | None) ->
     from spark.session import LOCAL
 
     if not LOCAL.fullmatch(url) and not _REMOTE.fullmatch(url):
-        message = f"{url!r} is not a Spark master; give local[N], spark://HOST:PORT, yarn or k8s://https://HOST:PORT"
+        message = f"{url!r} is not a Spark master; give local[N], spark://HOST:PORT, sc://HOST:PORT, yarn or k8s://https://HOST:PORT"
         raise click.BadParameter(message, context, option)
     return url
 

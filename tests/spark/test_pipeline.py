@@ -79,7 +79,7 @@ def test_partition_that_spans_batches_is_one_group() -> None:
 @given(st.dictionaries(st.integers(0, 255), st.integers(1, 10**6), min_size=1, max_size=40), st.integers(1, 9))
 @settings(max_examples=30)
 def test_tasks_judge_alike_much_the_heaviest_partitions_first(weights: dict[int, int], ways: int) -> None:
-    tasks = Identified(cast("Any", None), 256, weights).dealt(ways)
+    tasks = Identified(cast("Any", None), cast("Any", None), 256, weights).dealt(ways)
     loads = [sum(n for bucket, n in weights.items() if tasks[bucket] == task) for task in range(ways)]
     assert max(loads) - min(loads) <= max(weights.values()) + 256
     assert weights[max(weights, key=lambda bucket: (weights[bucket], -bucket))] <= loads[0]
@@ -87,7 +87,7 @@ def test_tasks_judge_alike_much_the_heaviest_partitions_first(weights: dict[int,
 
 def test_heavy_cell_is_spread_over_the_buckets_it_may_mean() -> None:
     for buckets in (256, CELLS, 4 * CELLS):
-        tasks = Identified(cast("Any", None), buckets, {7: 10**6, 8: 9}).dealt(5)
+        tasks = Identified(cast("Any", None), cast("Any", None), buckets, {7: 10**6, 8: 9}).dealt(5)
         heavy = [tasks[bucket] for bucket in range(7, buckets, CELLS)]
         assert sorted(heavy) == list(range(len(heavy)))
         assert tasks[8] not in heavy

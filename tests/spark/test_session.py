@@ -160,11 +160,6 @@ def test_a_start_that_fails_is_raised_where_the_session_is_asked_for(monkeypatch
         starting.session()
 
 
-def test_spark_connect_is_refused_in_one_line() -> None:
-    with pytest.raises(sessions.Refused, match=r"^sc://host: [^\n]+$"):
-        sessions.start("sc://host/;token=secret")
-
-
 @pytest.mark.parametrize(("master", "cores"), [("local", 1), ("local[3]", 3), ("local[4, 2]", 4), ("local[*]", os.cpu_count())])
 def test_tasks_of_a_local_master(master: str, cores: int) -> None:
     assert sessions._cores(master) == cores

@@ -72,12 +72,8 @@ class Here:
         self._items = list(items)
         return self
 
-    def map(self, do: Callable[[Any], Any]) -> Here:
-        self._items = [do(item) for item in self._items]
-        return self
-
-    def flatMap(self, do: Callable[[Any], Iterable[Any]]) -> Here:
-        self._items = [made for item in self._items for made in do(item)]
+    def mapPartitions(self, do: Callable[[Any], Iterable[Any]]) -> Here:
+        self._items = [made for item in self._items for made in do([item])]
         return self
 
     def collect(self) -> Sequence[Any]:

@@ -1,0 +1,90 @@
+"""Sessions of a Spark Connect server, whose driver is on another machine.
+
+Here: connecting, the settings and packages that the server's session needs, and errors in one line. Not here: the jobs over such a session
+(frames).
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from parsers.containers.names import printable
+from spark.masters import unreachable
+from spark.session import DIRECTORY, SETTINGS, Refused, zip_packages
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PORT = 15002
+"""The port of a Connect server whose URL names none."""
+MODULES = ("grpc", "grpc_status", "google.rpc", "pandas")
+"""Modules that the client of Spark Connect imports, from the extra `connect`."""
+RUNTIME = ("spark.sql.", "spark.kafkaForensics.")
+"""How the names of settings begin that a session may change while it runs."""
+
+
+def connected(url: str, conf: Mapping[str, str]) -> SparkSession:
+    """A new session of the server. Raises Refused, with the URL without its parameters: these may contain a token."""
+    server = url.split("/;")[0].rstrip("/")
+    if lacking := [name for name in MODULES if not _is_there(name)]:
+        raise Refused(f"{server}: Spark Connect needs the package {lacking[0]}; install kafka-forensics with the extra connect")
+    if "spark.driver.memory" in conf:
+        raise Refused(f"{server}: the driver's memory is a setting of the Spark Connect server; leave out --memory")
+    _reach(server)
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # otherwise gRPC prints to stderr
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    try:
+        session = SparkSession.builder.remote(url).create()
+        prepare(session, conf)
+    except (PySparkException, OSError) as error:
+        message = printable(" ".join(str(error).split()))[:300].replace(url, server)
+        raise Refused(f"{server}: the Spark Connect server refused the session ({message})") from error
+    atexit.register(_release, session)
+    return session
+
+
+def prepare(session: SparkSession, conf: Mapping[str, str]) -> None:
+    """Sends the settings and the packages of this tool to the server. They end with the session. Raises what pyspark raises."""
+    temporary = tempfile.mkdtemp(prefix="kafka-forensics-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    own = {name: value for name, value in SETTINGS.items() if name.startswith(RUNTIME)}
+    for name, value in (own | dict(conf) | {DIRECTORY: temporary}).items():
+        session.conf.set(name, value)
+    session.addArtifacts(str(zip_packages(Path(temporary))), pyfile=True)
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ImportError:
+        return False
+
+
+def _reach(server: str) -> None:
+    """Raises Refused if nothing accepts a connection at the address of the server. The client of Spark Connect would try for minutes."""
+    try:
+        parts = urlsplit(server)
+        host, port = parts.hostname, parts.port or PORT
+    except ValueError:
+        host = None
+    if not host:
+        raise Refused(f"{server}: the URL has no valid host and port; give for example sc://HOST:{PORT}")
+    if message := unreachable(server, "Spark Connect server", [(host, port)]):
+        raise Refused(message)
+
+
+def _release(session: SparkSession) -> None:
+    """The server drops what the session kept. Without it, the server does so after an hour."""
+    with suppress(Exception):
+        session.stop()
