@@ -165,6 +165,8 @@ class _RunReader:
         """The first line of a process that has not said yet that it starts a broker or controller."""
         self.first_after: Event | None = None
         """The first line of a process after the current run, even if that process ended before it said what it starts."""
+        self.exited: datetime | None = None
+        """When the last process ended that had not said what it starts."""
         self.second_exits_by: datetime | None = None
         self.hook_ends_by: datetime | None = None
         """Latest time of the last line of a second process that found the log directories locked or its broker id taken."""
@@ -191,7 +193,7 @@ class _RunReader:
             self.phase, self.second_exits_by = "up", event.at + GIVING_UP if event.at is not None else None
             return False
         if self.announced is not None and event.reason in ENDS_PROCESS | HALTING:
-            self.announced = None  # this process ended before it said what it starts
+            self.announced, self.exited = None, event.at  # this process ended before it said what it starts
             return False
         if event.reason in HALTING | {"fatal"} and self.phase not in _STARTING:
             if not self._of_second_process(event):
@@ -216,7 +218,8 @@ class _RunReader:
         return self.phase in _STARTING or (self.phase == "up" and (event.value or "").endswith("startup"))
 
     def _last_line(self, event: Event) -> bool:
-        return not self._of_second_process(event)
+        exited = self.exited is not None and event.at is not None and event.at <= self.exited
+        return not exited and not self._of_second_process(event)
 
     def _process_starting(self, event: Event) -> bool:
         self.announced, self.first_after = event, self.first_after or event

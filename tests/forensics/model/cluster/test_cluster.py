@@ -170,7 +170,7 @@ def test_marker_of_a_clean_stop_overrules() -> None:
 
 def test_a_process_that_ended_before_it_named_itself_prints_no_last_line_of_the_run_before() -> None:
     """An invalid setting ends Kafka before it prints that it starts: the broker crashed before these lines."""
-    ended = ("process-starting", ("fatal-error", {"reason": "process"}))
+    ended = ("process-starting", ("fatal-error", {"reason": "process"}), ("last-line", {"at": NOON + timedelta(seconds=3)}))
     crashed, _ = lived("broker-starting", "broker-started", *ended, *ended, "process-starting", "broker-starting")
     assert crashed.outcome == "crashed"
     assert crashed.last_seen is not None and crashed.last_seen.event == "broker-started"
