@@ -152,7 +152,7 @@ def _with_error(e: Event, current: _Attempt | None) -> _Attempt | None:
     said = f"{e.text} {e.key}"
     of_main = _OF_MAIN.search(said) is not None
     of_start = of_main or _OF_START.search(said) is not None
-    if current is None or current.before(e) or (of_main and current.up):
+    if current is None or current.before(e) or (of_main and current.up and not current.errors):
         current = _Attempt(None) if of_start or e.reason == LOCKED else None
     elif current.up and not of_start and e.reason != LOCKED:
         current = None

@@ -50,6 +50,19 @@ def test_processes_that_end_before_they_name_themselves_are_counted() -> None:
     assert (found.start, found.end, found.cause) == (at(2, 0, 10), at(3, 0, 2), "setting")
 
 
+def test_a_kraft_process_that_prints_started_and_then_two_errors_has_failed_once() -> None:
+    server = f"[{DAY} 02:00:{{}},000] INFO [BrokerServer id=1] {{}} (kafka.server.BrokerServer)\n"
+    failed = "".join(
+        server.format(second, text)
+        for second, text in (("00", "Transition from SHUTDOWN to STARTING"), ("01", "Transition from STARTING to STARTED"))
+    )
+    failed += f"[{DAY} 02:00:01,001] ERROR [BrokerServer id=1] Fatal error during broker startup. Prepare to shutdown (kafka.server.BrokerServer)\n"
+    failed += "java.net.BindException: Address already in use\n" + server.format("02", "shut down completed")
+    failed += f"[{DAY} 02:00:02,001] ERROR Exiting Kafka due to fatal exception during startup. (kafka.Kafka$)\n"
+    (found,) = of("start-failed", read({"broker-1/logs/server.log": failed + failed.replace(" 02:", " 03:")}))
+    assert "failed to start 2 times" in found.summary
+
+
 def test_attempts_before_and_after_a_successful_start_are_two_findings() -> None:
     log = invalid(10) + up(3, 0) + f"[{DAY} 04:00:00,000] INFO [KafkaServer id=1] shutting down (kafka.server.KafkaServer)\n"
     log += f"[{DAY} 04:00:01,000] INFO [KafkaServer id=1] shut down completed (kafka.server.KafkaServer)\n" + invalid(10).replace(
