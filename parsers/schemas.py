@@ -179,6 +179,8 @@ class Member:
     """Bytes after decompression, if the container states them."""
     modified: datetime | None
     """Modification time, UTC, naive; null if the container keeps none."""
+    ignored: bool = False
+    """It has a digest, and is not read: a file of a file manager, or an entry that a later one replaces."""
 
 
 def moment(milliseconds: int) -> datetime | None:

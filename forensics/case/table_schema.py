@@ -16,11 +16,12 @@ from forensics.proof.verdict import NO, VERDICTS, YES
 from forensics.tools.checkpoint_diff import AGREE, DIFFER, ODD, SINGLE
 from forensics.views.document_schema import CELL_WORDS, HANDOVERS, INCIDENTS, KINDS, LOGS, SOURCES
 from forensics.views.story.step import STATUSES, TONES
+from parsers.containers.names import IGNORED
 from parsers.kinds import KINDS as EVENTS
 
 _OF_FINDING = {"kind": KINDS, "severity": LEVELS, "confidence": CONFIDENCES, "log": LOGS}
 _WORDS: Mapping[str, Mapping[str, Collection[str]]] = {
-    "sources": {"kind": (*SOURCES, "archive")},
+    "sources": {"kind": (*SOURCES, "archive", IGNORED)},
     "brokers": {"role": ("broker", "controller")},
     "broker_states": {"state": tuple(STATES)},
     "facts": {"event": tuple(EVENTS)},

@@ -179,7 +179,8 @@ PLACES = pa.list_(
 TABLES = (
     Table(
         "sources",
-        "The evidence: a row for each file, and a row of kind `archive` for each archive that contained files.",
+        "The evidence: a row for each file, a row of kind `archive` for each archive that contained files, and a row of kind `ignored` for each "
+        "file that was not read (with its path from the top of the evidence).",
         pa.schema(
             [
                 documented("path", pa.string(), "path inside the evidence; containers joined with '/'"),

@@ -28,7 +28,7 @@ from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import Conclusion, conclude
 from forensics.model.cluster.broker_states import spans
 from forensics.model.cluster.build import EventResolver, Options
-from forensics.model.cluster.facts import Archive, Cluster, Measure, Source
+from forensics.model.cluster.facts import Cluster, Measure, Source
 from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
@@ -36,6 +36,7 @@ from forensics.output.files import in_evidence
 from forensics.output.version import version
 from forensics.views.document import rules_digest
 from forensics.views.headline import headline
+from parsers.containers.names import IGNORED
 from parsers.limits import DEFAULTS, Limits, changed
 from parsers.pattern_files import PatternFile
 from parsers.schemas import EVENTS
@@ -121,7 +122,7 @@ def write(
 def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence[Incident]) -> dict[str, pa.Table]:
     """The tables for a report by name, without partitions."""
     return {
-        "sources": _table("sources", chain(map(_source, cluster.sources), map(_archive, cluster.archives))),
+        "sources": _table("sources", chain(map(_source, cluster.sources), _digests(cluster))),
         "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
         "findings": _table("findings", (_finding(n, f) for n, f in enumerate(findings))),
         "incidents": _table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(incidents))),
@@ -208,8 +209,10 @@ def _source(s: Source) -> dict[str, Any]:
     return {**{name: getattr(s, name) for name in told}, "broker": s.node, "shared": list(s.shared), "samples": list(s.samples)}
 
 
-def _archive(a: Archive) -> dict[str, Any]:
-    return {"path": a.path, "kind": "archive", "bytes": a.bytes, "sha256": a.sha256}
+def _digests(cluster: Cluster) -> Iterator[dict[str, Any]]:
+    """Files that are not sources."""
+    for kind, files in (("archive", cluster.archives), (IGNORED, cluster.ignored)):
+        yield from ({"path": a.path, "kind": kind, "bytes": a.bytes, "sha256": a.sha256} for a in files)
 
 
 def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:

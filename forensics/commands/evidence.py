@@ -169,6 +169,13 @@ def limit_option(command: F) -> F:
     )(command)
 
 
+def _without_cache(_context: click.Context, _option: click.Parameter, given: bool) -> None:
+    if given:
+        from spark.class_archive import SWITCH
+
+        os.environ[SWITCH] = "off"
+
+
 def _reading(command: F, paths: str) -> F:
     for decorate in (
         click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar=paths),
@@ -212,6 +219,13 @@ def _reading(command: F, paths: str) -> F:
         ),
         click.option(
             "--master", metavar="URL", callback=_master, help="URL of a Spark master; default is to run Spark inside this command."
+        ),
+        click.option(
+            "--no-cache",
+            is_flag=True,
+            expose_value=False,
+            callback=_without_cache,
+            help="Write nothing to the cache directory. It keeps Spark's classes, so that later commands start faster.",
         ),
     ):
         command = decorate(command)

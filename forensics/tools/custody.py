@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from parsers.containers.names import IGNORED
+from parsers.containers.storage import CHANGED
 from parsers.containers.units import units
 from parsers.containers.walk import read_unit
 from parsers.limits import DEFAULTS, Limits
@@ -21,9 +23,12 @@ STATES: Mapping[str, str] = {
     "changed": "other bytes at the same path",
     "missing": "in the case, not in the evidence",
     "additional": "in the evidence, not in the case",
+    "unstable": "changed while it was read now",
     "unread": "could not be read when the case was made, nor now: nothing in the case rests on it",
 }
 GOOD = frozenset({"same", "moved", "unread"})
+UNSTABLE = "unstable"
+"""In place of a digest."""
 CHUNK = 1 << 20
 
 
@@ -50,30 +55,35 @@ class Compared:
 def of_case(rows: Iterable[Row], root: str) -> list[Sealed]:
     """The sources that a case lists: rows of its table, and the directory that its paths leave out. If a log has several writers, only the
     file counts."""
-    files = (
-        Sealed(row["path"] if row["kind"] == "archive" else root + row["path"], row["sha256"], row["kind"] == "archive") for row in rows
-    )
+    whole = ("archive", IGNORED)
+    files = (Sealed(("" if row["kind"] in whole else root) + row["path"], row["sha256"], row["kind"] == "archive") for row in rows)
     return _once_each(s for s in files if s.sha256 is not None or "#" not in s.path)
 
 
 def sealed(paths: Sequence[str], limits: Limits = DEFAULTS) -> list[Sealed]:
-    """All files of evidence with their digests, members of archives too, and the archives."""
+    """All files of evidence with their digests, members of archives and ignored files too, and the archives."""
     found: dict[str, Sealed] = {}
     archives: list[Sealed] = []
+    changing: dict[str, Sealed] = {}
 
     def tell(member: Member, form: str, size: int, sha256: str) -> None:
-        archives.append(Sealed(member.path, sha256, archive=True))
+        if form == IGNORED:
+            found[member.path] = Sealed(member.path, sha256)
+        else:
+            archives.append(Sealed(member.path, sha256, archive=True))
 
     for unit in units(paths, limits):
-        for member, stream, _ in read_unit(unit, tell):
+        for member, stream, trouble in read_unit(unit, tell):
             if stream is None:
                 found.setdefault(member.path, Sealed(member.path, None))
+                if CHANGED in (trouble or ""):
+                    changing[member.path] = Sealed(member.path, UNSTABLE)
                 continue
             digest = hashlib.sha256()
             while data := stream.read(CHUNK):
                 digest.update(data)
             found[member.path] = Sealed(member.path, digest.hexdigest())
-    return _once_each([*archives, *found.values()])
+    return _once_each([*archives, *(found | changing).values()])
 
 
 def _once_each(files: Iterable[Sealed]) -> list[Sealed]:
@@ -93,13 +103,17 @@ def compare(then: Iterable[Sealed], now: Iterable[Sealed]) -> list[Compared]:
     compared = []
     for key, old in was.items():
         if key in is_now:
-            compared.append(Compared(old.path, _state(old, is_now[key]), old.sha256, is_now[key].sha256, archive=old.archive))
+            compared.append(Compared(old.path, _state(old, is_now[key]), old.sha256, _digest(is_now[key]), archive=old.archive))
         elif key in moved:
             compared.append(Compared(old.path, "moved", old.sha256, old.sha256, moved[key][0]))
         else:
             compared.append(Compared(old.path, "missing" if old.sha256 is not None else "unread", old.sha256, None, archive=old.archive))
     taken = set(moved.values())
-    compared += [Compared(s.path, "additional", None, s.sha256, archive=s.archive) for key, s in new.items() if key not in taken]
+    compared += [
+        Compared(s.path, UNSTABLE if s.sha256 == UNSTABLE else "additional", None, _digest(s), archive=s.archive)
+        for key, s in new.items()
+        if key not in taken
+    ]
     return sorted(compared, key=lambda c: (c.path, c.archive))
 
 
@@ -111,7 +125,13 @@ def _key(s: Sealed) -> _Key:
     return (s.sha256 or "", True) if s.archive else (s.path, False)
 
 
+def _digest(s: Sealed) -> str | None:
+    return s.sha256 if s.sha256 != UNSTABLE else None
+
+
 def _state(old: Sealed, now: Sealed) -> str:
+    if now.sha256 == UNSTABLE:
+        return UNSTABLE
     if old.sha256 is None and now.sha256 is None:
         return "unread"
     return "same" if old.sha256 == now.sha256 else "changed"

@@ -138,6 +138,7 @@ class Report:
                     for s in self.cluster.sources
                 ],
                 "archives": [{"path": a.path, "sha256": a.sha256, "bytes": a.bytes} for a in self.cluster.archives],
+                "ignored": [{"path": a.path, "sha256": a.sha256, "bytes": a.bytes} for a in self.cluster.ignored],
                 "notes": notes(self.cluster),
                 "redacted": self.cluster.redacted,
                 "not_collected": self.not_collected(),
@@ -198,7 +199,7 @@ def pieces(report: Report) -> Iterator[str]:
     yield report.json()
 
 
-LISTS = ("sources", "archives", "partitions", "findings", "incidents", "places", "evidence", "steps")
+LISTS = ("sources", "archives", "ignored", "partitions", "findings", "incidents", "places", "evidence", "steps")
 """Lists that grow with a cluster: one line per item."""
 OF_PARTITIONS = ("partitions", "places")
 """Those that grow with its partitions: without a blank."""

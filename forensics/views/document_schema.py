@@ -261,7 +261,11 @@ def _evidence() -> Schema:
     )
     archive = record({"path": TEXT, "sha256": nullable(SHA256), "bytes": nullable(COUNT)})
     texts = dict.fromkeys(("not_collected", "gaps"), TEXTS)
-    return record({"sources": listed(source), "archives": listed(archive), "notes": TEXTS, "redacted": BOOLEAN, **texts})
+    ignored = described(
+        listed(archive), "files that were not read: those of file managers, and entries of archives that a later one replaces"
+    )
+    known = {"sources": listed(source), "archives": listed(archive), "ignored": ignored}
+    return record({**known, "notes": TEXTS, "redacted": BOOLEAN, **texts})
 
 
 def _cluster() -> Schema:

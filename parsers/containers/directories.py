@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from parsers.containers.names import clean, is_junk, printable
+from parsers.containers.names import printable
 
 
 def leaves(root: str) -> Iterator[str]:
@@ -22,7 +22,7 @@ def leaves(root: str) -> Iterator[str]:
             continue
         try:
             with os.scandir(os.path.join(root, name)) as entries:
-                names = sorted((entry.name for entry in entries if not is_junk(clean(entry.name))), reverse=True)
+                names = sorted((entry.name for entry in entries), reverse=True)
         except OSError:
             yield name
             continue

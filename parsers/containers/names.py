@@ -7,10 +7,20 @@ directories, tar, zip).
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import datetime, timezone
+
+from parsers.schemas import Member
 
 REPLACED = "replaced by a later entry of this name, not read"
 """If several entries of an archive have the same name, the last counts, as when the archive is unpacked."""
+IGNORED = "ignored"
+"""The form of a file that is not read."""
+
+
+def shadowed(member: Member, byte: int) -> Member:
+    """An entry that does not count because another one has its name, under a name of its own. `byte`: where it begins in the archive."""
+    return replace(member, path=f"{member.path} (not read, at byte {byte})", ignored=True)
 
 
 def join(inside: str, name: str) -> str:

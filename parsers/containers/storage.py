@@ -21,13 +21,14 @@ from urllib.parse import unquote, urlsplit
 
 from parsers.cached import cached_property
 from parsers.containers.directories import leaves, link_trouble
-from parsers.containers.names import clean, is_junk, moment, printable
+from parsers.containers.names import moment, printable
 from parsers.containers.streams import why
 
 _REMOTE = re.compile(r"(?:s3|gs|gcs|abfs|abfss|hdfs|viewfs)://", re.IGNORECASE)
 _SECRET = re.compile(r"(?<=://)(?:[^/@\s']*:(?!\d+/)[^@\s']*|[^/@\s']*)@|\?[^\s']*")
 """In a URI: user and password (which may contain a slash that should have been written %2F), and its options, some of which are keys."""
 NO_FILE = "is not a regular file (socket, pipe or device)"
+CHANGED = "was changed while it was read"
 READ_AHEAD = range(2**17, 2**23)
 """Bytes requested from a store at a time: few at first, twice as many with each further sequential read."""
 
@@ -123,6 +124,10 @@ def _untouched(path: str, flags: int) -> int:
         return os.open(path, flags)
 
 
+def _written(status: os.stat_result) -> tuple[int, int]:
+    return status.st_size, status.st_mtime_ns
+
+
 class _LocalFile(File, io.FileIO):
     """A local file."""
 
@@ -133,6 +138,11 @@ class _LocalFile(File, io.FileIO):
             self.close()
             raise OSError(errno.EINVAL, NO_FILE)
         self.size, self.modified = status.st_size, moment(status.st_mtime)
+        self._first = _written(status)
+
+    def changed(self) -> str | None:
+        now = os.fstat(self.fileno())
+        return None if _written(now) == self._first else f"{CHANGED}: it had {self.size} bytes and has {now.st_size}"
 
     def read(self, size: int | None = -1) -> bytes:
         data = io.FileIO.read(self, size)
@@ -228,8 +238,7 @@ class _Objects:
         infos = files.get_file_info(FileSelector(base, recursive=True))
         named = ((info.path[len(base) :].lstrip("/"), info) for info in infos if info.type.name != "Directory")
         for name, info in sorted(named, key=lambda one: one[0].split("/")):
-            if not is_junk(clean(name)):
-                yield self._leaf(name, info)
+            yield self._leaf(name, info)
 
     def open(self, name: str = "", version: Version | None = None) -> File:
         files, base = self._there
@@ -322,7 +331,7 @@ class _Object(File):
                 same = now.metadata() == self._first and now.size() == self.size
         except Exception as error:
             return f"may have changed while it was read: {_told(error)}"
-        return None if same else "was changed while it was read: what was read of it may be of both"
+        return None if same else f"{CHANGED}: what was read of it may be of both"
 
     def close(self) -> None:
         if not self.closed:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from parsers.containers.compression import Unpacked, compression
-from parsers.containers.names import REPLACED, clean, is_junk, moment, printable
+from parsers.containers.names import REPLACED, clean, is_junk, moment, printable, shadowed
 from parsers.containers.storage import Storage
 from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded, Part, buffered, read1
 from parsers.schemas import Member
@@ -140,7 +140,8 @@ def tar_entries(
     """
     ahead = _Forward(stream)
     start, end = select[0].split("-") if select is not None else ("0", "")
-    names = _Names(_replaced_in(disk), int(start))
+    begin = int(start)
+    names = _Names(_replaced_in(disk), begin)
     # joined archives (`cat a.tar b.tar`) go on after the end mark of the first
     tar = _Tar(fileobj=cast(IO[bytes], ahead), mode="r", encoding="utf-8", ignore_zeros=True)
     hands = [0] * (dealt[1] if dealt else 1)
@@ -152,7 +153,9 @@ def tar_entries(
             continue
         if trouble is not None:
             yield _member(info), None, trouble
-        elif not (info.isdir() or is_junk(clean(info.name))):
+            _, read, _ = _entry(tar, ahead, info)
+            yield shadowed(_member(info), begin + info.offset), read, None
+        elif not info.isdir():
             yield _entry(tar, ahead, info)
     if tar.damage is not None:
         raise tarfile.ReadError(tar.damage)
@@ -172,7 +175,8 @@ def _entry(tar: _Tar, ahead: _Forward, info: tarfile.TarInfo) -> Entry:
 
 
 def _member(info: tarfile.TarInfo) -> Member:
-    return Member(clean(info.name), info.size, moment(info.mtime))
+    name = clean(info.name)
+    return Member(name, info.size, moment(info.mtime), is_junk(name))
 
 
 class _Names:

@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 
 from parsers.containers.compression import DECOMPRESSORS, Inflated, Unpacked, compression
 from parsers.containers.magic import UNREAD, form_of
-from parsers.containers.names import clean, join
+from parsers.containers.names import IGNORED, clean, is_junk, join
 from parsers.containers.storage import File, Storage, Version, storage
 from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded, Read, buffered, why
 from parsers.containers.tar import Ahead, is_tar, tar_entries
@@ -39,7 +39,8 @@ _Walk = Generator[Found, None, str | None]
 
 
 Sealed = Callable[[Member, str, int, str], None]
-"""Called for each file on disk that is a container, with its form, its size and its SHA-256 on disk."""
+"""Called for each file on disk that is a container, with its form, its size and its SHA-256 on disk; and for each file that is not read,
+with the form names.IGNORED."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class _Nest:
     """The file on disk that contains this one directly; None inside another container, which cannot be read ahead."""
     dealt: tuple[int, int] | None = None
     """Which share of its members is read (Unit.dealt)."""
+    sealed: Sealed | None = None
 
 
 def members(path: str | os.PathLike[str]) -> Iterator[Found]:
@@ -71,14 +73,16 @@ def read_unit(unit: Unit, sealed: Sealed | None = None) -> Iterator[Found]:
     unit.put_in_force()
     place = storage(unit.path)
     if not place.is_directory():
-        yield from _file(place, "", label_of(unit, ""), _Nest(unit.prefix, dealt=unit.dealt), unit.select, *unit.versions, sealed=sealed)
+        yield from _file(place, "", label_of(unit, ""), _Nest(unit.prefix, dealt=unit.dealt, sealed=sealed), unit.select, *unit.versions)
         return
     names = [leaf.name for leaf in place.leaves()] if unit.select is None else unit.select
     for name, version in zip_longest(names, unit.versions):
         label = label_of(unit, name)
         refused = place.refusal(name)
         if refused is None:
-            yield from _file(place, name, label, _Nest(label, dealt=unit.dealt), None, version, sealed=sealed)
+            yield from _file(place, name, label, _Nest(label, dealt=unit.dealt, sealed=sealed), None, version)
+        elif is_junk(clean(name)):
+            continue
         elif refused[0]:
             yield Member(label, None, refused[1]), None, f"{label}: {refused[0]}"
 
@@ -93,7 +97,7 @@ def lone_file(unit: Unit) -> tuple[Member, File] | None:
     unit.put_in_force()
     place = storage(unit.path)
     names = unit.select if place.is_directory() else ("",) if unit.select is None else ()
-    if names is None or len(names) != 1 or (place.is_directory() and place.refusal(names[0]) is not None):
+    if names is None or len(names) != 1 or (place.is_directory() and (is_junk(clean(names[0])) or place.refusal(names[0]) is not None)):
         return None
     file = place.open(names[0], *unit.versions)
     return Member(label_of(unit, names[0]), file.size, file.modified), file
@@ -133,8 +137,6 @@ def _file(
     nest: _Nest,
     select: tuple[str, ...] | None,
     version: Version | None = None,
-    *,
-    sealed: Sealed | None = None,
 ) -> Iterator[Found]:
     try:
         file = place.open(name, version)
@@ -142,7 +144,11 @@ def _file(
         yield Member(label, None, None), None, f"{label}: cannot be opened: {error}"
         return
     with file:
-        member = Member(label, file.size, file.modified)
+        member = Member(label, file.size, file.modified, is_junk(clean(name)))
+        if member.ignored:
+            _ignore(member, file.read, nest)
+            return
+        sealed = nest.sealed
         digested = _Digested(file) if sealed is not None and _is_first(select, nest) else None
         guard = Guarded(_read_of(file, select, digested), nest.allowance, on_disk=True)
         stream = buffered(guard)
@@ -267,7 +273,9 @@ def _archive(form: str, entries: Iterator[Entry], nest: _Nest) -> _Walk:
         for entry, read, trouble in entries:
             nest.allowance.member()
             member = replace(entry, path=join(nest.inside, entry.path or NAMELESS))
-            if read is None:
+            if member.ignored:
+                _ignore(member, read, nest)
+            elif read is None:
                 yield member, None, f"{member.path}: {trouble}"
             else:
                 yield from _nested(member, read, nest)
@@ -276,10 +284,21 @@ def _archive(form: str, entries: Iterator[Entry], nest: _Nest) -> _Walk:
     return None
 
 
+def _ignore(member: Member, read: Callable[[int], Any] | None, nest: _Nest) -> None:
+    """Reports the digest of a file that is not read; a link has no content."""
+    if nest.sealed is None or read is None:
+        return
+    guard, digest = Guarded(read, nest.allowance), hashlib.sha256()
+    with buffered(guard) as stream:
+        while data := stream.read(CHUNK):
+            digest.update(data)
+    nest.sealed(member, IGNORED, guard.given, digest.hexdigest())
+
+
 def _nested(member: Member, read: Read, nest: _Nest) -> Iterator[Found]:
     """A member of an archive, which may be a container itself."""
     guard = Guarded(read, nest.allowance)
     with buffered(guard) as stream:
-        problem = yield from _content(member, stream, _Nest(member.path, nest.depth + 1, 0, nest.allowance))
+        problem = yield from _content(member, stream, _Nest(member.path, nest.depth + 1, 0, nest.allowance, sealed=nest.sealed))
     if trouble := guard.problem or problem:
         yield member, None, f"{member.path}: {trouble}"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import IO
 
-from parsers.containers.names import REPLACED, clean, is_junk, moment
+from parsers.containers.names import REPLACED, clean, is_junk, moment, shadowed
 from parsers.containers.streams import CHUNK, Allowance, Entry, Guarded, Part, buffered, read1, why
 from parsers.limits import in_force
 from parsers.schemas import Member
@@ -107,17 +107,18 @@ def _listed(archive: zipfile.ZipFile, allowance: Allowance, select: tuple[str, .
     for info in infos if select is None else [infos[int(index)] for index in select]:
         if last[clean(info.filename)] is not info:
             yield Member(clean(info.filename), info.file_size, None), None, REPLACED
-            continue
         allowance.check(given)  # entries may overlap: then each is small but their total is huge
         given += info.file_size
-        yield from _listed_member(archive, info)
+        yield from _listed_member(archive, info, replaced=last[clean(info.filename)] is not info)
 
 
-def _listed_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[Entry]:
+def _listed_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, *, replaced: bool) -> Iterator[Entry]:
     name = clean(info.filename)
-    if (info.filename.endswith(("/", "\\")) and not info.file_size) or is_junk(name):
+    if info.filename.endswith(("/", "\\")) and not info.file_size:
         return
-    member = Member(name, info.file_size, _time(info))
+    member = Member(name, info.file_size, _time(info), is_junk(name))
+    if replaced:
+        member = shadowed(member, info.header_offset)
     try:
         if stat.S_ISLNK(info.external_attr >> 16):
             raise OSError("the archive holds a symbolic link, not its content")
@@ -164,8 +165,8 @@ def _headless(file: IO[bytes], allowance: Allowance, trouble: str) -> Iterator[E
             raise OSError(f"{trouble}; its directory is lost and {name} cannot be read without it")
         part = Part(stream.read, packed)
         read = _Inflated(part).read if method else part.read
-        if not (raw.endswith(("/", "\\")) and not packed) and not is_junk(name):
-            yield Member(name, size or None, None), read, None
+        if not (raw.endswith(("/", "\\")) and not packed):
+            yield Member(name, size or None, None, is_junk(name)), read, None
         part.skip()
     raise OSError(f"{trouble}; read from its start as far as it goes")
 

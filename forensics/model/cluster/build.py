@@ -49,6 +49,7 @@ from forensics.model.cluster.zones import (
     turns,
 )
 from forensics.model.events import IDENTIFIED, Event, place_in, rows
+from parsers.containers.names import IGNORED
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
 
@@ -616,11 +617,20 @@ def _above(path: str) -> Iterable[str]:
         yield path
 
 
+def _digests(table: pa.Table) -> tuple[set[Archive], set[Archive]]:
+    """Archives and ignored files."""
+    rows = table.select(["source", "bytes", "value", "reason"]).filter(pc.equal(table["event"], "archive")).to_pylist()
+    found: tuple[set[Archive], set[Archive]] = (set(), set())
+    for row in rows:
+        found[row["reason"] == IGNORED].add(Archive(row["source"], row["bytes"] or 0, row["value"] or ""))
+    return found
+
+
 def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Cluster, EventResolver]:
     """The cluster at the end of the evidence and the EventResolver, from the rows of EVENTS that belong to no partition
     (kinds.GATHERED), and those of LEADERSHIPS for partitions numbered 0."""
     table = table.combine_chunks()
-    archives = table.select(["source", "bytes", "value"]).filter(pc.equal(table["event"], "archive")).to_pylist()
+    archives, ignored = _digests(table)
     collected = straightened(table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist())
     sources = _sources(collected)
     aside = _set_aside(table, collected, sources)
@@ -642,7 +652,8 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     evidence = partial(
         Cluster,
         sources=sources,
-        archives=sorted({Archive(resolver.shown(row["source"]), row["bytes"] or 0, row["value"] or "") for row in archives}),
+        archives=sorted({replace(archive, path=resolver.shown(archive.path)) for archive in archives}),
+        ignored=sorted(ignored),
         conflicts=conflicts,
         topic_ids=dict(resolver.topics),
         copies=frozenset(map(resolver.shown, _copies(sources))),

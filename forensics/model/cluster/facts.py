@@ -114,7 +114,7 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Archive:
-    """A collected archive, as it was on disk."""
+    """A collected archive, as it was on disk; or a file that was not read."""
 
     path: str
     bytes: int
@@ -160,6 +160,8 @@ class Cluster:
     sources: list[Source] = field(default_factory=list)
     archives: Sequence[Archive] = ()
     """The archives that contained the sources."""
+    ignored: Sequence[Archive] = ()
+    """Files that were not read, by their full paths: files of file managers, and entries of archives that a later one replaces."""
     aside: Sequence[SetAside] = ()
     """Files in the same call that were set aside."""
     conflicts: list[Conflict] = field(default_factory=list)

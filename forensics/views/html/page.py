@@ -233,7 +233,7 @@ class _Page:
 
     def _evidence(self) -> dict[str, Any]:
         sources = self.report.cluster.sources
-        files = [*self.document["evidence"]["archives"], *self.document["evidence"]["sources"]]
+        files = [file for kind in ("archives", "sources", "ignored") for file in self.document["evidence"][kind]]
         return {
             "groups": self._groups(by_node=False),
             "by_node": self._groups(by_node=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import random
@@ -11,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +31,7 @@ from forensics.case.write import told_options
 from forensics.cli import cli
 from forensics.commands.evidence import reading_words
 from forensics.model.cluster.build import Options
-from forensics.tools.custody import GOOD, Sealed, compare, sealed
+from forensics.tools.custody import GOOD, UNSTABLE, Sealed, compare, sealed
 from parsers import limits
 from parsers.containers import units as dividing
 from parsers.containers.units import Unit, units
@@ -224,6 +226,57 @@ def test_verify_tells_a_third_party(kept: Path, tmp_path: Path) -> None:
     assert not document["same"] and document["run"]["command"][0] == "kafka-forensics"
     assert {"missing", "additional"} <= {f["state"] for f in document["files"]}
     assert CliRunner().invoke(cli, ["verify", str(tmp_path), str(BUNDLE)]).exit_code == 2
+
+
+@pytest.mark.parametrize("form", ["a", "a.tar", "a.tar.gz", "a.zip"])
+@pytest.mark.parametrize("name", ["__MACOSX/x/server.log", "x/._server.log", ".DS_Store", "x/Thumbs.db", "x/@PaxHeader"])
+def test_files_that_are_not_read_are_listed(form: str, name: str, tmp_path: Path) -> None:
+    def packed(files: dict[str, bytes]) -> Path:
+        if form == "a":
+            return spread(tmp_path / form, files)
+        return put(tmp_path / form, zipped(files) if form == "a.zip" else tar(files, "w:gz" if form == "a.tar.gz" else "w"))
+
+    then = sealed([str(packed(FILES))])
+    added = packed({**FILES, name: b"hidden"})
+    found = [c for c in compare(then, sealed([str(added)])) if c.state not in GOOD and not c.archive]
+    assert [(c.path, c.state, c.now) for c in found] == [(name, "additional", digest(b"hidden"))]
+    evidence = local.report(local.events_of(added)).document()["evidence"]
+    assert evidence["ignored"] == [{"path": name, "sha256": digest(b"hidden"), "bytes": 6}]
+    assert name not in {s["path"] for s in evidence["sources"]}
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_entry_that_another_one_replaces_is_listed(mode: str, nested: bool, tmp_path: Path) -> None:
+    def packed(*contents: bytes) -> list[Sealed]:
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w" if nested else mode) as archive:  # type: ignore[call-overload]
+            for content in contents:
+                info = tarfile.TarInfo("server.log")
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+        return sealed([str(put(tmp_path / "a.tar", tar({"in.tar": out.getvalue()}, mode) if nested else out.getvalue()))])
+
+    first, second = b"[first]\n", b"[second]\n"
+    then, now = packed(first if nested else second), packed(first, second)  # the last counts, if a tar can be read ahead
+    (extra,) = [c for c in compare(then, now) if c.state not in GOOD and not c.archive]
+    assert extra.state == "additional" and extra.now == digest(second if nested else first)
+
+
+def test_evidence_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None:
+    path = spread(tmp_path / "a") / "broker-1/logs/server.log"
+    then = sealed([str(tmp_path / "a")])
+    (tmp_path / "b.tar.gz").write_bytes(tar(FILES, "w:gz"))
+    for evidence, changing, named in ((tmp_path / "a", path, "broker-1/logs/server.log"), (tmp_path / "b.tar.gz",) * 2 + ("b.tar.gz",)):
+        troubles = []
+        for member, stream, trouble in read_unit(Unit(str(evidence), None, 0)):
+            if stream is not None and member.path.endswith("logs/server.log"):
+                stream.read(1)
+                os.utime(changing, (1, 1))
+            troubles += [(member.path, trouble)] if trouble is not None else []
+        assert troubles == [(named, f"{named}: was changed while it was read: it had {(n := changing.stat().st_size)} bytes and has {n}")]
+    now = [Sealed(s.path, UNSTABLE if s.path.endswith("server.log") else s.sha256) for s in then]
+    assert [(c.path, c.state, c.now) for c in compare(then, now) if c.state not in GOOD] == [("broker-1/logs/server.log", UNSTABLE, None)]
 
 
 # verify --proof
