@@ -33,7 +33,8 @@ class Limits:
     streams: int = _limit(64 << 30, "Bytes of all files in one file on disk; containers in containers count at each level.")
     zip: int = _limit(4 << 30, "Bytes of a zip inside another container. Such a zip is copied first, because its directory is at its end.")
     document: int = _limit(16 << 20, "Bytes of a JSON document or of the output of a tool, which is kept in memory as a whole.")
-    properties: int = _limit(4 << 20, "Bytes of a properties file.")
+    partitions: int = _limit(200_000, "Partitions of an offset checkpoint; a broker has some thousand.")
+    properties: int = _limit(1 << 20, "Bytes of a properties file.")
     patience: float = _limit(5, "Seconds that one expression may take for a line of more than 2,048 characters.")
 
 

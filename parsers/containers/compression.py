@@ -20,6 +20,9 @@ from parsers.containers.streams import BUFFER, CHUNK, Allowance, Guarded, buffer
 
 MAX_DICTIONARY = 2**28
 """Bytes an xz or zstd decoder may keep; `xz -9` needs 65 MiB, `zstd --long` 128 MiB."""
+MAX_SHORT_STREAMS = 100_000
+"""Joined streams that may contain less than SHORT bytes on average: each costs the same time, however little is in it."""
+SHORT = 32
 _ZSTD_CHUNK = 2**11  # a zstd block of four bytes may expand to 128 KiB: small inputs limit the output of one call to 64 MiB
 _MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _LONGEST_MAGIC = 10
@@ -101,6 +104,7 @@ class Unpacked:
         self._engine: _Decompressor | None = self._fresh()
         self._data = b""
         self._pending = memoryview(b"")
+        self._streams, self._taken, self._given = 1, 0, 0
 
     def read(self, size: int) -> bytes:
         while not self._pending and self._engine is not None:
@@ -115,22 +119,32 @@ class Unpacked:
             return b""
         ended = False
         if not self._data and self._engine.needs_input:
-            self._data = self._packed.read(CHUNK)
+            self._data = self._take()
             ended = not self._data
         out = self._engine.decompress(self._data, max(size, CHUNK))
         self._data = b""
+        self._given += len(out)
         if ended and not out and not self._engine.eof:
             raise EOFError("compressed data end too soon: the file is cut off")
         return out
+
+    def _take(self) -> bytes:
+        """The next compressed bytes: few of them if streams are short, because the end of each stream copies the rest."""
+        data = self._packed.read(CHUNK if self._taken > _ZSTD_CHUNK * self._streams else _ZSTD_CHUNK)
+        self._taken += len(data)
+        return data
 
     def _next_stream(self) -> None:
         """The next of several joined streams; zeros after the last one are padding."""
         assert self._engine is not None
         rest = self._engine.unused_data.lstrip(b"\0")
-        while len(rest) < _LONGEST_MAGIC and (more := self._packed.read(CHUNK)):
+        while len(rest) < _LONGEST_MAGIC and (more := self._take()):
             rest = (rest + more).lstrip(b"\0")
         if rest and compression(rest) != self._form:
             raise OSError("other bytes follow the compressed ones; they were not read")
+        self._streams += 1
+        if self._streams > MAX_SHORT_STREAMS and self._given < SHORT * self._streams:
+            raise OSError(f"more than {MAX_SHORT_STREAMS} joined {self._form} streams with almost nothing in them; not read further")
         self._data = rest
         self._engine = self._fresh() if rest else None
 

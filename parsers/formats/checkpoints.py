@@ -14,6 +14,7 @@ from typing import IO, BinaryIO, cast
 
 from parsers.formats.file_kind import FileKind, checkpoint_name
 from parsers.formats.problems import limited
+from parsers.limits import in_force
 from parsers.lines import lines
 from parsers.paths import is_unfinished
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
@@ -32,7 +33,6 @@ Entry = tuple[int, int, str, list[str]]
 _NUMBER = re.compile(r"[+-]?[0-9]{1,20}")
 _BLANK = re.compile(r"[ \t\x0b\f\r]+")
 _COLUMN = {"hw-checkpoint": "high_watermark", "log-start-checkpoint": "log_start_offset"}
-_MAX_SEEN = 2**21
 
 
 def read(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
@@ -129,8 +129,11 @@ def _rows(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
             continue
         if (topic, partition) in seen:
             yield malformed(member, text, "the partition is given twice; Kafka takes the last", line, at)
-        elif len(seen) < _MAX_SEEN:
-            seen.add((topic, partition))
+        elif len(seen) >= (most := in_force().partitions):
+            words = f"{member.path}: more than {most} partitions, the rest is not read (--limit partitions)"
+            yield problem("checkpoint-cut", words, line=line, byte=at)
+            return
+        seen.add((topic, partition))
         yield {
             "event": EVENTS_OF_KIND[kind],
             "pattern": "checkpoint",

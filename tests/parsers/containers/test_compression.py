@@ -116,3 +116,13 @@ def test_a_container_that_cannot_be_read_is_a_problem(tmp_path: Path, magic: byt
     contents, problems = walk(put(tmp_path / "logs.x", magic + bytes(100)))
     assert contents == {}
     assert "cannot be read here" in problems[0][1]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_streams_with_nothing_in_them_end_with_a_problem(pack: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parsers.containers.compression.MAX_SHORT_STREAMS", 100)
+    of_one, empty = pack(LINE), pack(b"")  # type: ignore[operator]
+    whole = of_one * 150 + empty * 50
+    assert read(put(tmp_path / "a.log", whole)) == {"a.log": LINE * 150}
+    contents, problems = walk(put(tmp_path / "b.log", of_one + empty * 150 + of_one))
+    assert contents == {"b.log": LINE} and "joined" in problems[0][1]

@@ -13,6 +13,7 @@ from parsers.formats import checkpoints
 from parsers.formats.checkpoints import EVENTS_OF_KIND, read
 from parsers.formats.problems import MAX_PROBLEMS
 from parsers.kinds import KINDS
+from parsers.limits import DEFAULTS, Limits, put_in_force
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
 
@@ -154,3 +155,13 @@ def test_any_bytes_become_rows_or_problems(content: bytes, kind: str) -> None:
     facts, problems = rows(content, kind)
     kept(facts + problems)
     assert facts or problems or not content.strip() or content.split()[0].lstrip(b"+-").strip(b"0") == b""
+
+
+def test_partitions_beyond_the_limit_are_not_read() -> None:
+    put_in_force(Limits(partitions=3))
+    try:
+        found, problems = rows(b"0\n5\na 0 1\na 1 1\na 2 1\na 3 1\na 4 1\n")
+    finally:
+        put_in_force(DEFAULTS)
+    assert [row["partition"] for row in found] == [0, 1, 2]
+    assert [row["reason"] for row in problems] == ["checkpoint-cut"] and "--limit partitions" in problems[0]["text"]
