@@ -23,6 +23,7 @@ from forensics.model.partition.absences import (
     absences,
     intervals,
 )
+from forensics.model.partition.directories import OF_REPLICA
 from forensics.model.partition.final_state import DESCRIBED
 from forensics.model.partition.log_coverage import silence_words, silent_leaders
 from forensics.model.partition.states import State
@@ -73,8 +74,9 @@ _CAUSE = {
 
 
 def _cause(why: Sequence[Interval]) -> str | None:
-    words = sorted({_CAUSE[i.cause] for i in why})
-    return words[0] if len(words) == 1 else "several" if words else None
+    """All causes, so that partitions with other causes are not reported as the same."""
+    offline = {_CAUSE[LOG_DIR] for i in why if any(e.event in OF_REPLICA for e in i.evidence)}  # its broker had also crashed or stopped
+    return " and ".join(sorted({_CAUSE[i.cause] for i in why} | offline)) or None
 
 
 def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:

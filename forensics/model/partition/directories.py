@@ -13,9 +13,13 @@ from datetime import datetime
 from forensics.model.events import Event
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.timeline import PartitionTimeline
+from parsers.kinds import named
 
 STORAGE_ERROR = "storage-error"
 """Reason of a refusal to lead or to follow: the directory of the replica is offline."""
+
+OF_REPLICA = named("log-dir-partitions", "become-refused")
+"""Kinds of lines that a replica is offline because its log directory failed."""
 
 
 def log_directory(broker: int, before: datetime | None, timeline: PartitionTimeline) -> Event | None:
@@ -47,7 +51,7 @@ def _lines(timeline: PartitionTimeline) -> Mapping[int, Sequence[Event]]:
 @cached_on_timeline
 def _failures(timeline: PartitionTimeline) -> Mapping[int, Sequence[Event]]:
     found: dict[int, list[Event]] = defaultdict(list)
-    for e in timeline.of("log-dir-partitions", "become-refused"):
+    for e in timeline.of(*OF_REPLICA):
         broker = e.broker if e.broker is not None and e.event == "log-dir-partitions" else e.writer
         if broker is not None and (e.event == "log-dir-partitions" or e.reason == STORAGE_ERROR):
             found[broker].append(e)

@@ -86,3 +86,33 @@ def test_a_leader_that_cannot_be_reached_is_the_cause() -> None:
     files = {"broker-2/logs/state-change.log": LEADER, "broker-2/logs/server.log": unmeasured, "broker-1/logs/server.log": STARTED + failed}
     (found,) = (f for f in report(files).findings if f.kind == "stuck-replica")
     assert "it could not connect to broker 2, its leader, from 2026-11-21 02:30:03.000 to 02:30:19.000 UTC" in found.explanation
+
+
+def _partition(name: str, back: str) -> str:
+    return (
+        f"[2026-11-21 02:00:05,250] INFO [Broker id=2] Leader {name} starts at leader epoch 0 from offset 90 with high watermark 90 ISR [2,1] "
+        "addingReplicas [] removingReplicas []. Previous leader epoch was -1. (state.change.logger)\n"
+        f"[2026-11-21 02:30:10,000] INFO [Partition {name} broker=2] Shrinking ISR from 2,1 to 2. Leader: (highWatermark: 90, endOffset: 100). Out of "
+        "sync replicas: (brokerId: 1, endOffset: 90, lastCaughtUpTimeMs: 1795226410217). (kafka.cluster.Partition)\n"
+        f"[2026-11-21 02:30:10,010] INFO [Partition {name} broker=2] ISR updated to 2 and version updated to [1] (kafka.cluster.Partition)\n"
+        f"[2026-11-21 02:40:{back},000] INFO [Partition {name} broker=2] ISR updated to 2,1 and version updated to [2] (kafka.cluster.Partition)\n"
+    )
+
+
+def test_a_partition_in_the_failed_directory_is_not_the_same_as_one_that_only_missed_the_crashed_broker() -> None:
+    start = "[2026-11-21 02:{}] INFO starting (kafka.server.KafkaServer)\n[2026-11-21 02:{}] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+    follower = (
+        start.format("00:00,000", "00:01,000")
+        + "[2026-11-21 02:30:00,000] INFO [GroupCoordinator 1]: a line (kafka.coordinator.group.GroupCoordinator)\n"
+        + start.format("35:00,000", "35:05,000")
+        + "[2026-11-21 02:35:06,000] WARN [ReplicaManager broker=1] Broker 1 stopped fetcher for partitions orders-0 and stopped moving logs for partitions  "
+        "because they are in the failed log directory /d1. (kafka.server.ReplicaManager)\n"
+    )
+    leader = "".join(sorted((_partition("orders-0", "00") + _partition("bills-0", "00")).splitlines(keepends=True)))
+    found = [
+        f
+        for f in report({"broker-1/logs/server.log": follower, "broker-2/logs/server.log": leader}).findings
+        if f.kind == "under-replicated"
+    ]
+    assert {f.topic: f.cause for f in found} == {"orders": "broker-crash and log-dir-failure", "bills": "broker-crash"}
+    assert not any("Same for" in f.explanation for f in found)
