@@ -29,7 +29,10 @@ from forensics.audit.history import TABLES as HISTORY
 from forensics.audit.history import History, Results, results
 from forensics.audit.kept import Part
 from forensics.audit.layout import Layout, Teller, clusters
+from forensics.audit.upkeep import Forgotten, changed_of, compact, damaged_kept, damaged_tables, is_entry, renamed, unlike
+from forensics.case.read import Unreadable
 from forensics.case.write import Refused
+from forensics.model.findings import counted
 from forensics.output.files import PART, whole_file
 from forensics.output.version import version
 from forensics.views.document import rules_digest
@@ -44,8 +47,8 @@ KEPT = f"{OWN}/kept"
 STAGED = f"{OWN}/staged"
 RUNNING = f"{OWN}/running"
 """Exists during a run, and after a run that was killed."""
-PATTERNS = "patterns"
-"""Setting with the digests of the user's files of line patterns: with others, all files are read again."""
+READING = ("log_patterns", "limits", "patterns")
+"""Settings on which it depends what is read: with others, all files are read again."""
 RACY_S = 2.0
 """A file modified so shortly before it was listed may be modified again without a change of its modification time."""
 
@@ -57,12 +60,14 @@ FILES = pa.schema(
         ("sure", pa.bool_()),
         ("sha256", pa.string()),
         ("tries", pa.int32()),
+        ("reader", pa.string()),
         (
             "sources",
             pa.list_(
                 pa.struct(
                     [
                         ("path", pa.string()),
+                        ("kept_as", pa.string()),
                         ("kind", pa.string()),
                         ("problem", pa.string()),
                         ("ids", pa.list_(pa.struct([("id", pa.string()), ("at", pa.timestamp("us"))]))),
@@ -75,14 +80,17 @@ FILES = pa.schema(
     ]
 )
 """For each file of the archive: size and modification time, whether these reliably change with the content, digest, how often this version
-was read, and for each source in it its `source` event and where its rows are kept."""
+was read and by which version of the tool, and for each source in it its `source` event and where its rows are kept (`kept_as`: the path that
+they have there, if it is another)."""
+COLUMNS = ("events", "records")
+"""Columns of a source that name kept files."""
 TRIES = 2
 """How often a file is read if the store had errors."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Versions and options from which the tables are made; the same in every run."""
+    """Options from which the tables are made. If they change, the clusters are judged again."""
 
     archive: Sequence[str]
     """Without secrets."""
@@ -125,9 +133,12 @@ class Sources:
 class Archive:
     """An audit's directory, which no other run may use at the same time. Raises Refused if the directory cannot be an audit."""
 
-    def __init__(self, directory: Path, settings: Settings, *, force: bool) -> None:
+    def __init__(self, directory: Path, settings: Settings, *, force: bool, forget: Forgotten | None = None) -> None:
         self.directory = directory.resolve()
         self.settings = settings
+        self.forgotten = forget or Forgotten()
+        self.damaged: list[str] = []
+        """Files of the audit that were missing or damaged, and what was done about it: sentences."""
         self.layout = Layout(settings.layout)
         self._check(directory, force)
         for place in (KEPT, STAGED):
@@ -146,8 +157,12 @@ class Archive:
             (self.directory / MANIFEST).unlink(missing_ok=True)
         self.known: dict[str, Row] = {}
         """By path, rows of FILES."""
-        self.listed = self.gone = self.named = 0
+        self.listed = self.gone = self.named = self.dropped = self.compacted = 0
         self._ended: set[str] = set()
+        self.lost: list[Row] = []
+        """Files whose kept content is damaged."""
+        self._unread: set[str] = set()
+        """Clusters whose earlier results cannot be read."""
         self.entries: dict[str, str] = {}
         self.fingerprints: dict[str, str] = {}
         self.failed: dict[str, str] = {}
@@ -158,16 +173,77 @@ class Archive:
             self.entries, self.fingerprints = dict(manifest["clusters"]), dict(manifest["fingerprints"])
             self.failed = dict(manifest.get("failed", {}))
             history = manifest.get("history")
-            self.known = {row["path"]: row for row in pq.read_table(self.directory / OWN / manifest["files"]).to_pylist()}
-            if manifest["settings"].get(PATTERNS, []) != self.settings.told().get(PATTERNS, []):
-                self._forget_digests()
-        self.history = History(self.directory, history)
+            self._know(manifest)
+        self.history = self._history(history)
         self.history.begin()
-        if killed or force:
+        self._check_tables()
+        self._check_kept()
+        if killed or force or self.damaged:
             self._sweep()
 
+    def _know(self, manifest: Mapping[str, Any]) -> None:
+        """The files that were read, by the names that they have in this run, without those to forget."""
+        rows = self._files_read(manifest["files"])
+        for row in rows:
+            row.setdefault("reader", None)
+            for s in row["sources"]:
+                s.setdefault("kept_as", None)
+        made, wanted = manifest["settings"], self.settings.told()
+        known = renamed({row["path"]: row for row in rows}, made["archive"], wanted["archive"])
+        earlier = Forgotten(**manifest.get("forgotten", {}))
+        self.forgotten = self.forgotten.and_also(earlier)
+        self.known = {path: row for path, row in known.items() if not self.forgotten.covers(path, changed_of(row), self.layout)}
+        self.dropped = len(known) - len(self.known)
+        if unlike(made, wanted, READING) or (wanted["records"] and not made["records"]):
+            self._forget_digests()
+
+    def _files_read(self, name: str) -> list[Row]:
+        try:
+            return pq.read_table(self.directory / OWN / name).to_pylist()  # type: ignore[no-any-return]
+        except (OSError, pa.ArrowInvalid) as error:
+            why = " ".join(str(error).split())[:200]
+            raise Unreadable(f"{self.directory / OWN / name}: damaged ({why}); run the audit again with --force") from None
+
+    def _history(self, known: Mapping[str, Any] | None) -> History:
+        try:
+            return History(self.directory, known)
+        except (OSError, pa.ArrowInvalid) as error:
+            self.damaged.append(f"The tables of runs are damaged ({' '.join(str(error).split())[:200]}) and begin again with this run.")
+            return History(self.directory, None)
+
+    def _check_tables(self) -> None:
+        """Makes clusters whose results are missing or damaged be judged again."""
+        files: dict[str, list[Path]] = {}
+        for name, entry in list(self.entries.items()):
+            if is_entry(self.directory / OWN / entry):
+                files[name] = sorted(self._files(entry) - {self.directory / OWN / entry})
+            else:
+                self._mend(name, self.directory / OWN / entry)
+                del self.entries[name]
+                self._unread.add(name)
+        for name, path in damaged_tables(files):
+            self._mend(name, path)
+
+    def _mend(self, cluster: str, path: Path) -> None:
+        self.fingerprints.pop(cluster, None)
+        what = "is damaged" if path.exists() else "is missing"
+        self.damaged.append(f"{path.relative_to(self.directory)} {what}; {cluster} is judged again.")
+
+    def _check_kept(self) -> None:
+        """Makes files whose kept content is missing or damaged be read again."""
+        damaged = damaged_kept(self.directory / KEPT, self._kept_now())
+        if not damaged:
+            return
+        self.lost = lost = [
+            row for row in self.known.values() if any(k["file"] in damaged for s in row["sources"] for c in COLUMNS for k in s[c])
+        ]
+        for row in lost:
+            row.update(sha256=None, tries=0, sources=[])
+        self.damaged += [f"{KEPT}/{name} is missing or damaged." for name in sorted(damaged)]
+        self.damaged.append(f"The {counted(len(lost), 'file')} whose content was kept there must be read again from the archive.")
+
     def _forget_digests(self) -> None:
-        """Makes the next run read all files again. Kept events and records of files that are no longer in the archive remain."""
+        """Makes this run read all files again. Kept events and records of files that are no longer in the archive remain."""
         for row in self.known.values():
             row["sha256"] = None
 
@@ -176,25 +252,11 @@ class Archive:
             if os.path.isdir(path) and self.directory.is_relative_to(Path(path).resolve()):
                 raise Refused(f"{shown}: this directory is in the archive ({path}), to which nothing may be written; give another --out")
         if is_audit(self.directory):
-            if not force:
-                self._check_origin(shown)
+            Audit(self.directory)
         elif self.directory.exists() and not self.directory.is_dir():
             raise Refused(f"{shown}: not a directory; give another --out")
         elif self.directory.is_dir() and not (self.directory / OWN).is_dir() and any(self.directory.iterdir()):
             raise Refused(f"{shown}: the directory is not empty and not an audit; give another --out")
-
-    def _check_origin(self, shown: Path) -> None:
-        """Raises Refused if the audit was made with other options or by another version. Other patterns only mean that all files are read."""
-        made, wanted = Audit(self.directory).manifest, self.settings.told()
-        if others := ", ".join(name for name in wanted if name != PATTERNS and made["settings"].get(name) != wanted[name]):
-            raise Refused(
-                f"{shown}: the audit was made with a different {others}; give the same, another --out, or --force to read everything again"
-            )
-        if made["tool"] != _tool():
-            raise Refused(
-                f"{shown}: the audit was made by version {made['tool']['version']} of the tool or with other rules; give another --out, or --force "
-                "to read everything again"
-            )
 
     def _locked(self) -> IO[str]:
         file = (self.directory / OWN / "lock").open("w")
@@ -212,9 +274,14 @@ class Archive:
         groups: dict[str, Group] = defaultdict(Group)
         for of in listed:
             for leaf in of.leaves:
-                groups[join(of.prefix, clean(leaf.name))].at.append((of, leaf))
+                path = join(of.prefix, clean(leaf.name))
+                if not self.forgotten.covers(path, leaf.changed, self.layout):
+                    groups[path].at.append((of, leaf))
         self.listed = len(groups)
         self.gone = len(self.known.keys() - groups.keys())
+        for path in [path for path, row in self.known.items() if row["sha256"] is None and not row["sources"] and path not in groups]:
+            self.damaged.append(f"{path} is no longer in the archive: its content is lost.")
+            del self.known[path]
         return {path: group for path, group in groups.items() if not self._as_before(path, group)}
 
     def _as_before(self, path: str, group: Group) -> bool:
@@ -240,6 +307,7 @@ class Archive:
             tries = known["tries"] if known is not None and as_before else 0
             same = known is not None and as_before and not _to_retry(known, group)
             current = {"path": path, "stamp": group.stamp, "sure": group.sure(now), "sha256": sha256, "tries": tries + (not same)}
+            current["reader"] = known["reader"] if same and known is not None else version()
             self.known[path] = {**current, "sources": known["sources"] if same and known is not None else []}
             for of, leaf in () if same else group.at:
                 chosen[of.path].append(leaf)
@@ -260,9 +328,14 @@ class Archive:
         file = self.known[next(place for place in _files_of(path) if place in self.known)]
         source = next((s for s in file["sources"] if s["path"] == path), None)
         if source is None:
-            source = {"path": path, "kind": None, "problem": None, "ids": [], "events": [], "records": []}
+            source = {"path": path, "kept_as": None, "kind": None, "problem": None, "ids": [], "events": [], "records": []}
             file["sources"].append(source)
         return source
+
+    @property
+    def of_older_versions(self) -> int:
+        """Number of files that an older version of the tool read."""
+        return sum(row["reader"] != version() for row in self.known.values() if row["sources"])
 
     def logs(self, files: Iterable[str]) -> dict[str, str]:
         """Kinds of the logs in these files."""
@@ -274,7 +347,7 @@ class Archive:
         """All clusters in all kept rows, by name."""
         sources = [s for file in self.known.values() for s in file["sources"]]
         named = {s["path"]: self.layout.read(s["path"]) for s in sources}
-        of = clusters(Teller(s["path"], named[s["path"]].cluster, [(i["id"], i["at"]) for i in s["ids"]]) for s in sources)
+        of = self._of_clusters()
         by_cluster: dict[str, list[Row]] = defaultdict(list)
         for s in sorted(sources, key=lambda s: s["path"]):
             by_cluster[of[s["path"]]].append(s)
@@ -287,15 +360,36 @@ class Archive:
             found.append(self._cluster(name, by_cluster[name], called))
         return found
 
+    def _of_clusters(self) -> dict[str, str]:
+        """The cluster of each source."""
+        sources = [s for file in self.known.values() for s in file["sources"]]
+        return clusters(Teller(s["path"], self.layout.read(s["path"]).cluster, [(i["id"], i["at"]) for i in s["ids"]]) for s in sources)
+
     def _cluster(self, name: str, sources: Sequence[Row], called: Mapping[str, str]) -> Sources:
-        parts = {column: _parts(sources, column, called) for column in ("events", "records")}
+        parts = {column: _parts(sources, column, called) for column in COLUMNS if column == "events" or self.settings.records}
+        parts.setdefault("records", [])
         rows = sum(kept["rows"] for s in sources for column in parts for kept in s[column])
         parts_of_files = [[p.file, sorted(p.names.items())] for files in parts.values() for p in files]
         input_text = json.dumps([parts_of_files, self.settings.told(), _tool()], sort_keys=True)
         return Sources(name, parts["events"], parts["records"], rows, hashlib.sha256(input_text.encode()).hexdigest())
 
+    def _compact(self) -> None:
+        """Puts small kept files of clusters that are judged again together."""
+        changed = {c.name for c in self.clusters() if self.fingerprints.get(c.name) != c.fingerprint}
+        of = self._of_clusters()
+        sources = [s for file in self.known.values() for s in file["sources"]]
+        users: dict[str, set[str]] = defaultdict(set)
+        for s in sources:
+            for kept in (kept for column in COLUMNS for kept in s[column]):
+                users[kept["file"]].add(of[s["path"]])
+        for name in sorted(changed):
+            own = [s for s in sources if of[s["path"]] == name]
+            if all(users[kept["file"]] == {name} for s in own for column in COLUMNS for kept in s[column]):
+                self.compacted += compact(own, self.directory / KEPT)
+
     def to_judge(self) -> list[Sources]:
-        """Clusters that were not judged from the current rows, large ones first."""
+        """Clusters that were not judged from the current rows, large ones first. Compacts what is kept of them."""
+        self._compact()
         clusters = self.clusters()
         self.named = len(clusters)
         self._ended = self.entries.keys() - {c.name for c in clusters}
@@ -317,10 +411,12 @@ class Archive:
         self._ended = set()
         kept: set[Path] = set()
         for name, (entry, fingerprint) in entries.items():
-            before = Results()
+            before: Results | None = Results()
             if name in self.entries:
                 old |= self._files(self.entries[name])
-                before = self._results(name, json.loads((self.directory / OWN / self.entries[name]).read_bytes()))
+                before = self._earlier(name)
+            elif name in self._unread:
+                before = None
             self._move(name, entry)
             self.history.judged(name, before, self._results(name, entry))
             text = json.dumps(entry, ensure_ascii=False, sort_keys=True) + "\n"
@@ -333,6 +429,13 @@ class Archive:
 
     def _results(self, name: str, entry: Mapping[str, Any]) -> Results:
         return results(case_of(self.directory, name, entry, with_records=self.settings.records, tolerant=True))
+
+    def _earlier(self, name: str) -> Results | None:
+        """The results that are replaced; None if they cannot be read."""
+        try:
+            return self._results(name, json.loads((self.directory / OWN / self.entries[name]).read_bytes()))
+        except (Unreadable, OSError, ValueError, KeyError, TypeError):
+            return None
 
     def end(self, judged: int, read: int, size: int) -> None:
         """Ends a run that judged so many clusters, and read so many files of `size` bytes. Commits."""
@@ -373,6 +476,7 @@ class Archive:
             "tool": _tool(),
             "settings": self.settings.told(),
             "files": files,
+            "forgotten": {"paths": list(self.forgotten.paths), "before": self.forgotten.before},
             "clusters": dict(sorted(self.entries.items())),
             "fingerprints": dict(sorted(self.fingerprints.items())),
             "failed": dict(sorted(self.failed.items())),
@@ -387,7 +491,7 @@ class Archive:
         return {path for name in HISTORY for path in (self.directory / name).glob("*.parquet")}
 
     def _kept_now(self) -> set[str]:
-        return {kept["file"] for file in self.known.values() for s in file["sources"] for c in ("events", "records") for kept in s[c]}
+        return {kept["file"] for file in self.known.values() for s in file["sources"] for c in COLUMNS for kept in s[c]}
 
     def _files(self, entry: str) -> set[Path]:
         """An entry, and the files of the tables it names."""
@@ -431,7 +535,7 @@ def _parts(sources: Iterable[Row], column: str, called: Mapping[str, str]) -> li
     files: dict[str, dict[str, str]] = defaultdict(dict)
     for s in sources:
         for kept in s[column]:
-            files[kept["file"]][s["path"]] = called[s["path"]]
+            files[kept["file"]][s["kept_as"] or s["path"]] = called[s["path"]]
     return [Part(file, names) for file, names in files.items()]
 
 

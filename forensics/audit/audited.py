@@ -63,15 +63,24 @@ class Audit:
             return json.loads((self.directory / file).read_bytes())  # type: ignore[no-any-return]
         except (OSError, ValueError) as error:
             words = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
-            raise Unreadable(f"{self.directory / file}: damaged ({words}); run the audit again with --force") from None
+            raise Unreadable(
+                f"{self.directory / file}: damaged ({words}); run the audit again{' with --force' * (file == MANIFEST)}"
+            ) from None
 
     def entry(self, cluster: str) -> dict[str, Any]:
         """Summary of the results for a cluster, and the files of its tables. Raises Unreadable."""
         return self._json(f"{OWN}/{self.clusters[cluster]}")
 
-    def summaries(self) -> dict[str, dict[str, Any]]:
-        """The results of all clusters in short, by name. Raises Unreadable."""
-        return {name: self.entry(name)["summary"] for name in self.clusters}
+    def summaries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+        """The results of all clusters in short, by name, and the clusters without: these could not be judged, or their results are damaged."""
+        found, failed = {}, dict(self.failed)
+        for name in self.clusters:
+            try:
+                found[name] = self.entry(name)["summary"]
+            except (Unreadable, KeyError, TypeError) as error:
+                what = f"{OWN}/{self.clusters[name]} is damaged" if not isinstance(error, Unreadable) else str(error)
+                failed[name] = f"{what}; the next audit makes it again"
+        return found, failed
 
     def case(self, cluster: str, *, tolerant: bool = False) -> DatedCase:
         """The case of a cluster. Raises Unreadable if the audit has no such cluster. `tolerant` as in Case."""

@@ -80,9 +80,12 @@ class History:
         seconds = round(max((now - run["started"]).total_seconds(), 0.0), 3)
         run.update(ended=max(now, run["started"]), seconds=seconds, findings=findings, **told, **counts)
 
-    def judged(self, cluster: str, before: Results, after: Results) -> None:
-        """Compares the results of a cluster with the results it had."""
+    def judged(self, cluster: str, before: Results | None, after: Results) -> None:
+        """Compares the results of a cluster with the results it had. `before` None: these cannot be read, and findings are compared by id."""
         at = self.runs[-1]["started"]
+        if before is None:
+            self._judged_by_id(cluster, after.findings, at)
+            return
         known = {f.id: self.seen.pop((cluster, f.id), None) for f in before.findings}
         old = {id(new): f for f, new in pairs(before.findings, after.findings)}
         now: dict[tuple[str, str], Row] = {}
@@ -95,6 +98,14 @@ class History:
         self.seen |= now
         self._compare(cluster, before.verdicts, after.verdicts)
 
+    def _judged_by_id(self, cluster: str, findings: Sequence[Finding], at: datetime) -> None:
+        now = {f.id: f for f in findings}
+        for (name, finding), row in self.seen.items():
+            if name == cluster and row["gone"] is None and finding not in now:
+                row["gone"] = at
+        for f in findings:
+            self.seen[cluster, f.id] = self._row(cluster, f, None, self.seen.get((cluster, f.id)), at)
+
     def without(self, cluster: str) -> None:
         """For a cluster that is no longer in the archive."""
         for row in self.seen.values():
@@ -102,14 +113,14 @@ class History:
                 row["gone"] = self.runs[-1]["started"]
 
     def _row(self, cluster: str, f: Finding, was: Finding | None, row: Row | None, at: datetime) -> Row:
-        raised = was is not None and LEVELS.index(f.severity) > LEVELS.index(was.severity)
-        again = was is None or row is None
+        again = row is None or row["gone"] is not None
+        raised = row is not None and not again and LEVELS.index(f.severity) > LEVELS.index(row["severity"])
         return {
             "cluster": cluster,
             "finding": f.id,
             "kind": f.kind,
             "severity": f.severity,
-            "severity_before": was.severity if was is not None and raised else None if again or row is None else row["severity_before"],
+            "severity_before": None if row is None or again else row["severity" if raised else "severity_before"],
             "summary": f.summary,
             "first_seen": row["first_seen"] if row is not None else at,
             "last_seen": at,

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from forensics.model.cluster.cluster_history import CLUSTER_ID
 from forensics.tools.ordered_records import KEPT, Merger, logs
 from parsers.containers.units import Unit
-from parsers.records import batches
+from parsers.records import RECORDS, batches
 from parsers.schemas import EVENTS, Row
 from spark.sorting import ORDER
 
@@ -129,12 +129,31 @@ class _Writer:
         return self._contents.values()
 
 
+def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Rows that a version with other columns kept, in the columns of this version: what it did not keep is null."""
+    if batch.schema.equals(schema):
+        return batch
+    names = set(batch.schema.names)
+    columns = [_column(batch[f.name], f.type) if f.name in names else pa.nulls(batch.num_rows, f.type) for f in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _column(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    if values.type.equals(kind):
+        return values
+    try:
+        return values.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return pa.array(values.to_pylist(), kind)
+
+
 def rows_of(part: Part, directory: str) -> Iterator[pa.RecordBatch]:
     """The rows of a part in their order, with the names that the sources have in the cluster."""
     paths = pa.array(sorted(part.names), pa.string())
     names = pa.array([part.names[path] for path in paths.to_pylist()], pa.string())
     with pq.ParquetFile(os.path.join(directory, part.file), page_checksum_verification=True) as file:
-        for batch in file.iter_batches(batch_size=4096):
+        schema = EVENTS if "event" in file.schema_arrow.names else RECORDS
+        for batch in (conform(batch, schema) for batch in file.iter_batches(batch_size=4096)):
             at = pc.index_in(batch["source"], value_set=paths)
             if at.null_count:
                 batch = batch.filter(pc.is_valid(at))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from pyarrow import RecordBatch
     from pyspark.sql import SparkSession
 
-    from forensics.audit.archive import Archive, Group, Sources
+    from forensics.audit.archive import Archive, Group, Settings, Sources
     from forensics.audit.audited import Audit
     from forensics.audit.whole import Judged, Work
     from forensics.model.cluster.build import Options
@@ -82,7 +83,7 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
         ("A nightly job", "/archive --out tables --fail-on-new high --json summary.json"),
     ),
 )
-@reading_options("ARCHIVE...")
+@reading_options("[ARCHIVE...]", required=False)
 @click.option(
     "--out",
     required=True,
@@ -101,6 +102,19 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
     "--no-records", is_flag=True, help="Do not keep the log lines, which `merge` and --html show. Saves about a quarter of the time."
 )
 @click.option("--force", is_flag=True, help="Delete the contents of TABLES, and read everything again.")
+@click.option(
+    "--forget",
+    multiple=True,
+    metavar="PATH",
+    help="Drop a file or directory of the archive from the tables, and do not read it again (may be repeated).",
+)
+@click.option(
+    "--before",
+    metavar="DATE",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Drop the files of days before this date, for example 2026-03-02, and do not read them again. The day of a file is the one in its path, "
+    "otherwise that of its modification time.",
+)
 @summary_options
 @display_timezone_option
 @fail_on_option()
@@ -120,6 +134,8 @@ def command(
     layout: str | None,
     no_records: bool,
     force: bool,
+    forget: tuple[str, ...],
+    before: datetime | None,
     exports: Exports,
     fail_on: str | None,
     fail_on_new: str | None,
@@ -129,8 +145,12 @@ def command(
     Reads only files that are new or changed since the last run, and judges only clusters with new files. TABLES contains a case for each
     cluster, as Parquet by cluster and date. Other commands read the case with --cluster NAME; `report TABLES` shows the summary again. After
     a run that was killed, the next run repeats only the uncommitted work.
+
+    Without ARCHIVE, nothing is read: the clusters are judged again from what is kept in TABLES, for example by a new version or after --forget.
+    The options are then those of the last run.
     """
     from forensics.audit.archive import Archive, Settings
+    from forensics.audit.upkeep import Forgotten, in_archive
     from parsers.containers.storage import absolute, without_secrets
 
     exports.check()
@@ -145,10 +165,13 @@ def command(
     }
     shown = [without_secrets(absolute(path)) for path in paths]
     settings = Settings(shown, layout, given_options, not no_records)
+    if not paths:
+        settings, options = _as_before(out, force)
+    forgotten = Forgotten([in_archive(path, settings.archive) for path in forget], before.date().isoformat() if before else None)
     progress = Progress()
     remarks: list[str] | None = None
     written().advice.append("Everything that was committed is kept. Free some space, and run the same command again to go on.")
-    with noted(out), Archive(Path(out), settings, force=force) as archive:
+    with noted(out), Archive(Path(out), settings, force=force, forget=forgotten) as archive:
         remarks = _run(archive, paths, options, master, progress)
     if remarks is None:
         return
@@ -157,12 +180,27 @@ def command(
     show_clusters(Audit(Path(out)), exports, fail_on, fail_on_new, remarks)
 
 
+def _as_before(out: str, force: bool) -> tuple[Settings, Options]:
+    """The settings of the last run. Raises click.UsageError if there was none."""
+    from forensics.audit.archive import Settings
+    from forensics.audit.audited import Audit, is_audit
+
+    if force or not is_audit(Path(out)):
+        raise click.UsageError(
+            "give the archive (ARCHIVE...); only the tables of an earlier audit can be judged again without it, and not with --force"
+        )
+    made = dict(Audit(Path(out)).manifest["settings"])
+    settings = Settings(made.pop("archive"), made.pop("layout"), made, made.pop("records"))
+    offsets = [f"{broker}={error / 1000}" for broker, error in made["clock_offsets_ms"].items()]
+    return settings, clocks(made["timezone"], offsets)
+
+
 def show_clusters(audit: Audit, exports: Exports, fail_on: str | None, fail_on_new: str | None = None, remarks: Sequence[str] = ()) -> None:
     """Shows all clusters of an audit."""
     from forensics.views.clusters import Clusters, show
 
     history = audit.history()
-    clusters = Clusters(audit.summaries(), audit.failed, remarks, display_zone(), history.document())
+    clusters = Clusters(*audit.summaries(), remarks, display_zone(), history.document())
     to_stdout = exports.write_summary(clusters, partial(_cluster_files, audit))
     written().advice[:] = exports.go_on(str(audit.directory), ())
     if not to_stdout:
@@ -196,8 +234,10 @@ def _run(archive: Archive, paths: Sequence[str], options: Options, master: str |
     """Reads new files and judges their clusters; returns statistics."""
     from parsers.containers.units import listed
 
+    if archive.lost and not paths:
+        raise Unusable(f"{' '.join(archive.damaged)} Give the archive (ARCHIVE...) to read them")
     with progress.stage("Listing what was collected"):
-        candidates = archive.candidates(listed(paths))
+        candidates = archive.candidates(listed(paths)) if paths else {}
     starting = start(master) if candidates else None
     read: list[Leaf] = []
     for wave in _waves(candidates):
@@ -344,13 +384,26 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
 
 def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources]) -> list[str]:
     from forensics.audit.layout import UNNAMED
+    from forensics.model.findings import counted
     from forensics.views.text import sized
 
-    remarks = [
+    of_files = (
         f"Read {len(read)} of {archive.listed} files ({sized(sum(leaf.size or 0 for leaf in read))}); the other {archive.listed - len(read)} were read "
-        f"earlier. Judged {len(judged)} of {archive.named} clusters"
-        + ("; the others have no new files." if len(judged) < archive.named else ".")
+        "earlier."
+        if archive.listed
+        else "Read nothing."
+    )
+    remarks = [
+        *archive.damaged,
+        f"{of_files} Judged {len(judged)} of {archive.named} clusters"
+        + ("; the others have no new files." if len(judged) < archive.named else "."),
     ]
+    if archive.dropped:
+        remarks.append(f"{counted(archive.dropped, 'file')} forgotten.")
+    if older := archive.of_older_versions:
+        remarks.append(
+            f"{counted(older, 'file')} read by an older version: what only this version reads from a log is missing there; --force reads all again."
+        )
     if archive.gone:
         remarks.append(f"{archive.gone} files that were read earlier are no longer in the archive; their events are kept.")
     if UNNAMED in archive.entries:

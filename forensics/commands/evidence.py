@@ -152,9 +152,9 @@ def evidence_options(command: F) -> F:
     return cluster_option(reading_options("PATH...")(command))
 
 
-def reading_options(paths: str) -> Callable[[F], F]:
+def reading_options(paths: str, *, required: bool = True) -> Callable[[F], F]:
     """Paths of evidence, and the options for reading it."""
-    return lambda command: _reading(command, paths)
+    return lambda command: _reading(command, paths, required)
 
 
 def limit_option(command: F) -> F:
@@ -176,9 +176,9 @@ def _without_cache(_context: click.Context, _option: click.Parameter, given: boo
         os.environ[SWITCH] = "off"
 
 
-def _reading(command: F, paths: str) -> F:
+def _reading(command: F, paths: str, required: bool) -> F:
     for decorate in (
-        click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar=paths),
+        click.argument("paths", nargs=-1, required=required, type=click.Path(path_type=str), metavar=paths),
         click.option(
             "--timezone",
             metavar="ZONE",

@@ -87,9 +87,13 @@ def units(paths: Sequence[str], limits: Limits = DEFAULTS, patterns: Sequence[Pa
 
 def listed(paths: Sequence[str]) -> list[Listed]:
     """The arguments to be divided."""
+    return [Listed(path, prefix, list(storage(path).leaves())) for path, prefix in prefixes(paths).items()]
+
+
+def prefixes(paths: Sequence[str]) -> dict[str, str]:
+    """The prefix of the files of each argument; none if there is only one."""
     unique = list({identity(path): absolute(path) for path in paths}.values())
-    names = dict.fromkeys(unique, "") if len(unique) == 1 else _prefixes(unique)
-    return [Listed(path, names[path], list(storage(path).leaves())) for path in unique]
+    return dict.fromkeys(unique, "") if len(unique) == 1 else _prefixes(unique)
 
 
 def divided(listed: Sequence[Listed], limits: Limits = DEFAULTS, patterns: Sequence[PatternFile] = ()) -> list[Unit]:

@@ -16,10 +16,13 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
 from forensics import jobs
+from forensics.audit import archive as archives
+from forensics.audit import upkeep
 from forensics.audit.audited import Audit, escaped
 from forensics.audit.history import TABLES as HISTORY
 from forensics.audit.history import History
@@ -89,7 +92,8 @@ class Run:
 
     def __call__(self, out: Path, *words: str, archive: str | None = None) -> Done:
         self.read.clear()
-        done = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["audit", archive or self.archive, "--out", str(out), *words])
+        given = [] if archive == "" else [archive or self.archive]
+        done = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["audit", *given, "--out", str(out), *words])
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         return Done(done.exit_code, done.stdout, done.stderr)
@@ -505,7 +509,8 @@ def test_all_files_are_read_again_if_a_file_of_patterns_changed(run: Run, tmp_pa
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("audit", "{archive}", "--out", "{out}", "--layout", "{{cluster}}/…"), "made with a different layout"),
+        (("audit", "--out", "{out}-new"), "give the archive (ARCHIVE...)"),
+        (("audit", "--out", "{out}", "--force"), "give the archive (ARCHIVE...)"),
         (("audit", "{archive}", "--out", "{archive}/out"), "lies in the evidence"),
         (("audit", "{archive}", "--out", "{archive}/.."), "not an audit"),
         (("audit", "{archive}", "--out", "{out}", "--layout", "{{nobody}}"), "is not a placeholder; use {cluster}"),
@@ -568,6 +573,115 @@ def test_objects_that_are_uploaded_again_are_not_read_again(run: Run, tmp_path: 
     for read in (["cluster=eu/torn.gz"], []):
         run(tmp_path / "out", archive=uri)
         assert run.read == read
+
+
+# upkeep
+
+
+def put_days(run: Run, days_of: Iterable[Iterable[tuple[str, str]]]) -> None:
+    for path, text in (one for files in days_of for one in files):
+        put(Path(run.archive), path, text)
+
+
+def test_another_version_judges_again_without_the_archive(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    put_days(run, archive_of_days(Path(run.archive)))
+    assert run(out, "--layout", "cluster={cluster}/date={date}/…").returncode == 0
+    before, fingerprints = tables(out), Audit(out).manifest["fingerprints"]
+    shutil.rmtree(run.archive)
+    for kept in (out / "_audit" / "kept").iterdir():  # of a version with a column less and another more
+        rows = pq.read_table(kept)
+        pq.write_table(rows.drop_columns(["text"]).append_column("other", rows["line"]) if "event" in rows.column_names else rows, kept)
+    monkeypatch.setattr(archives, "_tool", lambda: {"version": "9.9", "rules": "sha256:0"})
+    monkeypatch.setattr(archives, "version", lambda: "9.9")
+    done = run(out, archive="")
+    assert (done.returncode, run.read) == (0, [])
+    assert "Read nothing. Judged 2 of 2 clusters" in " ".join(done.stdout.split())
+    assert Audit(out).manifest["fingerprints"].keys() == fingerprints.keys()
+    assert all(Audit(out).manifest["fingerprints"][name] != fingerprints[name] for name in fingerprints)
+    assert Audit(out).manifest["settings"]["layout"] == "cluster={cluster}/date={date}/…"
+    assert {name.partition("/")[0] for name in tables(out)} == {name.partition("/")[0] for name in before}
+    assert Audit(out).entry("eu")["summary"]["loss"] == "found"
+
+
+def test_what_is_forgotten_is_as_if_it_had_never_been_there(run: Run, tmp_path: Path) -> None:
+    archive = Path(run.archive)
+    by_day = archive_of_days(archive)
+    put_days(run, by_day[1:])
+    assert run(tmp_path / "later").returncode == 0
+    put_days(run, by_day[:1])
+    assert run(tmp_path / "all").returncode == 0
+    shutil.copytree(tmp_path / "all", tmp_path / "path")
+    archive.rename(tmp_path / "away")
+    assert "forgotten" in run(tmp_path / "all", "--before", "2026-11-22", archive="").stdout
+    for path in ("cluster=eu/date=2026-11-21", str(archive / "cluster=us%2F1")):
+        assert run(tmp_path / "path", "--forget", path, archive="").returncode == 0
+    (tmp_path / "away").rename(archive)
+    assert tables(tmp_path / "all") == tables(tmp_path / "later") == tables(tmp_path / "path")
+    assert run(tmp_path / "all").returncode == 0 and run.read == []
+    assert tables(tmp_path / "all") == tables(tmp_path / "later")
+
+
+def test_damaged_files_are_named_and_made_again(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    put_days(run, archive_of_days(Path(run.archive)))
+    assert run(out).returncode == 0
+    before = tables(out)
+    steps = sorted((out / "steps").rglob("*.parquet"))[0]
+    content = steps.read_bytes()
+    steps.write_bytes(content[:100] + bytes([content[100] ^ 1]) + content[101:])
+    gone = sorted((out / "partitions" / "cluster=us%2F1").rglob("*.parquet"))[0]
+    gone.unlink()
+    entry = out / "_audit" / Audit(out).clusters["us/1"]
+    entry.write_text("{}")
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["report", str(out)])
+    assert shown.exit_code == 3 and "us/1: could not be judged" in " ".join(shown.stdout.split()) and "eu" in shown.stdout
+    done = run(out, archive="")
+    said = "".join(done.stdout.split())
+    assert done.returncode == 0
+    assert f"{steps.relative_to(out)}isdamaged;euisjudgedagain." in said
+    assert f"{entry.relative_to(out)}isdamaged;us/1isjudgedagain." in said
+    assert tables(out) == before
+    kept = sorted((out / "_audit" / "kept").iterdir())[0]
+    kept.write_bytes(kept.read_bytes()[:-4])
+    done = run(out, archive="")
+    assert done.returncode == 2 and f"{kept.name} is missing or damaged" in done.stderr
+    assert run(out).returncode == 0 and run.read
+    assert tables(out) == before
+    seen = ds.dataset(out / "seen").to_table().to_pylist()
+    assert all(row["gone"] is None for row in seen) and len({row["first_seen"] for row in seen}) == 1
+
+
+def test_small_kept_files_are_put_together(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "MANY", 2)
+    for files in archive_of_days(Path(run.archive)):
+        put_days(run, [files])
+        assert run(tmp_path / "days").returncode == 0
+    assert len(list((tmp_path / "days" / "_audit" / "kept").iterdir())) <= 4
+    monkeypatch.setattr(upkeep, "MANY", sys.maxsize)
+    assert run(tmp_path / "scratch").returncode == 0
+    assert tables(tmp_path / "days") == tables(tmp_path / "scratch")
+
+
+def test_an_archive_more_and_another_layout_read_only_what_is_new(run: Run, tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    put_days(run, archive_of_days(Path(run.archive)))
+    put(
+        more,
+        "cluster=asia/date=2026-11-21/broker-1/logs/server.log",
+        "[2026-11-21 02:00:00,000] INFO starting (kafka.server.KafkaServer)\n",
+    )
+    out = tmp_path / "out"
+    assert run(out).returncode == 0
+    assert run(out, str(more)).returncode in (0, 3)
+    assert run.read == ["cluster=asia/date=2026-11-21/broker-1/logs/server.log"]
+    run(tmp_path / "both", str(more))
+    assert tables(out) == tables(tmp_path / "both")
+    layout = ("--layout", "*/cluster={cluster}/date={date}/…")
+    run(out, str(more), *layout)
+    assert run.read == []
+    run(tmp_path / "layout", str(more), *layout)
+    assert tables(out) == tables(tmp_path / "layout")
 
 
 # which cluster
