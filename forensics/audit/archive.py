@@ -28,7 +28,7 @@ from forensics.audit.audited import MANIFEST, OWN, SCHEMA, Audit, case_of, escap
 from forensics.audit.history import TABLES as HISTORY
 from forensics.audit.history import History, Results, results
 from forensics.audit.kept import Part
-from forensics.audit.layout import Layout, Teller, clusters
+from forensics.audit.layout import Layout, names
 from forensics.audit.upkeep import Forgotten, changed_of, compact, damaged_kept, damaged_tables, is_entry, renamed, unlike
 from forensics.case.read import Unreadable
 from forensics.case.write import Refused
@@ -345,25 +345,9 @@ class Archive:
 
     def clusters(self) -> list[Sources]:
         """All clusters in all kept rows, by name."""
-        sources = [s for file in self.known.values() for s in file["sources"]]
-        named = {s["path"]: self.layout.read(s["path"]) for s in sources}
-        of = self._of_clusters()
-        by_cluster: dict[str, list[Row]] = defaultdict(list)
-        for s in sorted(sources, key=lambda s: s["path"]):
-            by_cluster[of[s["path"]]].append(s)
-        found = []
-        for name in sorted(by_cluster):
-            called: dict[str, str] = {}
-            for s in by_cluster[name]:
-                short = named[s["path"]].name
-                called[s["path"]] = s["path"] if short in called.values() else short
-            found.append(self._cluster(name, by_cluster[name], called))
-        return found
-
-    def _of_clusters(self) -> dict[str, str]:
-        """The cluster of each source."""
-        sources = [s for file in self.known.values() for s in file["sources"]]
-        return clusters(Teller(s["path"], self.layout.read(s["path"]).cluster, [(i["id"], i["at"]) for i in s["ids"]]) for s in sources)
+        sources = {s["path"]: s for file in self.known.values() for s in file["sources"]}
+        of = names(sources.values(), self.layout)
+        return [self._cluster(name, [sources[path] for path in of[name]], of[name]) for name in sorted(of)]
 
     def _cluster(self, name: str, sources: Sequence[Row], called: Mapping[str, str]) -> Sources:
         parts = {column: _parts(sources, column, called) for column in COLUMNS if column == "events" or self.settings.records}
@@ -376,16 +360,15 @@ class Archive:
     def _compact(self) -> None:
         """Puts small kept files of clusters that are judged again together."""
         changed = {c.name for c in self.clusters() if self.fingerprints.get(c.name) != c.fingerprint}
-        of = self._of_clusters()
-        sources = [s for file in self.known.values() for s in file["sources"]]
+        sources = {s["path"]: s for file in self.known.values() for s in file["sources"]}
+        of = {name: [sources[path] for path in paths] for name, paths in names(sources.values(), self.layout).items()}
         users: dict[str, set[str]] = defaultdict(set)
-        for s in sources:
-            for kept in (kept for column in COLUMNS for kept in s[column]):
-                users[kept["file"]].add(of[s["path"]])
+        for name, own in of.items():
+            for file in _kept_of(own):
+                users[file].add(name)
         for name in sorted(changed):
-            own = [s for s in sources if of[s["path"]] == name]
-            if all(users[kept["file"]] == {name} for s in own for column in COLUMNS for kept in s[column]):
-                self.compacted += compact(own, self.directory / KEPT)
+            if all(users[file] == {name} for file in _kept_of(of[name])):
+                self.compacted += compact(of[name], self.directory / KEPT)
 
     def to_judge(self) -> list[Sources]:
         """Clusters that were not judged from the current rows, large ones first. Compacts what is kept of them."""
@@ -491,7 +474,7 @@ class Archive:
         return {path for name in HISTORY for path in (self.directory / name).glob("*.parquet")}
 
     def _kept_now(self) -> set[str]:
-        return {kept["file"] for file in self.known.values() for s in file["sources"] for c in COLUMNS for kept in s[c]}
+        return _kept_of(s for file in self.known.values() for s in file["sources"])
 
     def _files(self, entry: str) -> set[Path]:
         """An entry, and the files of the tables it names."""
@@ -537,6 +520,10 @@ def _parts(sources: Iterable[Row], column: str, called: Mapping[str, str]) -> li
         for kept in s[column]:
             files[kept["file"]][s["kept_as"] or s["path"]] = called[s["path"]]
     return [Part(file, names) for file, names in files.items()]
+
+
+def _kept_of(sources: Iterable[Row]) -> set[str]:
+    return {kept["file"] for s in sources for column in COLUMNS for kept in s[column]}
 
 
 def _files_of(source: str) -> Iterator[str]:

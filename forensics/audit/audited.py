@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pyarrow.parquet as pq
 from pyarrow import ArrowInvalid
 
-from forensics.audit.dated import DatedCase, DayFile
+from forensics.audit.dated import DatedCase, DayFile, is_intact
 from forensics.audit.history import History
+from forensics.audit.layout import Layout, names
 from forensics.case.read import Unreadable
+from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/audit/1"
 FAMILY = SCHEMA.rpartition("/")[0]
@@ -89,8 +92,36 @@ class Audit:
             raise Unreadable(
                 f"{self.directory}: the audit has no cluster {cluster!r} (clusters: {names}{' …' * (len(self.clusters) > 20)})"
             )
-        with_records = self.manifest["settings"]["records"]
-        return case_of(self.directory, cluster, self.entry(cluster), with_records=with_records, tolerant=tolerant)
+        entry = self.entry(cluster)
+        return case_of(self.directory, cluster, entry, with_records=self.manifest["settings"]["records"], tolerant=tolerant)
+
+    def named(self, path: str, cluster: str) -> str | None:
+        """The name in a cluster of a file of the archive, which may be new; None if the file belongs to another cluster. Raises Unreadable."""
+        for name, own in self._names.items():
+            if path in own:
+                return own[path] if name == cluster else None
+        read = self._layout.read(path)
+        return read.name if read.cluster in (None, cluster) else None
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return Layout(self.manifest["settings"]["layout"])
+
+    @cached_property
+    def _names(self) -> dict[str, dict[str, str]]:
+        """By cluster, the name of each file of the archive that was read. A log with several writers counts once."""
+        place = self.directory / OWN / self.manifest["files"]
+        try:
+            files = pq.read_table(place, columns=["sources"])["sources"].to_pylist()
+        except (OSError, ArrowInvalid) as error:
+            raise Unreadable(f"{place}: damaged ({' '.join(str(error).split())[:200]})") from None
+        of = names((s for sources in files for s in sources), self._layout)
+        return {name: {path.partition("#")[0]: own.partition("#")[0] for path, own in paths.items()} for name, paths in of.items()}
+
+    def damaged(self, cluster: str) -> list[str]:
+        """The files of the tables of a cluster that are missing or damaged, relative to the directory. Raises Unreadable."""
+        files = {table_file(table, cluster, day) for table, days in self.entry(cluster)["tables"].items() for day in days}
+        return sorted(file for file in files if not is_intact(self.directory / file))
 
     def history(self) -> History:
         """The runs, and since when each finding is known. Raises Unreadable."""

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from parsers.cached import cached_property
@@ -127,6 +127,21 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     while steps[-1] == _STEPS:
         steps.pop()
     return re.compile(f"{''.join(steps).removesuffix('/')}(?:/.*)?$")
+
+
+def names(sources: Iterable[Mapping[str, Any]], layout: Layout) -> dict[str, dict[str, str]]:
+    """By cluster, the name of each of its sources within it by its path. `sources`: rows of the sources in forensics.audit.archive.FILES."""
+    ordered = sorted(sources, key=lambda s: str(s["path"]))
+    named = {s["path"]: layout.read(s["path"]) for s in ordered}
+    of = clusters(Teller(s["path"], named[s["path"]].cluster, [(i["id"], i["at"]) for i in s["ids"]]) for s in ordered)
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    taken: dict[str, set[str]] = defaultdict(set)
+    for s in ordered:
+        path, cluster = s["path"], of[s["path"]]
+        short = named[path].name
+        found[cluster][path] = path if short in taken[cluster] else short
+        taken[cluster].add(found[cluster][path])
+    return found
 
 
 class Teller(NamedTuple):

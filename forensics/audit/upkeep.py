@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from forensics.audit.dated import digest_of
+from forensics.audit.dated import is_intact
 from forensics.audit.kept import conform, keep
 from forensics.audit.layout import DAY_IN_PATH, Layout
 from parsers.containers.names import join
@@ -106,14 +106,7 @@ def _moved(path: str, old: str, new: str) -> str:
 def damaged_tables(files: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, Path]]:
     """The files of tables that are missing or do not have the content that they are named after, with their clusters."""
     for cluster, paths in files.items():
-        yield from ((cluster, path) for path in paths if not _is_intact(path))
-
-
-def _is_intact(path: Path) -> bool:
-    try:
-        return digest_of(path).startswith(path.stem)
-    except OSError:
-        return False
+        yield from ((cluster, path) for path in paths if not is_intact(path))
 
 
 def is_entry(path: Path) -> bool:

@@ -130,7 +130,7 @@ def report(found: Input, progress: Progress, exports: Exports, request: Request,
         with progress.stage("Judging partitions" if isinstance(source, EvidenceInput) else "Bringing findings together"):
             complete = report_of(source, selection.has_partition if selection.by_partition else None, options)
         check(selection, complete, source)
-        shown = _narrowed(complete, selection) if selection else complete
+        shown = narrowed(complete, selection) if selection else complete
         to_stdout = exports.write(shown, source if isinstance(source, CaseInput) else None)
         rescue(found, source, exports, options, progress)
         if not to_stdout:
@@ -174,7 +174,7 @@ def _check_weights(cluster: Cluster) -> None:
             raise click.BadParameter(f"the evidence has no metric {metric!r} (found: {', '.join(sorted(known))})", param_hint="--weight")
 
 
-def _narrowed(report: Report, selection: Selection) -> Report:
+def narrowed(report: Report, selection: Selection) -> Report:
     """The report on the selection; the facts about the evidence stay complete."""
     from dataclasses import replace
 

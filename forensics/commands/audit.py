@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import click
@@ -36,6 +36,8 @@ from forensics.commands.fail_on import LEVELS, VERDICTS, fail_on_option, fails
 from forensics.commands.help import Command
 from forensics.commands.inputs import EvidenceInput
 from forensics.commands.output import console
+from forensics.commands.selection import Request
+from forensics.commands.selection import check as check_selection
 from forensics.commands.targets import OutputDirectory, noted, written
 from forensics.commands.times import display_timezone_option, display_zone
 
@@ -48,8 +50,10 @@ if TYPE_CHECKING:
     from forensics.audit.archive import Archive, Group, Settings, Sources
     from forensics.audit.audited import Audit
     from forensics.audit.whole import Judged, Work
+    from forensics.commands.inputs import CaseInput
     from forensics.model.cluster.build import Options
     from forensics.output.format import FileFormat
+    from forensics.views.document import Report
     from parsers.containers.storage import Leaf
 
 WHOLE = 400_000
@@ -195,13 +199,25 @@ def _as_before(out: str, force: bool) -> tuple[Settings, Options]:
     return settings, clocks(made["timezone"], offsets)
 
 
-def show_clusters(audit: Audit, exports: Exports, fail_on: str | None, fail_on_new: str | None = None, remarks: Sequence[str] = ()) -> None:
-    """Shows all clusters of an audit."""
+def show_clusters(
+    audit: Audit,
+    exports: Exports,
+    fail_on: str | None,
+    fail_on_new: str | None = None,
+    remarks: Sequence[str] = (),
+    request: Request | None = None,
+) -> None:
+    """Shows all clusters of an audit. `request`: the part of each that is shown."""
     from forensics.views.clusters import Clusters, show
 
     history = audit.history()
-    clusters = Clusters(*audit.summaries(), remarks, display_zone(), history.document())
-    to_stdout = exports.write_summary(clusters, partial(_cluster_files, audit))
+    found, failed = audit.summaries()
+    asked = Asked(audit, request) if request is not None and request.words else None
+    if asked is not None:
+        found = asked.summaries(found, failed)
+        remarks = [*remarks, *asked.remarks]
+    clusters = Clusters(found, failed, remarks, display_zone(), history.document(), " ".join(asked.words) if asked is not None else "")
+    to_stdout = exports.write_summary(clusters, partial(_cluster_files, audit, asked))
     written().advice[:] = exports.go_on(str(audit.directory), ())
     if not to_stdout:
         show(clusters, console())
@@ -212,22 +228,81 @@ def show_clusters(audit: Audit, exports: Exports, fail_on: str | None, fail_on_n
         raise click.exceptions.Exit(INCOMPLETE)
 
 
-def _cluster_files(audit: Audit, format: FileFormat, file: str) -> dict[str, str]:
+class Asked:
+    """The part of each cluster that is requested."""
+
+    def __init__(self, audit: Audit, request: Request) -> None:
+        self.audit, self.request, self.words = audit, request, request.words
+        self.outside: list[str] = []
+        """Clusters that have nothing of it."""
+
+    def report(self, name: str) -> tuple[Report, CaseInput]:
+        """Of one cluster. Raises Unreadable, or another ClickException if the cluster has nothing of what is requested."""
+        from forensics.commands.analyze import narrowed, report_of
+        from forensics.commands.inputs import CaseInput
+
+        case = CaseInput(self.audit.case(name))
+        selection = self.request.selection(case.cluster)
+        complete = report_of(case, selection.has_partition if selection.by_partition else None, self.words)
+        check_selection(selection, complete, case)
+        return narrowed(complete, selection), case
+
+    def summaries(self, found: Mapping[str, Any], failed: dict[str, str]) -> dict[str, dict[str, Any]]:
+        """The summaries of the clusters that have something of it. Adds damaged clusters to `failed`. Raises click.ClickException if no
+        cluster has anything."""
+        from forensics.case.read import Unreadable
+        from forensics.views.clusters import brief
+
+        shown, reason = {}, None
+        for name in found:
+            try:
+                report, _ = self.report(name)
+            except Unreadable as error:
+                failed[name] = str(error)
+            except click.ClickException as error:
+                self.outside.append(name)
+                reason = error
+            else:
+                shown[name] = brief(report, report.cluster, report.scope.findings if report.scope is not None else None)
+        if reason is not None and not shown and not failed:
+            raise reason
+        return shown
+
+    @property
+    def remarks(self) -> list[str]:
+        from forensics.model.findings import counted, some
+
+        return [f"{counted(len(self.outside), 'cluster')} without it: {some(self.outside)}."] if self.outside else []
+
+
+def _cluster_files(audit: Audit, asked: Asked | None, format: FileFormat, file: str) -> dict[str, str]:
     """Writes each cluster in this format into a directory next to the file; returns the paths relative to the file, by cluster."""
     from forensics.audit.audited import escaped
-    from forensics.commands.analyze import report_of
-    from forensics.commands.inputs import CaseInput
+    from forensics.case.read import Unreadable
 
     directory = Path(file).with_suffix(".clusters")
     paths = {}
     with noted(directory):
         directory.mkdir(exist_ok=True)
         for name in audit.clusters:
-            case = CaseInput(audit.case(name))
+            if asked is not None and name in asked.outside:
+                continue
+            try:
+                report, case = asked.report(name) if asked is not None else _whole(audit, name)
+            except Unreadable:  # the summary names the cluster
+                continue
             target = directory / f"{escaped(name)}{format.extension}"
-            write(format, str(target), report_of(case, None), case)
+            write(format, str(target), report, case)
             paths[name] = f"{quote(directory.name)}/{quote(target.name)}"
     return paths
+
+
+def _whole(audit: Audit, name: str) -> tuple[Report, CaseInput]:
+    from forensics.commands.analyze import report_of
+    from forensics.commands.inputs import CaseInput
+
+    case = CaseInput(audit.case(name))
+    return report_of(case, None), case
 
 
 def _run(archive: Archive, paths: Sequence[str], options: Options, master: str | None, progress: Progress) -> list[str]:

@@ -38,7 +38,7 @@ def command(case: str, exports: Exports, fail_on: str | None, weights: Mapping[s
     """Show the results in a case, as analyze showed them.
 
     CASE is a directory that `analyze --case` wrote, or the tables of an audit. For an audit, --cluster NAME shows the report of one cluster;
-    without --cluster, the summary of all clusters is shown. The command needs neither Spark nor the evidence. Use - as FILE to write to
+    without --cluster, the summary of all clusters is shown, with --topic and similar options of the clusters to which these apply. The command needs neither Spark nor the evidence. Use - as FILE to write to
     stdout; then nothing else is printed.
     """
     from forensics.audit.audited import Audit, is_audit
@@ -46,10 +46,10 @@ def command(case: str, exports: Exports, fail_on: str | None, weights: Mapping[s
     if is_audit(Path(case)) and chosen_cluster() is None:
         from forensics.commands.audit import show_clusters
 
-        if options := [*Request(**requested).words, *(["--weight"] if weights else [])]:
-            raise click.UsageError(f"{options[0]} is for the report of one cluster; choose the cluster with --cluster NAME")
+        if weights:
+            raise click.UsageError("--weight is for the report of one cluster; choose the cluster with --cluster NAME")
         exports.check_summary()
-        show_clusters(Audit(Path(case)), exports, fail_on)
+        show_clusters(Audit(Path(case)), exports, fail_on, request=Request(**requested))
         return
     exports.check()
     report(open_case(case), Progress(), exports, Request(**requested), weights, fail_on)

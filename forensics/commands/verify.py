@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, check, cluster_option, limit_option, limits
+from forensics.commands.evidence import Progress, Unusable, check, chosen_cluster, cluster_option, limit_option, limits
 from forensics.commands.help import Command
 from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
+    from forensics.audit.audited import Audit
     from forensics.case.read import Case
     from forensics.case.recheck import Rechecked
     from forensics.tools.custody import Compared
@@ -37,6 +39,7 @@ DECIDING = 4
         ("The evidence was unpacked in the meantime", "incident.case unpacked/"),
         ("Keep the result for each file", "incident.case broker-1.tar.gz broker-2.tar.gz --json verified.json"),
         ("Check that the verdicts follow from the table of hand-overs", "incident.case --proof"),
+        ("Check one cluster of an audit against the archive", "tables /archive --cluster prod-eu --proof"),
     ),
 )
 @click.argument("case", type=click.Path(path_type=Path))
@@ -60,9 +63,10 @@ def command(case: Path, paths: tuple[str, ...], proof: bool, json_file: str | No
 
     if not paths and not proof:
         raise click.UsageError("give the evidence (PATH...) to compare it with the case, or --proof to compute the verdicts again")
+    audit = _audit(case)
     kept = kept_case(case)
     rechecked = _recheck(kept) if proof else None
-    files = _compare(kept, paths) if paths else None
+    files = _compare(kept, paths, audit) if paths else None
     document: dict[str, Any] = {"schema": "kafka-forensics/verify/1", "same": _good(files, rechecked), "tool": kept.manifest["tool"]}
     document |= {"run": read_run(case)}
     document |= {"files": [_row(c) for c in files]} if files is not None else {}
@@ -81,7 +85,23 @@ def _recheck(case: Case) -> list[Rechecked]:
         return recheck(case)
 
 
-def _compare(case: Case, paths: Sequence[str]) -> list[Compared]:
+def _audit(path: Path) -> Audit | None:
+    """The audit that the case is in. Raises Unusable if its tables of the cluster are damaged."""
+    from forensics.audit.audited import Audit, is_audit
+
+    cluster = chosen_cluster()
+    if cluster is None or not is_audit(path):
+        return None
+    audit = Audit(path)
+    if cluster not in audit.clusters:
+        return audit
+    if damaged := audit.damaged(cluster):
+        more = f" and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+        raise Unusable(f"{path / damaged[0]}{more}: damaged (another SHA-256 than when it was written); the next audit makes it again")
+    return audit
+
+
+def _compare(case: Case, paths: Sequence[str], audit: Audit | None) -> list[Compared]:
     from forensics.tools.custody import compare, of_case, sealed
 
     check(paths)
@@ -89,7 +109,11 @@ def _compare(case: Case, paths: Sequence[str]) -> list[Compared]:
     if not any(s.sha256 for s in then):
         raise Unusable(f"{case.directory}: the case contains no SHA-256 digests of its evidence, so it cannot be compared")
     with Progress().stage("Reading evidence"):
-        return compare(then, sealed(paths, limits()))
+        now = sealed(paths, limits())
+        if audit is not None:  # the evidence is the archive of all clusters
+            cluster = chosen_cluster() or ""
+            now = [replace(s, path=name) for s in now if (name := audit.named(s.path, cluster)) is not None]
+        return compare(then, now)
 
 
 def _good(files: Sequence[Compared] | None, rechecked: Sequence[Rechecked] | None) -> bool:

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from forensics.incidents.judging import Conclusion
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import LEVELS, counted, some, timestamp
+from forensics.model.findings import LEVELS, Finding, counted, some, timestamp
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
@@ -27,6 +26,7 @@ from forensics.views.headline import EXCLUDED, FOUND
 from forensics.views.headline import headline as verdict_of
 from forensics.views.impact import broken
 from forensics.views.losses import line, losses
+from forensics.views.scope import Partitions
 from forensics.views.terminal import hung, put, rendered
 
 SCHEMA = "kafka-forensics/clusters/1"
@@ -47,10 +47,19 @@ WIDEST = 28
 """Characters of a cluster's name in a line."""
 
 
-def brief(conclusion: Conclusion, cluster: Cluster) -> dict[str, Any]:
-    """Results for a cluster, as JSON values."""
+class Shown(Protocol):
+    """What a summary needs of the results of a cluster."""
+
+    @property
+    def findings(self) -> Sequence[Finding]: ...
+    @property
+    def partitions(self) -> Partitions: ...
+
+
+def brief(conclusion: Shown, cluster: Cluster, of_verdict: Sequence[Finding] | None = None) -> dict[str, Any]:
+    """Results for a cluster, as JSON values. `of_verdict`: findings that decide the verdict; None: those of the conclusion."""
     times = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
-    verdict = verdict_of(conclusion.findings, conclusion.partitions)
+    verdict = verdict_of(conclusion.findings if of_verdict is None else of_verdict, conclusion.partitions)
     problems = [f"{s.path}: {s.problem}" for s in cluster.sources if s.problem]
     return {
         "loss": verdict.loss if cluster.usable else NOT_JUDGED,
@@ -84,6 +93,9 @@ class Clusters:
     """The zone of times in outputs for people."""
     history: Mapping[str, Any] = field(default_factory=dict)
     """The last run, and what is new since the run before, as JSON values (forensics.audit.history)."""
+
+    scope: str = ""
+    """The part of each cluster that is shown, in words; empty: everything."""
 
     def ordered(self) -> list[str]:
         """Names, worst first."""
@@ -145,7 +157,7 @@ def _parts(clusters: Clusters) -> Iterator[RenderableType]:
 
 def _news(clusters: Clusters) -> Iterator[RenderableType]:
     """What changed since the run before, if there was one; the new findings from high on line by line."""
-    if not clusters.history or clusters.history["before"] is None:
+    if clusters.scope or not clusters.history or clusters.history["before"] is None:
         return
     new, resolved, gone = (clusters.history[name] for name in ("new", "resolved", "gone"))
     before = clusters.zone.sentence(f"{clusters.history['before'][:16].replace('T', ' ')} UTC")
@@ -186,7 +198,7 @@ def headline(clusters: Clusters) -> str:
     lost_in = [n for n in clusters.ordered() if n in clusters.found and clusters.found[n]["loss"] == FOUND]
     unjudged = of[NOT_JUDGED] + len(clusters.failed.keys() - clusters.found.keys())
     total = len(clusters.found.keys() | clusters.failed.keys())
-    sentences = [f"{counted(total, 'cluster')}."]
+    sentences = [*([f"Only {clusters.scope}."] if clusters.scope else []), f"{counted(total, 'cluster')}."]
     if lost_in:
         sentences.append(f"DATA WAS LOST in {len(lost_in)} ({clean(some(lost_in))}).")
     if unknown := total - len(lost_in) - of[EXCLUDED] - unjudged:

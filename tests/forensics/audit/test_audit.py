@@ -424,7 +424,8 @@ def test_spark_makes_the_same_bytes_of_a_small_cluster_and_of_a_large_one(
     archive = Path(run.archive)
     for path, text in (one for files in archive_of_days(archive) for one in files):
         put(archive, path, text)
-    run(tmp_path / "here")
+    done = run(tmp_path / "here")
+    assert done.returncode == 0, done.stdout
     there = tables(tmp_path / "here")
     monkeypatch.setattr(jobs, "keep_events", KEEP_EVENTS)
     monkeypatch.setattr(command, "started", lambda _: session)
@@ -549,6 +550,20 @@ def test_a_report_of_all_clusters_and_of_one(run: Run, tmp_path: Path) -> None:
     ):
         done = invoke(cli, [words[0], str(tmp_path / "out"), "--cluster", "eu", *words[1:]])
         assert done.exit_code == 0, (words, done.stderr)
+    only = invoke(cli, ["report", str(tmp_path / "out"), "--topic", "t", "--json", "-"])
+    assert [(c["cluster"], c["loss"]) for c in json.loads(only.stdout)["clusters"]] == [("eu", "found")]
+    said = " ".join(invoke(cli, ["report", str(tmp_path / "out"), "--topic", "t", "--since", "2026-11-23", "--broker", "2"]).stdout.split())
+    assert said.startswith("Only --topic t") and "1 cluster without it: us." in said
+    assert "has no topic 'nosuch'" in invoke(cli, ["report", str(tmp_path / "out"), "--topic", "nosuch"]).stderr
+    whole = ["verify", str(tmp_path / "out"), run.archive, "--cluster", "eu"]
+    assert f"SAME. All {len(list(days('eu', lossy())))} files" in invoke(cli, whole).stdout, invoke(cli, whole).output
+    put(archive, "cluster=us/date=2026-11-21/broker-9/new.log", "another")
+    assert invoke(cli, whole).exit_code == 0, "of another cluster"
+    put(archive, "cluster=eu/date=2026-11-21/broker-9/new.log", "another")
+    assert (invoke(cli, whole).exit_code, "1 additional" in invoke(cli, whole).stdout) == (1, True)
+    findings = next((tmp_path / "out" / "findings" / "cluster=us").rglob("*.parquet"))
+    findings.write_bytes(findings.read_bytes()[:-1] + b"?")
+    assert "another SHA-256" in invoke(cli, ["verify", str(tmp_path / "out"), "--cluster", "us", "--proof"]).stderr
     done = invoke(cli, ["merge", str(tmp_path / "out"), "--cluster", "eu"])
     assert (done.exit_code, "no log lines" in done.stderr) == (2, True)
 
