@@ -204,9 +204,15 @@ _OWN_LOSS = ("restart", "empty")
 def _terms_of_unknown_epoch(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
     under = removal.under_epoch
     own = removal.cause in _OWN_LOSS
-    candidates = [t for t in timeline.terms if (under is None or t.epoch <= under) and (t.leader == removal.broker or not own)]
+    terms = (t for t in timeline.terms if under is None or t.epoch <= under)
+    candidates = [t for t in terms if not own or (t.leader == removal.broker and not _long_before(t, removal))]
     exact = [t for t in candidates if _begins_at(removal, t)]
     return exact[-1:] or [t for t in candidates if t.epoch == under][:1]
+
+
+def _long_before(term: Term, removal: Removal) -> bool:
+    """The term began so long before its leader was seen without the records that no clock explains it."""
+    return term.at is not None and removal.at is not None and removal.at - term.at > DETECTION
 
 
 def _restarted_without(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
