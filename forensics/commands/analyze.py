@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -20,6 +19,7 @@ from forensics.commands.inputs import CaseInput, EvidenceInput, Input, in_case, 
 from forensics.commands.output import console
 from forensics.commands.rescue import rescue
 from forensics.commands.selection import Request, check, selection_options
+from forensics.commands.tables import new_case
 from forensics.commands.targets import OutputDirectory, noted, written
 from forensics.commands.times import display_timezone_option, display_zone
 
@@ -72,8 +72,8 @@ def report_options(command: F) -> F:
 @click.option(
     "--case",
     metavar="DIR",
-    type=OutputDirectory(),
-    help="Keep the result in this directory, which other commands read without the evidence.",
+    type=OutputDirectory(remote=True),
+    help="Keep the result in this directory (or s3://BUCKET/PREFIX), which other commands read without the evidence.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing case.")
 def command(
@@ -102,16 +102,20 @@ def command(
     if case is not None:
         from forensics.case.write import check
 
-        check(Path(case), paths, force=force)
+        place, remote = new_case(case)
+        check(place, paths, force=force)
     progress = Progress()
     found = open_input(paths, timezone, clock_offsets, master, progress)
     if case is not None:
         if not isinstance(found, EvidenceInput):
             raise Unusable(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
         with noted(case):
-            found.keep(Path(case), progress)
-        if case in written().paths:
-            found = open_case(case)
+            found.keep(place, progress)
+            if remote is not None:
+                remote.push(place)
+                click.echo(f"Wrote {remote.shown}", err=True)
+        if not written().failed:
+            found = open_case(str(place))
     report(found, progress, exports, Request(**requested), weights, fail_on)
 
 

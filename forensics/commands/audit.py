@@ -38,6 +38,7 @@ from forensics.commands.inputs import EvidenceInput
 from forensics.commands.output import console
 from forensics.commands.selection import Request
 from forensics.commands.selection import check as check_selection
+from forensics.commands.tables import local_tables
 from forensics.commands.targets import OutputDirectory, noted, written
 from forensics.commands.times import display_timezone_option, display_zone
 
@@ -92,8 +93,8 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
     "--out",
     required=True,
     metavar="TABLES",
-    type=OutputDirectory(),
-    help="Directory of the tables: a new one, or that of an earlier audit.",
+    type=OutputDirectory(remote=True),
+    help="Directory of the tables: a new one, or that of an earlier audit; or s3://BUCKET/PREFIX, with local Spark.",
 )
 @click.option(
     "--layout",
@@ -169,31 +170,37 @@ def command(
     }
     shown = [without_secrets(absolute(path)) for path in paths]
     settings = Settings(shown, layout, given_options, not no_records)
+    place, remote = local_tables(out, to_write=True)
     if not paths:
-        settings, options = _as_before(out, force)
+        settings, options = _as_before(place, force)
     forgotten = Forgotten([in_archive(path, settings.archive) for path in forget], before.date().isoformat() if before else None)
     progress = Progress()
     remarks: list[str] | None = None
     written().advice.append("Everything that was committed is kept. Free some space, and run the same command again to go on.")
-    with noted(out), Archive(Path(out), settings, force=force, forget=forgotten) as archive:
-        remarks = _run(archive, paths, options, master, progress)
-    if remarks is None:
+    with noted(without_secrets(out)):
+        with Archive(place, settings, force=force, forget=forgotten) as archive:
+            remarks = _run(archive, paths, options, master, progress)
+        if remote is not None:
+            with progress.stage("Committing to the store"):
+                remote.push(place)
+            click.echo(f"Wrote {remote.shown}", err=True)
+    if remarks is None or written().failed:
         return
     from forensics.audit.audited import Audit
 
-    show_clusters(Audit(Path(out)), exports, fail_on, fail_on_new, remarks)
+    show_clusters(Audit(place), exports, fail_on, fail_on_new, remarks)
 
 
-def _as_before(out: str, force: bool) -> tuple[Settings, Options]:
+def _as_before(place: Path, force: bool) -> tuple[Settings, Options]:
     """The settings of the last run. Raises click.UsageError if there was none."""
     from forensics.audit.archive import Settings
     from forensics.audit.audited import Audit, is_audit
 
-    if force or not is_audit(Path(out)):
+    if force or not is_audit(place):
         raise click.UsageError(
             "give the archive (ARCHIVE...); only the tables of an earlier audit can be judged again without it, and not with --force"
         )
-    made = dict(Audit(Path(out)).manifest["settings"])
+    made = dict(Audit(place).manifest["settings"])
     settings = Settings(made.pop("archive"), made.pop("layout"), made, made.pop("records"))
     offsets = [f"{broker}={error / 1000}" for broker, error in made["clock_offsets_ms"].items()]
     return settings, clocks(made["timezone"], offsets)

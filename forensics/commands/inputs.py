@@ -25,6 +25,7 @@ from forensics.commands.evidence import (
     pattern_files,
     reading_words,
 )
+from forensics.commands.tables import local_tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -303,6 +304,8 @@ def open_input(
     from forensics.case.read import is_case
     from parsers.limits import DEFAULTS
 
+    if chosen_cluster() is not None:
+        paths = [str(local_tables(path)[0]) for path in paths]
     kept = [path for path in paths if is_case(Path(path)) or is_audit(Path(path))]
     if not kept:
         if chosen_cluster() is not None:

@@ -6,7 +6,6 @@ Here: the argument. Not here: the options and the report (analyze), or the summa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import click
@@ -17,6 +16,7 @@ from forensics.commands.exports import Exports
 from forensics.commands.help import Command
 from forensics.commands.inputs import open_case
 from forensics.commands.selection import Request
+from forensics.commands.tables import local_tables
 
 
 @click.command(
@@ -43,13 +43,14 @@ def command(case: str, exports: Exports, fail_on: str | None, weights: Mapping[s
     """
     from forensics.audit.audited import Audit, is_audit
 
-    if is_audit(Path(case)) and chosen_cluster() is None:
+    place, _ = local_tables(case)
+    if is_audit(place) and chosen_cluster() is None:
         from forensics.commands.audit import show_clusters
 
         if weights:
             raise click.UsageError("--weight is for the report of one cluster; choose the cluster with --cluster NAME")
         exports.check_summary()
-        show_clusters(Audit(Path(case)), exports, fail_on, request=Request(**requested))
+        show_clusters(Audit(place), exports, fail_on, request=Request(**requested))
         return
     exports.check()
-    report(open_case(case), Progress(), exports, Request(**requested), weights, fail_on)
+    report(open_case(str(place)), Progress(), exports, Request(**requested), weights, fail_on)

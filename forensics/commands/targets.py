@@ -7,9 +7,10 @@ directory, such as a case (forensics.case.write).
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +19,13 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
+from parsers.containers.storage import is_object_store as is_remote
+from parsers.containers.storage import without_secrets
+
 META = "forensics.targets"
 STDOUT = "-"
 AGAIN = ("Free some space or give another path, and run the command again.",)
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 INPUTS = ("against",)
 """Options that name evidence. All arguments do, too."""
 
@@ -29,10 +34,19 @@ class Target(click.Path):
     """The value of an option that names a file or directory to write."""
 
     kind: str
+    remote = False
+    """Whether an s3:// URI may be given."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not str(value).strip():
             self.fail(f"{str(value)!r} is not a name; give the name of a {self.kind}", param, ctx)
+        if _URI.match(str(value)) and not (self.remote and is_remote(str(value))):
+            self.fail(
+                f"{without_secrets(str(value))}: results can only be written to a file system; give the path of a {self.kind}, and copy the "
+                "result to the store",
+                param,
+                ctx,
+            )
         return str(value)
 
     def trouble(self, path: str) -> str | None:
@@ -76,15 +90,17 @@ class OutputFile(Target):
 
 
 class OutputDirectory(Target):
-    """A directory, created with its parents if it does not exist. `empty`: whether an existing one must be empty."""
+    """A directory, created with its parents if it does not exist. `empty`: whether an existing one must be empty. `remote` as in Target."""
 
     kind = "directory"
 
-    def __init__(self, *, empty: bool = False) -> None:
+    def __init__(self, *, empty: bool = False, remote: bool = False) -> None:
         super().__init__()
-        self.empty = empty
+        self.empty, self.remote = empty, remote
 
     def trouble(self, path: str) -> str | None:
+        if _URI.match(path):
+            return None
         if path == STDOUT:
             return "a directory cannot go to stdout; give the name of a directory"
         place = Path(os.path.realpath(path))
@@ -157,11 +173,21 @@ def usable(context: click.Context, option: str, target: Target, path: str) -> No
     from forensics.output.files import in_evidence
 
     try:
-        trouble = (in_evidence(path, _inputs(context)) if path != STDOUT else None) or target.trouble(path)
+        local = path != STDOUT and not _URI.match(path)
+        trouble = (in_evidence(path, _inputs(context)) if local else _in_store(path, _inputs(context))) or target.trouble(path)
     except OSError as error:
         trouble = f"{reason(error)}; give another {target.kind}"
     if trouble is not None:
         raise click.BadParameter(f"{path}: {trouble}", context, param_hint=f"'{option}'")
+
+
+def _in_store(path: str, evidence: Iterable[str]) -> str | None:
+    """The same as in_evidence, for a URI."""
+    place = without_secrets(path).rstrip("/") + "/"
+    for one in evidence:
+        if "://" in one and place.startswith(without_secrets(one).rstrip("/") + "/"):
+            return f"it lies in the evidence ({without_secrets(one)}), which is never written to; give a path outside of it"
+    return None
 
 
 def _given(context: click.Context) -> Iterator[tuple[str, Target, str]]:

@@ -16,6 +16,7 @@ import click
 from forensics.commands.evidence import Progress, Unusable, check, chosen_cluster, cluster_option, limit_option, limits
 from forensics.commands.help import Command
 from forensics.commands.output import console, json_option, write_text
+from forensics.commands.tables import local_tables
 
 if TYPE_CHECKING:
     from forensics.audit.audited import Audit
@@ -42,13 +43,13 @@ DECIDING = 4
         ("Check one cluster of an audit against the archive", "tables /archive --cluster prod-eu --proof"),
     ),
 )
-@click.argument("case", type=click.Path(path_type=Path))
+@click.argument("case", type=click.Path(path_type=str))
 @click.argument("paths", nargs=-1, type=click.Path(path_type=str), metavar="[PATH...]")
 @click.option("--proof", is_flag=True, help="Compute every verdict of the case again from its table of hand-overs.")
 @cluster_option
 @json_option("Write the result for each file, and for each partition whose verdict differs, as JSON; - is stdout.")
 @limit_option
-def command(case: Path, paths: tuple[str, ...], proof: bool, json_file: str | None) -> None:
+def command(case: str, paths: tuple[str, ...], proof: bool, json_file: str | None) -> None:
     """Check whether a case was made of this evidence, and whether its verdicts follow from it.
 
     Each file the case rests on is read again, in archives too, and its SHA-256 compared with the one the case has: same, changed, missing,
@@ -63,16 +64,17 @@ def command(case: Path, paths: tuple[str, ...], proof: bool, json_file: str | No
 
     if not paths and not proof:
         raise click.UsageError("give the evidence (PATH...) to compare it with the case, or --proof to compute the verdicts again")
-    audit = _audit(case)
-    kept = kept_case(case)
+    place, _ = local_tables(case)
+    audit = _audit(place)
+    kept = kept_case(place)
     rechecked = _recheck(kept) if proof else None
     files = _compare(kept, paths, audit) if paths else None
     document: dict[str, Any] = {"schema": "kafka-forensics/verify/1", "same": _good(files, rechecked), "tool": kept.manifest["tool"]}
-    document |= {"run": read_run(case)}
+    document |= {"run": read_run(place)}
     document |= {"files": [_row(c) for c in files]} if files is not None else {}
     document |= {"proof": _proof(rechecked)} if rechecked is not None else {}
     if json_file is None or not write_text(encoded(document, indent=1) + "\n", json_file):
-        for line in _words(case, kept.manifest["tool"], read_run(case), files, rechecked):
+        for line in _words(place, kept.manifest["tool"], read_run(place), files, rechecked):
             console().print(line, markup=False, highlight=False, soft_wrap=True)
     if not document["same"]:
         raise click.exceptions.Exit(1)

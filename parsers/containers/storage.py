@@ -94,6 +94,11 @@ def storage(path: str) -> Storage:
     return _Local(unquote(urlsplit(path).path) if path.lower().startswith("file://") else path)
 
 
+def is_object_store(path: str) -> bool:
+    """Whether the path is the URI of an S3 bucket."""
+    return path.lower().startswith("s3://")
+
+
 def identity(path: str) -> str:
     """A key that is equal for all ways to name the same evidence."""
     return path.rstrip("/") if _REMOTE.match(path) else os.path.realpath(_local(path))
@@ -212,21 +217,25 @@ class _Objects:
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
+        self._kind: str | None = None
+        """The type that `trouble`, or else the first question, found: a prefix does not become an object during a run."""
         parts = urlsplit(uri)
         self.name = printable(unquote((parts.path.rstrip("/") or parts.netloc.rpartition("@")[2]).rsplit("/", 1)[-1]))
 
     def trouble(self) -> str | None:
         try:
-            kind = self._info().type.name
+            kind = self._kind = self._info().type.name
         except Exception as error:  # a store's client raises its own errors, also for missing objects
             return f"cannot be read: {_told(error)}"
         return "no such object or prefix" if kind == "NotFound" else None
 
     def is_directory(self) -> bool:
         try:
-            return bool(self._info().type.name == "Directory")
+            if self._kind is None:
+                self._kind = self._info().type.name
         except Exception:  # the error occurs again on opening, where it is reported
             return False
+        return self._kind == "Directory"
 
     def leaves(self) -> Iterator[Leaf]:
         if not self.is_directory():
@@ -244,11 +253,15 @@ class _Objects:
         files, base = self._there
         path = f"{base.rstrip('/')}/{name}" if name else base
         try:
-            if version is not None and (now := _version(files.get_file_info(path))) != version:
+            file = _Object(files, path)
+            if version is not None and (now := file.version()) != version:
+                file.close()
                 raise OSError(_other(version, now))
-            return _Object(files, path)
+        except FileNotFoundError as error:
+            raise OSError(_told(error) if version is None else _other(version, None)) from None
         except Exception as error:
             raise OSError(_told(error)) from None
+        return file
 
     def refusal(self, name: str) -> tuple[str, datetime | None] | None:
         return None
@@ -282,6 +295,14 @@ class _Object(File):
         self._at = self._asked = 0
         self._window, self._begin = memoryview(b""), 0
         self._ahead = READ_AHEAD.start
+
+    def version(self) -> Version | None:
+        """From the answer to the opening, without another request, if the store states both size and time there."""
+        try:
+            at = datetime.fromisoformat(self._first["Last-Modified"].decode().replace("Z", "+00:00"))
+        except (KeyError, ValueError, TypeError, AttributeError):
+            return _version(self._files.get_file_info(self._path))
+        return Version(self.size, int(at.timestamp()))
 
     def readable(self) -> bool:
         return True

@@ -27,6 +27,10 @@ class Objects:
     def __init__(self) -> None:
         self.before: dict[str, Callable[[], int | None]] = {}
         """What to do before the GETs of an object are answered; a status is the answer."""
+        self.writing: Callable[[str, str], int | str | None] = lambda method, path: None
+        """Before each request is answered: a status is the answer instead, "cut" cuts the answer of a GET in the middle."""
+        self.requests: list[tuple[str, str]] = []
+        """Method and path of each request."""
         self._answer = DomainDispatcherApplication(create_backend_app)
         self.server = make_server("127.0.0.1", 0, self._app, threaded=True, request_handler=Silent)
 
@@ -51,7 +55,16 @@ class Objects:
         files.delete_file(place)
 
     def _app(self, environ: dict[str, Any], respond: Any) -> Iterable[bytes]:
+        self.requests.append((environ["REQUEST_METHOD"], environ["PATH_INFO"]))
         spoil = self.before.get(environ["PATH_INFO"].removeprefix("/evidence/"))
+        instead = self.writing(environ["REQUEST_METHOD"], environ["PATH_INFO"])
+        if isinstance(instead, int):
+            environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+            respond(f"{instead} No", [("Content-Length", "0")])
+            return []
+        if instead == "cut":
+            whole = b"".join(self._answer(environ, respond))
+            return [whole[: len(whole) // 2]]
         if spoil is not None and environ["REQUEST_METHOD"] == "GET" and (status := spoil()) is not None:
             respond(f"{status} No", [("Content-Length", "0")])
             return []

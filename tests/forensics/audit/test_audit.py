@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 from forensics import jobs
 from forensics.audit import archive as archives
-from forensics.audit import upkeep
+from forensics.audit import remote, upkeep
 from forensics.audit.audited import Audit, escaped
 from forensics.audit.history import TABLES as HISTORY
 from forensics.audit.history import History
@@ -697,6 +697,69 @@ def test_an_archive_more_and_another_layout_read_only_what_is_new(run: Run, tmp_
     assert run.read == []
     run(tmp_path / "layout", str(more), *layout)
     assert tables(out) == tables(tmp_path / "layout")
+
+
+# in a bucket
+
+
+def test_tables_in_a_bucket_are_those_of_a_directory(run: Run, tmp_path: Path, objects: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "PAUSE_S", 0.0)
+    uri = objects.uri("tables")
+    out = cast("Path", uri)
+    objects.put("other/x", b"")  # the bucket exists
+    by_day = archive_of_days(Path(run.archive))
+    put_days(run, by_day[:1])
+    assert run(out).returncode == 0
+    failures = iter([503, None, "cut", 503, None, None, None, "cut", 503])
+    monkeypatch.setattr(objects, "writing", lambda method, path: next(failures, None) if method in ("GET", "PUT") else None)
+    put_days(run, by_day[1:])
+    done = run(out)
+    assert done.returncode == 0 and "secret" not in done.stderr.lower() and "tell" not in done.stderr, done.stderr
+    assert len(run.read) == sum(map(len, by_day[1:]))
+    assert next(failures, None) is None
+    assert run(tmp_path / "scratch").returncode == 0
+    remote.Remote(uri).pull(tmp_path / "copy", kept=True)
+    assert tables(tmp_path / "copy") == tables(tmp_path / "scratch")
+    assert not (Path.cwd() / "s3:").exists()
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["report", uri])
+    assert shown.exit_code == 0 and "DATA WAS LOST in 1 (eu)" in shown.stdout
+    story = CliRunner().invoke(cli, ["timeline", uri, "--cluster", "eu", "--topic", "t", "--partition", "0"])
+    assert story.exit_code == 0, story.stderr
+
+
+def test_a_case_in_a_bucket(tmp_path: Path, objects: Objects, called: Callable[..., Done]) -> None:
+    objects.put("other/x", b"")
+    evidence_of = tmp_path / "evidence"
+    for path, text in quiet().files.items():
+        put(evidence_of, path, text)
+    uri = objects.uri("incident.case")
+    done = called("analyze", evidence_of, "--case", uri, cwd=tmp_path)
+    assert done.returncode == 0 and "Wrote s3://evidence/incident.case\n" in done.stderr, done.stderr
+    assert called("report", uri, cwd=tmp_path).stdout == done.stdout
+    again = called("analyze", evidence_of, "--case", uri, cwd=tmp_path)
+    assert (again.returncode, "there are objects already" in again.stderr) == (2, True)
+
+
+def test_of_two_audits_into_one_bucket_one_commits(run: Run, tmp_path: Path, objects: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "PAUSE_S", 0.0)
+    out = cast("Path", objects.uri("shared"))
+    objects.put("other/x", b"")
+    put_days(run, archive_of_days(Path(run.archive))[:1])
+    assert run(out).returncode == 0
+
+    pushed = remote.Remote._put
+
+    def late(self: remote.Remote, content: bytes) -> None:
+        monkeypatch.setattr(remote.Remote, "_put", pushed)
+        objects.put("shared/_audit/manifest.json", b"{}")
+        pushed(self, content)
+
+    monkeypatch.setattr(remote.Remote, "_put", late)
+    done = run(out)
+    assert (done.returncode, "another run was committed" in done.stderr) == (2, True)
+    monkeypatch.setattr(objects, "writing", lambda method, path: 503 if method == "PUT" and path.endswith("manifest.json") else None)
+    done = run(cast("Path", objects.uri("failing")))
+    assert (done.returncode, "did not accept the manifest (503 No)" in done.stderr) == (2, True), done.stderr
 
 
 # which cluster

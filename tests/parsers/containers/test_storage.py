@@ -95,6 +95,19 @@ def test_what_changes_while_it_is_read_is_named(objects: Objects) -> None:
     assert after[2] == "torn.log: was changed while it was read: what was read of it may be of both"
 
 
+def test_an_object_takes_two_requests(objects: Objects) -> None:
+    uri = objects.spread("requests", {f"broker-{n}/server.log": b"[2026-11-21 01:53:00,000] INFO starting (k)\n" * 100 for n in range(5)})
+    storage(uri).is_directory()
+    objects.requests.clear()
+    for leaf in storage(uri).leaves():
+        with storage(uri).open(leaf.name, leaf.version) as file:
+            assert len(file.read()) == leaf.size
+            assert file.changed() is None
+    of_objects = [method for method, path in objects.requests if path.endswith("server.log")]
+    assert sorted(of_objects) == ["GET"] * 5 + ["HEAD"] * 5
+    assert len(objects.requests) - len(of_objects) == 1, "the list"
+
+
 def test_what_the_store_refuses_is_a_row_that_names_it(objects: Objects) -> None:
     uri = objects.spread("refused", {"server.log": LINE, "shut.log": LINE})
     objects.before["refused/shut.log"] = lambda: 403

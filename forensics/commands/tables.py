@@ -1,0 +1,52 @@
+"""The tables of an audit, or the case, that a path names, as a local directory: those in an S3 bucket are copied to a temporary one.
+
+Here: the copy, for the time that a command runs. Not here: requests and commits (forensics.audit.remote).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+from parsers.containers.storage import is_object_store
+
+if TYPE_CHECKING:
+    from forensics.audit.remote import Remote
+
+
+def local_tables(path: str, *, to_write: bool = False) -> tuple[Path, Remote | None]:
+    """The directory, and where it was copied from. `to_write`: with what was read from the archive. Raises Refused or Unreadable."""
+    if not is_object_store(path):
+        return Path(path), None
+    from forensics.audit.remote import Remote
+    from forensics.case.tables import MANIFEST as CASE
+
+    remote = Remote(path)
+    if to_write:
+        remote.check()
+    place = _temporary()
+    if not remote.pull(place, kept=to_write) and not to_write:
+        Remote(path, CASE).pull(place, kept=True)
+    return place, remote
+
+
+def new_case(path: str) -> tuple[Path, Remote | None]:
+    """The directory for a new case, and where it is copied to. Raises Refused or Unreadable if it cannot be."""
+    if not is_object_store(path):
+        return Path(path), None
+    from forensics.audit.remote import Remote
+    from forensics.case.tables import MANIFEST as CASE
+    from forensics.case.write import Refused
+
+    remote = Remote(path, CASE)
+    remote.check()
+    if not remote.is_empty():
+        raise Refused(f"{remote.shown}: there are objects already; give another URI")
+    return _temporary(), remote
+
+
+def _temporary() -> Path:
+    return Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="kafka-forensics-"))) / "tables"
