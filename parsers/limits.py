@@ -23,7 +23,7 @@ class Limits:
 
     archives: int = _limit(5, "Depth of archives inside archives; the archive of the evidence is the first.")
     compressions: int = _limit(3, "Compressions around one file (`x.gz.gz`) between two archives.")
-    members: int = _limit(1_000_000, "Members of all archives in one file on disk.")
+    members: int = _limit(500_000, "Members of all archives in one file on disk.")
     ratio: int = _limit(
         1100, "Bytes that one compressed byte on disk may expand to. Deflate reaches at most 1032; nested bombs reach more than a million."
     )

@@ -267,6 +267,8 @@ _CAUSES = (
 )
 
 
+EXPRESSIONS = tuple(cause.found.pattern for cause in _CAUSES)
+"""What the errors say."""
 _NAMED = {cause.name: cause for cause in _CAUSES}
 _EFFECTS = ("mapped-file", "log-dirs-failed")
 """Causes that say what a process could not do, not why."""

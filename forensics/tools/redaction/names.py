@@ -307,7 +307,7 @@ class Names:
             if self._is_kafkas(word, numbers):
                 return word
             if _HEXADECIMAL.fullmatch(word):
-                return "0x0"
+                return "0x1" if word.strip("0x") else "0x0"  # a session of ZooKeeper that does not exist yet is 0x0
         return self.whole.get(word) or self.add("word", word)
 
     def _is_kafkas(self, word: str, numbers: Numbers) -> bool:

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from types import ModuleType
 
-from forensics.model.cluster import settings, versions
+from forensics.model.cluster import process_errors, settings, versions
 from parsers import formats, masking, paths, sniff
 from parsers.kinds import KINDS
 from parsers.patterns import PATTERNS
@@ -37,6 +37,9 @@ CONTROLLER EXTERNAL INTERNAL BROKER REPLICATION CLIENT localhost true false null
 producer compact delete CreateTime LogAppendTime read committed uncommitted at by com Caused exception Exception Throwable
 UnattachedState VotedState ProspectiveState CandidateState FollowerState LeaderState ResignedState ObserverState EpochElection VoterState
 ReplicaState ReplicaKey VoterSet voterStates epochElection replicaKey replicaState GRANTED REJECTED UNRECORDED Optional OptionalInt undefined
+OutOfMemoryError Java heap space GC overhead limit exceeded Metaspace Compressed class Direct direct buffer memory Cannot reserve allocated
+possibly out of native unable to create thread process resource limits reached Requested array size exceeds VM
+InternalError compiled code
 unclean election describe zips unavailable directory checkpoint recovery point start offset hw clean shutdown cleanshutdown
 """
 """Words around logs, and in paths."""
@@ -63,7 +66,8 @@ def vocabulary() -> frozenset[str]:
     spelt = {word for regex in regexes for found in _EITHER.findall(regex) for word in (found[0] + found[2], found[1] + found[2])}
     spelt |= {found for regex in regexes for found in _PERHAPS.findall(regex)}
     loggers = (name for p in PATTERNS for name in p.loggers)
-    fixed = " ".join((OTHERS, *(_ESCAPES.sub(" ", regex) for regex in regexes), *(p.literal for p in patterns), *loggers))
+    said = (_ESCAPES.sub(" ", regex) for regex in (*regexes, *process_errors.EXPRESSIONS))
+    fixed = " ".join((OTHERS, *said, *(p.literal for p in patterns), *loggers))
     stated = {word for text in (fixed, SETTINGS, *map(_strings, _READERS)) for word in WORD.findall(text)}
     shown = {word for p in patterns for sample in p.samples for word in WORD.findall(sample.line)}
     return frozenset(spelt | stated | (shown - _names_of_samples()))

@@ -239,6 +239,24 @@ def test_features_keep_the_names_that_are_kafkas() -> None:
     assert b"metadata.version" in anew and b"acme" not in anew
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "java.lang.OutOfMemoryError: Java heap space",
+        "java.lang.OutOfMemoryError: GC overhead limit exceeded",
+        "java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory or process/resource limits reached",
+        "java.lang.InternalError: a fault occurred in a recent unsafe memory access operation in compiled Java code",
+        "java.io.IOException: No space left on device",
+    ],
+)
+def test_words_that_name_the_cause_of_an_error_stay(line: str) -> None:
+    assert Names().text(line) == line
+
+
+def test_a_session_of_zookeeper_stays_one() -> None:
+    assert Names().text("sessionid 0x0, sessionid 0x1a2024b475b0002") == "sessionid 0x0, sessionid 0x1"
+
+
 # bundles
 
 
