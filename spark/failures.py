@@ -154,9 +154,11 @@ def _executors(text: str) -> str | None:
     if re.search(r"ExecutorLostFailure|Executor heartbeat timed out|Remote RPC client disassociated", text):
         return "Spark lost its executors again and again, most likely because they ran out of memory; give executors more memory"
     if re.search(
-        r"All masters are unresponsive|Application (?:has been killed|was removed by master)|Master removed our application", text
+        r"All masters are unresponsive|Cannot call methods on a stopped SparkContext|Application (?:has been killed|was removed by master)"
+        "|Master removed our application",
+        text,
     ):
-        return "the Spark master ended the application or does not answer any more; see the log of the master"
+        return "the Spark master ended the application or does not answer; check the port, and see the log of the master"
     return None
 
 

@@ -35,6 +35,7 @@ IN_WORKERS = {
     "  TypeError: unsupported operand type(s) for |: 'type' and 'type'\nPYTHONPATH was:\n  /opt/spark/python\n",
     "worker without Python": 'java.io.IOException: Cannot run program "/nowhere/python3": error=2, No such file or directory\n',
     "executors lost": "ExecutorLostFailure (executor 3 exited caused by one of the running tasks) Reason: Command exited with code 137\n",
+    "Spark master that does not answer": "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\n",
     "Spark out of memory": "java.lang.OutOfMemoryError: Java heap space\n",
 }
 
