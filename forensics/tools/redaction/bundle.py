@@ -183,23 +183,32 @@ def _anew(member: Member, stream: BinaryIO, kind: str, names: Names, secret: byt
 
 
 class _Paths:
-    """Names of members in the copy, a different one for each different one in the evidence."""
+    """Names of members in the copy, a different one for each different one in the evidence; no file has the name of a directory."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
         self._new: dict[str, str] = {}
         self._given: set[str] = set()
+        self._directories: set[str] = set()
 
     def of(self, path: str) -> str:
         if path not in self._new:
             bare = found = self._names.path(path)
             number = 1
-            while found in self._given:
+            while found in self._given or found in self._directories or not self._given.isdisjoint(_above(found)):
                 number += 1
                 found = f"other-{number}/{bare}"
             self._given.add(found)
+            self._directories.update(_above(found))
             self._new[path] = found
         return self._new[path]
+
+
+def _above(path: str) -> Iterator[str]:
+    """The directories that contain a member."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def _add(tar: tarfile.TarFile, path: str, member: Member, content: BinaryIO) -> None:

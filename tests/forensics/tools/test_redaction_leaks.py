@@ -48,6 +48,7 @@ HOSTILE = (
     "a/../../b/server.log",
     "..\\up\\server.log",
     "C:\\x\\server.log",
+    "a",
 )
 
 
@@ -59,6 +60,7 @@ def test_names_of_members_are_rebuilt(tmp_path: Path) -> None:
     assert len(copy) == done.written + 1, "no name is there twice"
     for name in copy:
         path = PurePosixPath(name)
+        assert not any(str(parent) in copy for parent in path.parents), "it unpacks as a whole"
         assert not path.is_absolute() and not {"..", "."} & {*path.parts} and ":" not in name and "\\" not in name
 
 
