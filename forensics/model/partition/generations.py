@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
@@ -33,7 +34,7 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster, orders: F
     renewed = {key: found for key, own in streams.items() if key[0] is not None and (found := _renewals(own, orders))}
     if len(order) < 2 and topic not in cluster.recreated and not renewed:
         return {0: list(events)}
-    ends = _ends(topic, streams, renewed, cluster)
+    ends = _with_ends_of_ids(_ends(topic, streams, renewed, cluster), result)
     for key, stream in streams.items():
         for event, generation in _by_marks(stream, ends, renewed.get(key, ()), orders):
             result[generation].append(event)
@@ -85,6 +86,17 @@ def _ends(
         reported[(mark.creates, mark.by)] = mark.at
         last = mark
     return sorted(found)
+
+
+def _with_ends_of_ids(ends: Sequence[datetime], by_id: Mapping[int, Sequence[Event]]) -> list[datetime]:
+    """With an end between the events of two topic ids for which no line reports a deletion or a creation."""
+    spans = [(min(times), max(times)) for _, own in sorted(by_id.items()) if (times := [e.at for e in own if e.at is not None])]
+    missing = [
+        begun - timedelta.resolution
+        for (_, last), (begun, _) in pairwise(spans)
+        if last < begun and not any(last <= end <= begun for end in ends)
+    ]
+    return sorted((*ends, *missing))
 
 
 def _deletions(topic: str, cluster: Cluster) -> Iterator[_Mark]:

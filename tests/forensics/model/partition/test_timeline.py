@@ -382,6 +382,13 @@ def test_stream_without_marks_is_split_by_the_time_of_the_deletion() -> None:
     assert generations("t", told, gone(5), FileOrders()) == {-1: told[:1], 0: told[1:]}
 
 
+def test_lines_without_topic_id_belong_to_the_ids_of_their_time_though_the_last_deletion_is_not_in_evidence() -> None:
+    named = [event("leader-start", s, line=s, writer=1, topic_id=i, leader_epoch=0) for s, i in ((1, "A"), (10, "B"), (30, "C"))]
+    unnamed = [event("isr-update", s, line=s, writer=1) for s in (2, 12, 32)]
+    found = generations("t", [*named, *unnamed], gone(5), FileOrders())
+    assert found == {g: [named[n], unnamed[n]] for n, g in enumerate((-2, -1, 0))}
+
+
 @pytest.mark.parametrize(("created", "lives"), [(True, 2), (False, 1)])
 def test_a_request_for_epoch_0_begins_a_life_where_a_log_is_created_for_it(created: bool, lives: int) -> None:
     told = [event("partition-state", s, line=s, writer=1, reason="received", leader_epoch=e) for s, e in ((1, 0), (2, 2), (3, 0))]
