@@ -1,4 +1,4 @@
-"""The verdicts: rules over timelines, the report, the command line, and the Python interface (`analyze`, `open_case`)."""
+"""The verdicts: rules over timelines, the report, the command line, and the Python interface (`analyze`, `open_case`, `register_source`)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from forensics.case.read import Case
-    from forensics.notebook import Unusable, analyze, open_case
+    from forensics.notebook import Unusable, analyze, open_case, register_source
 
-__all__ = ["Case", "Unusable", "analyze", "open_case"]
+__all__ = ["Case", "Unusable", "analyze", "open_case", "register_source"]
 
 
 def __getattr__(name: str) -> Any:

@@ -90,8 +90,7 @@ def cli() -> None:
 def ended(number: int, *_: object) -> NoReturn:
     """Ends the process at once on a signal. A normal unwind would let Python, Spark's workers and the JVM each print a traceback about the
     others' end. The JVM and its files go when this process does (spark.java)."""
-    if "forensics.output.files" in sys.modules:
-        sys.modules["forensics.output.files"].forget()
+    _forget()
     if number != signal.SIGHUP:  # SIGHUP: the terminal is gone
         shown = "\x1b[?25h\n" if os.isatty(2) else ""  # the progress line hides the cursor
         os.write(2, f"{shown}{ENDS[number]}.\n".encode())  # sys.stderr may be in the middle of a write, and would refuse another one
@@ -142,11 +141,18 @@ def _failure(error: Exception) -> tuple[int, str]:
 
 def _end(code: int) -> NoReturn:
     """Ends the process at once: Python would try to write the rest of stdout once more, and pyspark would complain about a lost JVM."""
-    if "forensics.output.files" in sys.modules:
-        sys.modules["forensics.output.files"].forget()
+    _forget()
     with suppress(OSError, ValueError):
         sys.stderr.flush()
     os._exit(code)
+
+
+def _forget() -> None:
+    """Removes unfinished output and temporary directories."""
+    if "forensics.output.files" in sys.modules:
+        sys.modules["forensics.output.files"].forget()
+    if "spark.temporary" in sys.modules:
+        sys.modules["spark.temporary"].remove_all()
 
 
 def _spark_has_fallen() -> bool:

@@ -1,4 +1,4 @@
-"""The public Python interface: `forensics.analyze` and `forensics.open_case`, for notebooks and programs.
+"""The public Python interface: `forensics.analyze`, `open_case` and `register_source`, for notebooks and programs.
 
 Here: the functions, and their errors. Not here: the work, which is that of the command `analyze --case`.
 """
@@ -77,6 +77,16 @@ def open_case(path: str | os.PathLike[str], cluster: str | None = None) -> Case:
         return Case(directory)
 
 
+def register_source(spark: SparkSession) -> None:
+    """Registers the data source `kafka-evidence` in this session, and sends the modules that it needs to the workers:
+    `spark.read.format("kafka-evidence").load(paths)` is a DataFrame of the events (docs/notebook.md)."""
+    from spark.evidence_source import KafkaEvidence
+    from spark.foreign_session import send_packages
+
+    send_packages(spark)
+    spark.dataSource.register(KafkaEvidence)
+
+
 def _kept(paths: Sequence[str], spark: SparkSession | None, to: Path, timezone: str | None, clock_offsets: Mapping[int, float]) -> Case:
     from forensics.case.read import is_case
     from forensics.case.write import check as check_target
@@ -91,26 +101,27 @@ def _kept(paths: Sequence[str], spark: SparkSession | None, to: Path, timezone: 
     options = evidence.clocks(timezone, [f"{broker}={seconds}" for broker, seconds in clock_offsets.items()])
     evidence.check(paths)
     check_target(to, paths, force=False)
-    opened = evidence.read_units(_session(spark), paths, units(list(paths)), options, _Quiet())
-    try:
-        EvidenceInput(opened).keep(to, _Quiet(), command=())
-    finally:
-        opened.events.unpersist()
+    with _session(spark) as session:
+        opened = evidence.read_units(session, paths, units(list(paths)), options, _Quiet())
+        try:
+            EvidenceInput(opened).keep(to, _Quiet(), command=())
+        finally:
+            opened.events.unpersist()
     return Case(to)
 
 
-def _session(given: SparkSession | None) -> SparkSession:
-    from spark.foreign_session import active, prepared
+@contextmanager
+def _session(given: SparkSession | None) -> Iterator[SparkSession]:
+    from spark.foreign_session import active, borrowed
     from spark.session import start
 
-    if given is not None:
-        return prepared(given)
-    if _own:
-        return _own[0]
-    if (running := active()) is not None:
-        return prepared(running)
-    _own.append(start())
-    return _own[0]
+    if (running := given or (None if _own else active())) is not None:
+        with borrowed(running) as session:
+            yield session
+        return
+    if not _own:
+        _own.append(start())
+    yield _own[0]
 
 
 class _Quiet(Progress):

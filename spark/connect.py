@@ -9,17 +9,15 @@ from __future__ import annotations
 import atexit
 import importlib.util
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from parsers.containers.names import printable
 from spark.masters import unreachable
 from spark.session import DIRECTORY, SETTINGS, Refused, zip_packages
+from spark.temporary import temporary_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,12 +54,15 @@ def connected(url: str, conf: Mapping[str, str]) -> SparkSession:
 
 def prepare(session: SparkSession, conf: Mapping[str, str]) -> None:
     """Sends the settings and the packages of this tool to the server. They end with the session. Raises what pyspark raises."""
-    temporary = tempfile.mkdtemp(prefix="kafka-forensics-")
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-    own = {name: value for name, value in SETTINGS.items() if name.startswith(RUNTIME)}
-    for name, value in (own | dict(conf) | {DIRECTORY: temporary}).items():
+    for name, value in (runtime_settings() | dict(conf)).items():
         session.conf.set(name, value)
-    session.addArtifacts(str(zip_packages(Path(temporary))), pyfile=True)
+    session.addArtifacts(str(zip_packages(temporary_directory())), pyfile=True)
+
+
+def runtime_settings() -> dict[str, str]:
+    """Settings of this tool that a running session accepts, with a new temporary directory."""
+    own = {name: value for name, value in SETTINGS.items() if name.startswith(RUNTIME)}
+    return own | {DIRECTORY: str(temporary_directory())}
 
 
 def _is_there(module: str) -> bool:

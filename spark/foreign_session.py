@@ -5,15 +5,14 @@ Here: the settings and packages that such a session needs. Not here: starting a 
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from spark.connect import RUNTIME, prepare
+from spark.connect import runtime_settings
 from spark.datasets import is_connect
-from spark.session import DIRECTORY, SETTINGS, allow_arrow_alone, zip_packages
+from spark.session import allow_arrow_alone, zip_packages
+from spark.temporary import temporary_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,22 +37,41 @@ def prepared(session: SparkSession) -> SparkSession:
     return _prepared[id(session)][1]
 
 
+@contextmanager
+def borrowed(session: SparkSession) -> Iterator[SparkSession]:
+    """As `prepared`. A session of Spark Connect is used itself, and has its settings back afterwards: a second session of one client cannot
+    read its own checkpoints (Spark 4.3)."""
+    if not is_connect(session):
+        yield prepared(session)
+        return
+    send_packages(session)
+    own = runtime_settings()
+    before = {name: session.conf.get(name, None) for name in own}
+    try:
+        for name, value in own.items():
+            session.conf.set(name, value)
+        yield session
+    finally:
+        for name, old in before.items():
+            if old is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, old)
+
+
+def send_packages(session: SparkSession) -> None:
+    """Makes the packages of this tool importable in the workers of this session."""
+    if not is_connect(session):
+        prepared(session)  # workers of all sessions of one Spark share their modules
+    elif not getattr(session, "_kafka_forensics_sent", False):
+        session.addArtifacts(str(zip_packages(temporary_directory())), pyfile=True)
+        session._kafka_forensics_sent = True  # type: ignore[attr-defined]
+
+
 def _prepare(session: SparkSession) -> SparkSession:
-    if is_connect(session):
-        return _of_server(session)
     allow_arrow_alone()
     own = session.newSession()
-    temporary = Path(tempfile.mkdtemp(prefix="kafka-forensics-"))
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-    for name, value in (SETTINGS | {DIRECTORY: str(temporary)}).items():
-        if name.startswith(RUNTIME):
-            own.conf.set(name, value)
-    own.sparkContext.addPyFile(str(zip_packages(temporary)))
-    return own
-
-
-def _of_server(session: SparkSession) -> SparkSession:
-    # Clients before Spark 4.3 cannot make a second session of a server: they get the settings in the given one.
-    own = session.newSession() if "newSession" in vars(type(session)) else session
-    prepare(own, {})
+    for name, value in runtime_settings().items():
+        own.conf.set(name, value)
+    own.sparkContext.addPyFile(str(zip_packages(temporary_directory())))
     return own

@@ -109,15 +109,9 @@ class FrameDataset(Dataset[T]):
 class FrameBackend(Backend):
     """Uses DataFrames of a session with a SparkContext: the same plans as over Spark Connect, without a server."""
 
-    def __init__(self, session: SparkSession) -> None:
-        super().__init__(session)
-        self._batch_rows: str | None = None
-
     def set_batch_rows(self, rows: str) -> None:
         """Sets the number of rows in a batch for the queries that start from now on."""
-        if rows != self._batch_rows:
-            self.session.conf.set(BATCH_ROWS, rows)
-            self._batch_rows = rows
+        self.session.conf.set(BATCH_ROWS, rows)
 
     @cached_property
     def cores(self) -> int:

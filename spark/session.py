@@ -6,15 +6,12 @@ an embedded session (java).
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
 import re
 import shlex
-import shutil
 import socketserver
 import sys
-import tempfile
 import threading
 import zipfile
 from collections.abc import Mapping
@@ -28,6 +25,7 @@ from spark.failures import explained
 from spark.interfaces import missing
 from spark.java import Jvm, find_java, last_words, new_log, source_root, spark_home
 from spark.masters import trouble
+from spark.temporary import temporary_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -220,10 +218,9 @@ def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
 
     allow_arrow_alone()
     _quieten_pyspark()
-    temporary = tempfile.mkdtemp(prefix="kafka-forensics-")
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    temporary = temporary_directory()
     settings = SparkConf(loadDefaults=False).setMaster(master).setAppName(APPLICATION)
-    settings.setAll([*(SETTINGS | dict(conf) | {DIRECTORY: temporary}).items()])
+    settings.setAll([*(SETTINGS | dict(conf) | {DIRECTORY: str(temporary)}).items()])
     log = new_log()
     try:
         gateway = launch_gateway(settings, popen_kwargs={"stdout": log, "stderr": log})
@@ -231,7 +228,7 @@ def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
     except Exception as error:
         raise Refused(f"{master}: {explained(error) or _said(error)}") from error
     # Executors fetch the zip from the driver whenever they start.
-    session.sparkContext.addPyFile(str(zip_packages(Path(temporary))))
+    session.sparkContext.addPyFile(str(zip_packages(temporary)))
     return session
 
 

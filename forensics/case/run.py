@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
@@ -26,13 +26,27 @@ def write_run(directory: Path, command: Sequence[str] | None = None) -> None:
     command = sys.argv[1:] if command is None else command
     told = {
         "at": datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "command": ["kafka-forensics", *map(without_secrets, command)] if command else [],
+        "command": ["kafka-forensics", *public(command)] if command else [],
         "version": version(),
         "platform": platform.platform(),
         "python": platform.python_version(),
         "packages": {name: metadata.version(name) for name in PACKAGES},
     }
     (directory / RUN).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def public(words: Sequence[str]) -> Iterator[str]:
+    """The words of a command without secrets: in URIs, in the parameters of a Spark Connect server, and in settings of Spark."""
+    before = ""
+    for word in words:
+        if word.removeprefix("--master=").startswith("sc://"):
+            yield word.split("/;")[0]
+        elif before == "--conf" or word.startswith("--conf="):
+            name = word.removeprefix("--conf=").partition("=")[0]
+            yield f"{'--conf=' if before != '--conf' else ''}{name}=…"
+        else:
+            yield without_secrets(word)
+        before = word
 
 
 def read_run(directory: Path) -> dict[str, Any]:

@@ -40,6 +40,7 @@ PATTERNS = "forensics.patterns"
 LIMITS = "forensics.limits"
 CLUSTER = "forensics.cluster"
 MEMORY = "forensics.memory"
+CONF = "forensics.conf"
 LEAST_MEMORY = 512 * 2**20
 """Spark does not start with a smaller heap."""
 _REMOTE = re.compile(r"yarn|(spark|k8s|sc)://.+")
@@ -130,6 +131,23 @@ def _memory(context: click.Context, option: click.Parameter, size: str | None) -
     context.meta[MEMORY] = found[0] if found is not None else None
 
 
+OWN_OPTIONS = {"spark.master": "--master", "spark.driver.memory": "--memory"}
+"""Settings of Spark for which there is an option."""
+
+
+def _conf(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
+    """Checks the settings of Spark, and stores them in the command's context for open_evidence."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sep, value = text.partition("=")
+        if not sep or not re.fullmatch(r"spark\.[\w.-]+", name):
+            raise click.BadParameter(f"{name!r} is not spark.NAME=VALUE, for example spark.executor.memory=4g", context, option)
+        if name in OWN_OPTIONS:
+            raise click.BadParameter(f"{name} has an option of its own; give {OWN_OPTIONS[name]}", context, option)
+        found[name] = value
+    context.meta[CONF] = found
+
+
 def cluster_option(command: F) -> F:
     """Stores the requested cluster of an audit for chosen_cluster."""
 
@@ -216,6 +234,14 @@ def _reading(command: F, paths: str, required: bool) -> F:
             expose_value=False,
             callback=_memory,
             help="Spark heap, for example 8g; default is half of the machine's memory, at most 4g.",
+        ),
+        click.option(
+            "--conf",
+            multiple=True,
+            metavar="NAME=VALUE",
+            expose_value=False,
+            callback=_conf,
+            help="A setting of Spark, for example spark.executor.memory=4g (may be repeated).",
         ),
         click.option(
             "--master", metavar="URL", callback=_master, help="URL of a Spark master; default is to run Spark inside this command."
@@ -403,8 +429,9 @@ def start(master: str | None) -> Starting:
     from spark.session import Starting
 
     context = click.get_current_context(silent=True)
-    memory = context.meta.get(MEMORY) if context is not None else None
-    return Starting(master, conf={"spark.driver.memory": memory} if memory else None)
+    given = context.meta if context is not None else {}
+    memory = {"spark.driver.memory": given[MEMORY]} if given.get(MEMORY) else {}
+    return Starting(master, conf={**given.get(CONF, {}), **memory})
 
 
 def check(paths: Sequence[str]) -> None:

@@ -10,12 +10,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import forensics
 from forensics.case.run import RUN, read_run
 from forensics.case.tables import BY_NAME
 from tests.conftest import Done
+from tests.support import local
 from tests.support.paths import BUNDLES, ROOT
 
 BUNDLE = BUNDLES / "unclean-election-3.9.1-kraft.tar.gz"
@@ -75,6 +77,21 @@ def test_errors_are_one_line(session: SparkSession, there: Path, call: Callable[
     with pytest.raises(forensics.Unusable, match=r"^[^\n]+$") as found:
         call()
     assert words in str(found.value)
+
+
+def test_the_data_source_gives_all_events(session: SparkSession, there: Path) -> None:
+    forensics.register_source(session)
+    source = session.read.format("kafka-evidence")
+    rows = source.option("tasks", "3").load([str(BUNDLE)]).select("source", "line", "byte", "event").toArrow()
+    events = local.events_of(BUNDLE).select(["source", "line", "byte", "event"])
+    order = [(name, "ascending") for name in events.column_names]
+    assert rows.sort_by(order).cast(events.schema).equals(events.sort_by(order))
+    some = source.option("columns", "event,topic").option("events", "source, config").load(str(BUNDLE)).toArrow()
+    assert some.column_names == ["event", "topic"]
+    assert set(some["event"].to_pylist()) == {"source", "config"}
+    for load in (lambda: source.load("missing.tar.gz"), lambda: source.option("columns", "offsets").load(str(BUNDLE))):
+        with pytest.raises(AnalysisException, match=r"kafka-evidence: (missing.tar.gz: |there is no column 'offsets')"):
+            load().collect()
 
 
 @pytest.mark.parametrize(("title", "code"), EXAMPLES, ids=[title for title, _ in EXAMPLES])

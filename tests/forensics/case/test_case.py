@@ -20,7 +20,7 @@ from forensics.case import write as writing
 from forensics.case.judge import ROW, judge
 from forensics.case.read import Case
 from forensics.case.reference import page
-from forensics.case.run import RUN
+from forensics.case.run import RUN, public
 from forensics.case.tables import PROOF, TABLES
 from forensics.case.write import Origin, Refused, check, write
 from forensics.cli import cli
@@ -297,3 +297,15 @@ def columns() -> Iterator[tuple[str, pa.Field]]:
 def test_the_page_about_cases_is_that_of_the_schemas() -> None:
     assert [(name, field.name) for name, field in columns() if not (field.metadata or {}).get(b"doc")] == []
     assert (ROOT / "docs" / "case.md").read_text("utf-8") == page()
+
+
+def test_a_command_is_recorded_without_secrets() -> None:
+    words = [
+        "--master",
+        "sc://host:1/;token=s3cret",
+        "--master=sc://host/;token=s3cret",
+        "--conf",
+        "spark.a=s3cret",
+        "--conf=spark.b=s3cret",
+    ]
+    assert [*public(words)] == ["--master", "sc://host:1", "--master=sc://host", "--conf", "spark.a=…", "--conf=spark.b=…"]
