@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import datetime, timezone
+from typing import TYPE_CHECKING
 
-from parsers.schemas import Member
+if TYPE_CHECKING:
+    from parsers.schemas import Member
 
 REPLACED = "replaced by a later entry of this name, not read"
 """If several entries of an archive have the same name, the last counts, as when the archive is unpacked."""

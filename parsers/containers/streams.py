@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from parsers.limits import in_force
-from parsers.schemas import Member
+
+if TYPE_CHECKING:
+    from parsers.schemas import Member
 
 BUFFER = 2**17
 """Bytes that may be examined before a stream is read."""
@@ -19,7 +21,7 @@ CHUNK = 2**16
 
 Read = Callable[[int], bytes]
 """Reads at most this many bytes; none at the end. Raises any exception on damaged data."""
-Entry = tuple[Member, Read | None, str | None]
+Entry: TypeAlias = "tuple[Member, Read | None, str | None]"
 """A member as its archive names it, with a function that reads it (valid until the next one) or with the reason why it cannot be read."""
 
 
