@@ -46,13 +46,26 @@ def whole(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 class Packed:
     """Packed rows of one schema, in Spark."""
 
-    def __init__(self, packed_rows: Dataset[bytes], schema: pa.Schema) -> None:
-        self._packed, self._schema = packed_rows, schema
+    def __init__(self, packed_rows: Dataset[bytes], schema: pa.Schema, *, many: bool = False) -> None:
+        """`many`: the rows of all Spark partitions together are too many for the driver."""
+        self._packed, self._schema, self._many = packed_rows, schema, many
 
     def table(self) -> pa.Table:
         """All rows, as one table on the driver."""
         tables = [whole(opened(piece), self._schema) for piece in self._packed.collect()]
         return pa.concat_tables(tables) if tables else self._schema.empty_table()
+
+    def on_driver(self) -> Iterator[pa.RecordBatch]:
+        """All rows, computed in parallel. Many of them wait on the workers' disks, and come one Spark partition after another."""
+        if not self._many:
+            for piece in self._packed.collect():
+                yield from whole(opened(piece), self._schema).to_batches()
+            return
+        self.keep()
+        try:
+            yield from self.batches()
+        finally:
+            self.forget()
 
     def keep(self) -> None:
         """Computes all rows in parallel and keeps them on disk. Without it, `batches` computes one Spark partition at a time."""

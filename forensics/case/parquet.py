@@ -47,7 +47,7 @@ def _table(name: str, rows: Iterable[dict[str, Any]]) -> pa.Table:
 def _proof(partitions: Sequence[Mapping[str, Any]]) -> pa.Table:
     names = [*NAME, PROOF]
     if isinstance(partitions, Rows):
-        table = partitions.table.select(list(NAME)).append_column(PROOF, partitions.column(PROOF))
+        table = partitions.table(*names)
     else:
         table = pa.Table.from_pylist([{n: p[n] for n in names} for p in partitions], schema=pa.schema([PARTITION.field(n) for n in names]))
     return handovers(table.append_column("cluster", pa.array([0] * len(table), pa.int32())))

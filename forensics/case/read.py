@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -190,12 +190,12 @@ class Case:
     def conclusion(self, asked: Asked | None = None) -> Conclusion:
         """All results; of the results in partitions, only the requested ones. Hand-overs are read when a row is asked for them."""
         if asked is not None or self.cluster.weights:
-            found = conclude(verdicts(self.table("judged"), self.table("partitions")), self.cluster, asked)
+            found = conclude(verdicts([self.table("judged")], [self.table("partitions")]), self.cluster, asked)
         else:
             columns = dict.fromkeys(f.name for f in (*STANDING, *OF_REPORT) if f.name != PROOF)
             own = self.table("partitions", ["cluster", *columns])
             found = Conclusion(self.findings(), self._incidents(), Rows(own.filter(pc.equal(own["cluster"], self.cluster.number))))
-        names = found.partitions.table.select(NAME)
+        names = found.partitions.table(*NAME)
         return replace(found, partitions=found.partitions.later(**{PROOF: cache(lambda: self._handovers_of(names))}))
 
     def _handovers_of(self, names: pa.Table) -> pa.ChunkedArray:
@@ -305,14 +305,18 @@ def _names(table: pa.Table) -> Iterator[tuple[Any, ...]]:
     return zip(*(table[name].to_pylist() for name in NAME), strict=True)
 
 
-def verdicts(judged: pa.Table, partitions: pa.Table) -> pa.Table:
-    """Rows of VERDICTS, of the tables of these names. No rule reads hand-overs: they are null."""
-    partitions = partitions.append_column(PROOF, pa.nulls(len(partitions), PARTITION.field(PROOF).type))
-    rows = [
-        pa.table({"cluster": judged["cluster"], "finding": _structs(judged, FINDING)}),
-        pa.table({"cluster": partitions["cluster"], "partition_state": _structs(partitions, PARTITION)}),
-    ]
-    return pa.concat_tables(rows, promote_options="default").select(VERDICTS.names).cast(VERDICTS)
+def verdicts(judged: Iterable[pa.Table], partitions: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
+    """Rows of VERDICTS, of pieces of the tables of these names. No rule reads hand-overs: they are null."""
+    for some in judged:
+        yield from _verdicts(some["cluster"], finding=_structs(some, FINDING))
+    for some in partitions:
+        whole = some.append_column(PROOF, pa.nulls(len(some), PARTITION.field(PROOF).type))
+        yield from _verdicts(some["cluster"], partition_state=_structs(whole, PARTITION))
+
+
+def _verdicts(cluster: pa.ChunkedArray, **column: pa.Array) -> list[pa.RecordBatch]:
+    rows = pa.table({"cluster": cluster, **{f.name: pa.nulls(len(cluster), f.type) for f in VERDICTS if f.name != "cluster"}, **column})
+    return rows.select(VERDICTS.names).cast(VERDICTS).to_batches()  # type: ignore[no-any-return]
 
 
 def _stored(columns: Sequence[str] | None) -> Sequence[str] | None:

@@ -110,13 +110,19 @@ def write(
         put("judged", slices("finding"))
         for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
-    judged, partitions_of_end = (BY_NAME[name].known(pq.read_table(to / BY_NAME[name].file)) for name in ("judged", "partitions"))
-    found = conclude(verdicts(judged, partitions_of_end), cluster)
+    found = conclude(verdicts(*(_pieces(to, BY_NAME[name]) for name in ("judged", "partitions"))), cluster)
     put("broker_states", [_table("broker_states", map(asdict, spans(cluster, found.partitions)))])
     for name, table in of_report(cluster, found.findings, found.incidents).items():
         put(name, [table])
     (to / MANIFEST).write_text(json.dumps(_manifest(origin, resolver, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")
     return found
+
+
+def _pieces(directory: Path, table: Table) -> Iterator[pa.Table]:
+    """A table that was written, some rows at a time."""
+    with pq.ParquetFile(directory / table.file) as file:
+        for batch in file.iter_batches():
+            yield table.known(pa.Table.from_batches([batch]))
 
 
 def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence[Incident]) -> dict[str, pa.Table]:

@@ -451,7 +451,9 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
         with case_directory(work) as to:
             cluster_events = events.of_cluster.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
             cluster, resolver = build_cluster(cluster_events, work.origin.options)
-            found = EvidenceInput(Opened(work.origin.paths, work.origin.options, cluster_events, cluster, resolver, session, events, []))
+            found = EvidenceInput(
+                Opened(work.origin.paths, work.origin.options, lambda: cluster_events, cluster, resolver, session, events, [])
+            )
             records: Iterator[RecordBatch] = iter(())
             if work.sources.records:
                 reading = merger(cluster, resolver, None, work.origin.log_patterns)

@@ -341,8 +341,8 @@ class Opened:
 
     paths: Sequence[str]
     options: Options
-    cluster_events: pa.Table
-    """Events about the cluster, from which `cluster` and `resolver` are made."""
+    cluster_events: Callable[[], pa.Table]
+    """Opens the events about the cluster, from which `cluster` and `resolver` are made."""
     cluster: Cluster
     resolver: EventResolver
     session: SparkSession
@@ -388,11 +388,10 @@ def read_units(
         events = read(session, planned, log_patterns(), cut=keep)
         if not keep:
             events.unpersist()
-        cluster_events = events.of_cluster
-        cluster, resolver = build_cluster(cluster_events, options)
+        cluster, resolver = build_cluster(events.of_cluster, options)
     if not cluster.usable:
         raise Unusable(_nothing_usable(paths, cluster))
-    return Opened(paths, options, cluster_events, cluster, resolver, session, events, planned)
+    return Opened(paths, options, lambda: events.of_cluster, cluster, resolver, session, events, planned)
 
 
 def _nothing_usable(paths: Sequence[str], cluster: Cluster) -> str:

@@ -109,7 +109,7 @@ class EvidenceInput(Input):
         from forensics.incidents.judging import VERDICTS, conclude, judge_partition
         from forensics.jobs import verdicts
 
-        return conclude(verdicts(self._identified(), self.cluster, judge_partition, VERDICTS).table(), self.cluster, asked)
+        return conclude(verdicts(self._identified(), self.cluster, judge_partition, VERDICTS).on_driver(), self.cluster, asked)
 
     def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
         from forensics.jobs import verdicts
@@ -134,7 +134,7 @@ class EvidenceInput(Input):
         from forensics.jobs import verdicts
 
         rows = verdicts(self._identified(), self.cluster, judge_and_standing, AND_STANDING).table()
-        return rows["standing"].drop_null().to_pylist(), conclude(rows.select(VERDICTS.names), self.cluster)
+        return rows["standing"].drop_null().to_pylist(), conclude(rows.select(VERDICTS.names).to_batches(), self.cluster)
 
     def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Input | None, *, everything: bool) -> list[dict[str, Any]]:
         from forensics.jobs import verdicts
@@ -187,7 +187,7 @@ class EvidenceInput(Input):
             rows.keep()
         try:
             with progress.stage("Writing the case"):
-                return write(to, origin, self.opened.cluster_events, self.cluster, self.resolver, rows.batches(), records)
+                return write(to, origin, self.opened.cluster_events(), self.cluster, self.resolver, rows.batches(), records)
         finally:
             rows.forget()
 

@@ -51,11 +51,11 @@ def command(
     paths: tuple[str, ...], timezone: str | None, clock_offsets: tuple[str, ...], master: str | None, json_file: str | None
 ) -> None:
     """Show what was collected: files, brokers, versions, the times they cover, clocks, lines that were not understood, and what to collect next."""
-    from forensics.incidents.judging import VERDICTS, conclude
+    from forensics.incidents.judging import conclude
     from forensics.views.document import Report
 
     found = open_input(paths, timezone, clock_offsets, master, Progress())
-    conclusion = conclude(VERDICTS.empty_table(), found.cluster)
+    conclusion = conclude((), found.cluster)
     report = Report(found.cluster, conclusion.findings, conclusion.partitions, command=("inspect", *found.paths))
     if json_file is not None and write_text(encoded(report.inventory(), indent=1) + "\n", json_file):
         return

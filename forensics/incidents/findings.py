@@ -6,17 +6,18 @@ they belong to (incidents).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from forensics.model.events import values
-from forensics.model.findings import LEVELS, Client, Evidence, Finding, Range, Records, Salvageable, Statement, Written
-from forensics.model.rows import CHUNK
+from forensics.model.findings import FINDING, LEVELS, Client, Evidence, Finding, Range, Records, Salvageable, Statement, Written
+from forensics.model.stored import Store, Stored
+from parsers.cached import cached_property
 
 _PLAIN = (
     "kind",
@@ -42,41 +43,76 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
 }
 _STATED = (*_PLAIN, *_LISTS, *_DECODERS)
 """Columns of a partition's finding that belong to its statement."""
-_WORDS = ("summary", "explanation", "next_steps", "evidence")
+_WORDS = ("summary", "explanation", "evidence")
+_OF_WORDS = pa.struct([FINDING.field(name) for name in _WORDS])
+NEAR = 64
+"""Findings whose words are read together: one needs those of one finding in some hundred, in the order of time."""
 
 
-class _Rows:
-    """Findings of partitions: their statements, decoded, and their words, which are not decoded for large tables."""
+class FindingRows:
+    """Findings of partitions, rows of FINDING: their statements in columns, and their words and quotes, which may be on disk."""
 
-    def __init__(self, rows: pa.StructArray, *, few: bool) -> None:
-        columns = dict(zip((f.name for f in rows.type), rows.flatten(), strict=True))
-        self._words = {name: columns[name].to_pylist() if few else columns[name] for name in _WORDS}
-        alike: dict[tuple[int, ...], tuple[int, ...]] = {}
-        self._stated: dict[str, list[Any]] = {name: values(columns[name]) for name in _PLAIN}
-        for name in _LISTS:
-            self._stated[name] = [alike.setdefault(own := tuple(row or ()), own) for row in columns[name].to_pylist()]
-        for name, decode in _DECODERS.items():
-            column = columns[name]  # few kinds have any
-            none = column.null_count == len(column)
-            self._stated[name] = [decode(None)] * len(column) if none else list(map(decode, column.to_pylist()))
-        self.by_kind: dict[str, list[int]] = defaultdict(list)
-        for at, kind in enumerate(self._stated["kind"]):
-            if kind is not None:
-                self.by_kind[kind].append(at)
+    def __init__(self) -> None:
+        self._stated: list[pa.RecordBatch] = []
+        self._words = Store(pa.schema([("words", _OF_WORDS)]), NEAR)
 
-    def words(self, name: str, at: int) -> Any:
-        found = self._words[name][at]
-        return found.as_py() if isinstance(found, pa.Scalar) else found
+    def add(self, rows: pa.RecordBatch) -> None:
+        self._stated.append(rows.select([name for name in rows.schema.names if name not in _WORDS]))
+        self._words.add(pa.RecordBatch.from_arrays([rows.select(_WORDS).to_struct_array()], ["words"]))
+
+    @cached_property
+    def stated(self) -> pa.RecordBatch:
+        """All of them. The text of a column is there once."""
+        table = pa.Table.from_batches(self._stated).combine_chunks()
+        self._stated = []
+        return _coded(table).to_batches()[0]
+
+    @cached_property
+    def words(self) -> Stored:
+        return self._words.kept()
+
+    @cached_property
+    def kinds(self) -> Sequence[str]:
+        return pc.unique(self.stated["kind"]).to_pylist()  # type: ignore[no-any-return]
 
     def statements(self, kind: str) -> list[_StoredFinding]:
         """Built column by column: there are hundreds of thousands, and __init__ of a frozen class takes five times as long."""
-        at = self.by_kind.get(kind, ())
-        found = [_StoredFinding.__new__(_StoredFinding) for _ in at]
-        columns: dict[str, Iterable[Any]] = {name: map(column.__getitem__, at) for name, column in self._stated.items()}
-        for name, column in {**columns, "places": repeat(()), "incident": repeat(None), "_rows": repeat(self), "_at": at}.items():
+        if kind not in self.kinds:
+            return []
+        at = pc.indices_nonzero(pc.equal(self.stated["kind"], kind))
+        found = [_StoredFinding.__new__(_StoredFinding) for _ in range(len(at))]
+        columns: dict[str, Iterable[Any]] = {name: _decoded(name, self.stated[name].take(at)) for name in _STATED}
+        for name, column in {
+            **columns,
+            "places": repeat(()),
+            "incident": repeat(None),
+            "_rows": repeat(self),
+            "_at": at.to_pylist(),
+        }.items():
             for _ in map(getattr(_StoredFinding, name).__set__, found, column):
                 pass
         return found
+
+
+def _coded(rows: pa.Table) -> pa.Table:
+    """The rows with columns of text as codes."""
+    for n, field in enumerate(rows.schema):
+        if pa.types.is_string(field.type):
+            rows = rows.set_column(n, field.name, rows[field.name].dictionary_encode())
+    return rows
+
+
+def _decoded(name: str, column: pa.Array) -> list[Any]:
+    if name in _LISTS:
+        alike: dict[tuple[int, ...], tuple[int, ...]] = {}
+        return [alike.setdefault(own := tuple(row or ()), own) for row in column.to_pylist()]
+    if (decode := _DECODERS.get(name)) is not None:
+        none = column.null_count == len(column)  # few kinds have any
+        return [decode(None)] * len(column) if none else list(map(decode, column.to_pylist()))
+    if pa.types.is_dictionary(column.type):
+        texts = column.dictionary.to_pylist()
+        return [None if code is None else texts[code] for code in column.indices.to_pylist()]
+    return values(column)
 
 
 class _StoredFinding(Statement):
@@ -84,23 +120,26 @@ class _StoredFinding(Statement):
 
     __slots__ = ("_at", "_rows")
     _at: int
-    _rows: _Rows
+    _rows: FindingRows
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        return tuple(self._rows.words("next_steps", self._at) or ())
+        return tuple(self._rows.stated["next_steps"][self._at].as_py() or ())
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        return tuple(Evidence(**e) for e in self._rows.words("evidence", self._at) or ())
+        return tuple(Evidence(**e) for e in self._words("evidence") or ())
+
+    def _words(self, name: str) -> Any:
+        return self._rows.words.value(self._at, "words")[name].as_py()
 
     @property
     def whole(self) -> Finding:
         return Finding(
             **{name: getattr(self, name) for name in _STATED},
             incident=self.incident,
-            summary=self._rows.words("summary", self._at),
-            explanation=self._rows.words("explanation", self._at),
+            summary=self._words("summary"),
+            explanation=self._words("explanation"),
             next_steps=self.next_steps,
             evidence=self.evidence,
         )
@@ -113,8 +152,8 @@ class Findings(Mapping[str, Sequence[Statement]]):
     object in memory.
     """
 
-    def __init__(self, rows: Sequence[pa.StructArray] = (), asked: Callable[[str | None, int | None], bool] | None = None) -> None:
-        self._rows = [_Rows(own, few=sum(map(len, rows)) <= CHUNK) for own in rows]
+    def __init__(self, rows: FindingRows | None = None, asked: Callable[[str | None, int | None], bool] | None = None) -> None:
+        self._rows = rows
         self._found: dict[str, list[Finding]] = {}
         self._asked = asked
 
@@ -123,19 +162,19 @@ class Findings(Mapping[str, Sequence[Statement]]):
             self._found.setdefault(f.kind, []).append(f)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*(kind for rows in self._rows for kind in rows.by_kind), *self._found)))
+        return iter(dict.fromkeys((*(self._rows.kinds if self._rows is not None else ()), *self._found)))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
     def __contains__(self, kind: object) -> bool:
-        return kind in self._found or any(kind in rows.by_kind for rows in self._rows)
+        return kind in self._found or (self._rows is not None and kind in self._rows.kinds)
 
     def __getitem__(self, kind: str) -> list[Statement]:
         """The worst first, then by place and time."""
         if kind not in self:
             raise KeyError(kind)
-        found: list[Statement] = [*(f for rows in self._rows for f in rows.statements(kind)), *self._found.get(kind, ())]
+        found: list[Statement] = [*(self._rows.statements(kind) if self._rows is not None else ()), *self._found.get(kind, ())]
         if (asked := self._asked) is not None:
             found = [f for f in found if f.partition is None or asked(f.topic, f.partition)]
         return sorted(found, key=worst_first)

@@ -6,15 +6,15 @@ rule or fact.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.incidents.findings import Findings, worst_first
+from forensics.incidents.findings import FindingRows, Findings, worst_first
 from forensics.incidents.incidents import Events, Incident, recurring_of_each
 from forensics.incidents.ranking import urgency
 from forensics.model.cluster import balance, broker_states, final_state, under_replication
@@ -24,6 +24,7 @@ from forensics.model.partition import durability
 from forensics.model.partition.log_coverage import weakened
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
+from forensics.model.stored import Batches, Store, Stored
 from forensics.proof.judgement import judgement
 from forensics.proof.records import HANDOVER, records
 from forensics.rules import RULES
@@ -140,39 +141,51 @@ class Conclusion:
 Asked = Callable[[str | None, int | None], bool]
 
 
-def conclude(verdicts: pa.Table, cluster: Cluster, asked: Asked | None = None) -> Conclusion:
+def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked | None = None) -> Conclusion:
     """The conclusion from the rows of VERDICTS. `asked`: limits the output to these topics and partitions; all partitions are judged."""
-    partitions = {number: Rows(own.drop_columns("cluster")) for number, own in _of_lives(_partitions(verdicts), cluster).items()}
-    found = verdicts.select(["cluster", "finding"])
-    rows = {
-        number: own["finding"].chunks for number, own in _of_lives(found.sort_by("cluster") if cluster.ended else found, cluster).items()
-    }
-    by_life = {life.number: _of_cluster(life, Findings(rows[life.number], asked), partitions[life.number]) for life in cluster.lives}
+    own = Sorted()
+    for batch in verdicts:
+        own.add(batch)
+    found, partitions = own.findings(), {number: Rows(rows) for number, rows in own.partitions().items()}
+    nothing = Rows(pa.schema(list(PARTITION)).empty_table())
+    by_life = {n: _of_cluster(life, Findings(found.get(n), asked), partitions.get(n, nothing)) for n, life in cluster.by_number.items()}
     present = by_life[cluster.number].findings
     past = [f for number, events in by_life.items() if number != cluster.number for f in events.findings]
     folded = [*recurring_of_each(present, RULES), *recurring_of_each(past, RULES)]
     found_incidents = [i for events in reversed(by_life.values()) for i in events.incidents(folded)]
-    return Conclusion(sorted(dict.fromkeys(folded), key=_order), found_incidents, partitions[cluster.number])
+    return Conclusion(sorted(dict.fromkeys(folded), key=_order), found_incidents, partitions.get(cluster.number, nothing))
 
 
-def _of_lives(rows: pa.Table, cluster: Cluster) -> dict[int, pa.Table]:
-    """The rows of each cluster by its number, from rows sorted by cluster."""
-    if not cluster.ended:
-        return {cluster.number: rows}
-    rows = rows.combine_chunks()
-    begins = pc.run_end_encode(rows["cluster"].combine_chunks())
-    ends = dict(zip(begins.values.to_pylist(), pairwise([0, *begins.run_ends.to_pylist()]), strict=True))
-    return {number: rows.slice(begin, end - begin) for number in cluster.by_number for begin, end in [ends.get(number, (0, 0))]}
+class Sorted:
+    """The rows of VERDICTS of several clusters: findings in the order in which they come, and partitions by name."""
+
+    def __init__(self) -> None:
+        self._findings: dict[int, FindingRows] = defaultdict(FindingRows)
+        self._partitions: dict[int, Store] = defaultdict(lambda: Store(pa.schema(list(PARTITION))))
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        for number in pc.unique(rows["cluster"]).to_pylist():
+            own = rows.filter(pc.equal(rows["cluster"], number))
+            if len(some := own["finding"].drop_null()):
+                self._findings[number].add(pa.RecordBatch.from_struct_array(some))
+            if len(some := own["partition_state"].drop_null()):
+                self._partitions[number].add(pa.RecordBatch.from_struct_array(some))
+
+    def findings(self) -> dict[int, FindingRows]:
+        """By cluster."""
+        return self._findings
+
+    def partitions(self) -> dict[int, Batches]:
+        """The states of partitions at the end, by cluster and then by name."""
+        return {number: _by_name(store.kept()) for number, store in self._partitions.items()}
 
 
-def _partitions(verdicts: pa.Table) -> pa.Table:
-    """The states of partitions at the end, by cluster and name."""
-    states = verdicts["partition_state"]
-    table = pa.Table.from_batches(map(pa.RecordBatch.from_struct_array, states.chunks), schema=pa.schema(list(states.type)))
-    table = table.append_column("cluster", verdicts["cluster"])
-    there = pc.indices_nonzero(pc.is_valid(states))
-    order = pc.sort_indices(table.select(["cluster", *NAME]).take(there), [(name, "ascending") for name in ("cluster", *NAME)])
-    return table.take(there.take(order))
+def _by_name(rows: Stored) -> Batches:
+    names = pa.table({name: rows.column(name) for name in NAME})
+    ordered = Store(rows.batches.schema)
+    for batch in rows.taken(pc.sort_indices(names, [(name, "ascending") for name in NAME])):
+        ordered.add(batch)
+    return ordered.kept().batches
 
 
 def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> Events:

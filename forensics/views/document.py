@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +112,9 @@ class Report:
             for zone, nodes in by_zone.items()
         ]
 
-    def document(self, *, proof: bool = True) -> dict[str, Any]:
-        """The report as JSON values, keys in the order of the contract. Without `proof`, the hand-overs of partitions are omitted."""
+    def document(self, *, proof: bool = True, listed: Callable[[Iterable[Any]], Any] = list) -> dict[str, Any]:
+        """The report as JSON values, keys in the order of the contract. Without `proof`, the hand-overs of partitions are omitted. `listed`
+        makes the lists that grow with the cluster."""
         handovers, left_out = of_report(self.partitions) if proof else (None, 0)
         return {
             "schema": SCHEMA,
@@ -153,27 +155,9 @@ class Report:
                 "balance": balance.document(self.cluster, self.all_partitions),
                 "ended": [_ended(c) for c in self.cluster.ended],
             },
-            "partitions": [
-                {
-                    k: p[k]
-                    for k in (
-                        "topic",
-                        "partition",
-                        "topic_id",
-                        "replicas",
-                        "leader",
-                        "isr",
-                        "leader_epoch",
-                        "log_end_offset",
-                        "high_watermark",
-                        "low_watermark",
-                        "verdict",
-                    )
-                }
-                | {"since": timestamp(p["since"]), "until": timestamp(p["until"]), "why": p["why"]}
-                | ({"handovers": handovers[n]} if handovers is not None else {})
-                for n, p in enumerate(self.partitions)
-            ],
+            "partitions": listed(
+                _partition(p) | ({"handovers": handovers[n]} if handovers is not None else {}) for n, p in enumerate(self.partitions)
+            ),
             "verdict": {
                 "loss": self.headline.loss,
                 "title": self.headline.title,
@@ -182,7 +166,7 @@ class Report:
                 **({"handovers_left_out": left_out} if proof else {}),
             },
             "incidents": [_incident(i, self.cluster) for i in self.incidents],
-            "findings": [_finding(f, self.cluster) for f in self.findings],
+            "findings": listed(_finding(f, self.cluster, listed) for f in self.findings),
         }
 
     def inventory(self) -> dict[str, Any]:
@@ -191,12 +175,27 @@ class Report:
         return {"schema": INVENTORY, **{name: whole[name] for name in ("tool", "evidence", "cluster")}}
 
     def json(self) -> str:
-        return dumped(self.document()) + "\n"
+        return "".join(pieces(self))
 
 
 def pieces(report: Report) -> Iterator[str]:
-    """The file."""
-    yield report.json()
+    """The file. A partition, a finding and a place become JSON values when their turn comes."""
+    yield from _dumped(report.document(listed=Later))
+    yield "\n"
+
+
+class Later:
+    """A list whose items are made when they are written."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self._items = iter(items)
+        self._first = list(islice(self._items, 1))
+
+    def __bool__(self) -> bool:
+        return bool(self._first)
+
+    def __iter__(self) -> Iterator[Any]:
+        return chain(self._first, self._items)
 
 
 LISTS = ("sources", "archives", "ignored", "partitions", "findings", "incidents", "places", "evidence", "steps")
@@ -207,13 +206,38 @@ OF_PARTITIONS = ("partitions", "places")
 
 def dumped(value: Any, depth: int = 0, key: str = "") -> str:
     """JSON that is readable and stays small: short values on the line of their key."""
+    return "".join(_dumped(value, depth, key))
+
+
+def _dumped(value: Any, depth: int = 0, key: str = "") -> Iterator[str]:
     inner = " " * (depth + 1)
     if isinstance(value, dict) and value and (depth < 2 or key == "findings"):
-        members = (f"{inner}{encoded(k)}: {dumped(v, depth + 1, k)}" for k, v in value.items())
-        return "{\n" + ",\n".join(members) + "\n" + " " * depth + "}"
-    if isinstance(value, list) and value and key in LISTS and any(isinstance(v, dict) for v in value):
-        return "[\n" + ",\n".join(f"{inner}{dumped(v, depth + 1, key)}" for v in value) + "\n" + " " * depth + "]"
-    return encoded(value, separators=(",", ":") if key in OF_PARTITIONS else (", ", ": "))
+        yield "{"
+        for n, (name, v) in enumerate(value.items()):
+            yield f"{',' if n else ''}\n{inner}{encoded(name)}: "
+            yield from _dumped(v, depth + 1, name)
+        yield "\n" + " " * depth + "}"
+    elif (
+        isinstance(value, list | Later) and value and key in LISTS and (isinstance(value, Later) or any(isinstance(v, dict) for v in value))
+    ):
+        yield "["
+        for n, v in enumerate(value):
+            yield f"{',' if n else ''}\n{inner}"
+            yield from _dumped(v, depth + 1, key)
+        yield "\n" + " " * depth + "]"
+    else:
+        whole = list(value) if isinstance(value, Later) else value
+        yield encoded(whole, separators=(",", ":") if key in OF_PARTITIONS else (", ", ": "))
+
+
+_OF_PARTITION = (
+    *("topic", "partition", "topic_id", "replicas", "leader", "isr", "leader_epoch"),
+    *("log_end_offset", "high_watermark", "low_watermark", "verdict"),
+)
+
+
+def _partition(p: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: p[k] for k in _OF_PARTITION} | {"since": timestamp(p["since"]), "until": timestamp(p["until"]), "why": p["why"]}
 
 
 def _node(node: Node, states: Sequence[Span], named: Sequence[Name]) -> dict[str, Any]:
@@ -301,7 +325,7 @@ def _incident(i: Incident, cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
+def _finding(f: Finding, cluster: Cluster, listed: Callable[[Iterable[Any]], Any]) -> dict[str, Any]:
     row = f.row()
     return {
         "id": f.id,
@@ -329,7 +353,7 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
         **({"records": f.records.row()} if f.records is not None else {}),
         **({"recoverable": _recoverable(f.salvageable)} if f.salvageable is not None else {}),
         **({"clients": _clients(f)} if f.clients else {}),
-        **({"places": _places(f)} if f.places else {}),
+        **({"places": listed(_places(f))} if f.places else {}),
         **({"cluster": f.cluster} if cluster.ended else {}),
     }
 
@@ -352,10 +376,10 @@ def _clients(of: Finding | Place) -> list[dict[str, Any]]:
     return [{**c.row(), "at": timestamp(c.at)} for c in of.clients]
 
 
-def _places(f: Finding) -> list[dict[str, Any]]:
+def _places(f: Finding) -> Iterable[dict[str, Any]]:
     """The partitions, and where they differ from the finding; if a harmless finding has a thousand partitions, only the distinct places."""
     if f.severity not in MINOR:
-        return [_place(p, f, _when(p, f)) for p in f.places]
+        return (_place(p, f, _when(p, f)) for p in f.places)
     alike: dict[tuple[str | None, int | None, bool | None], list[Place]] = defaultdict(list)
     for p in f.places:
         alike[p.topic, p.partition, p.committed].append(p)
@@ -365,7 +389,7 @@ def _places(f: Finding) -> list[dict[str, Any]]:
         else places_alike[0]
         for places_alike in alike.values()
     )
-    return [_place(p, f, {}) for p in joined]
+    return (_place(p, f, {}) for p in joined)
 
 
 def _when(p: Place, f: Finding) -> dict[str, Any]:

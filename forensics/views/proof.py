@@ -13,9 +13,6 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from forensics.model.findings import Range, counted, moment, period, timestamp
 from forensics.model.rows import Rows
 from forensics.proof.verdict import (
@@ -353,9 +350,7 @@ def _lists(partitions: Sequence[Row]) -> tuple[Sequence[int], Callable[[Sequence
     if not isinstance(partitions, Rows):
         lists = [p["handovers"] for p in partitions]
         return [len(rows or ()) for rows in lists], lambda numbers: [lists[n] for n in numbers]
-    column = partitions.column("handovers")
-    sizes = pc.fill_null(pc.list_value_length(column), 0).to_pylist()
-    return sizes, lambda numbers: column.take(pa.array(numbers, pa.int64())).to_pylist()
+    return partitions.lengths("handovers"), lambda numbers: partitions.at("handovers", numbers)
 
 
 def proofs(partitions: Sequence[Row], numbers: Sequence[int]) -> list[Proof]:

@@ -24,6 +24,7 @@ from parsers import pieces
 from parsers.containers.units import Unit, units
 from parsers.pattern_files import PatternFile
 from parsers.schemas import EVENTS
+from spark import pipeline
 from spark.pipeline import CELLS, Events, Identified, balance, identified, of_block, tasks
 from tests.support import local
 from tests.support.paths import BUNDLES
@@ -101,15 +102,15 @@ def on_spark(session: SparkSession, *paths: Path) -> Report:
     found = read(session, units([str(p) for p in paths]))
     try:
         cluster, resolver = build_cluster(found.of_cluster)
-        rows = verdicts(identified(found, resolver), cluster, judge_partition, VERDICTS).table()
+        told = conclude(verdicts(identified(found, resolver), cluster, judge_partition, VERDICTS).on_driver(), cluster)
     finally:
         found.unpersist()
-    told = conclude(rows, cluster)
     return Report(cluster, told.findings, told.partitions, told.incidents)
 
 
-@pytest.mark.parametrize("name", ["last-replica-standing-2.8.2-zk", "unclean-election-3.9.1-kraft"])
-def test_report_is_that_of_one_process(name: str, session: SparkSession) -> None:
+@pytest.mark.parametrize(("name", "at_once"), [("last-replica-standing-2.8.2-zk", 10**6), ("unclean-election-3.9.1-kraft", 0)])
+def test_report_is_that_of_one_process(name: str, at_once: int, session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "MANY_EVENTS", at_once)
     path = BUNDLES / f"{name}.tar.gz"
     there = on_spark(session, path).document()
     assert there["findings"]

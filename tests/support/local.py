@@ -59,9 +59,7 @@ def report(table: pa.Table, options: Options | None = None) -> Report:
     cluster, resolver = gathered(table, options)
     named = (resolver.apply(b) for b in table.filter(pc.equal(table["event"], "load-metric")).to_batches())
     cluster.measures = measures(r for b in sums(named) for r in b.to_pylist())
-    told = conclude(
-        pa.Table.from_batches(judged(identified(table, resolver, cluster), cluster, judge_partition, VERDICTS), VERDICTS), cluster
-    )
+    told = conclude(judged(identified(table, resolver, cluster), cluster, judge_partition, VERDICTS), cluster)
     return Report(cluster, told.findings, told.partitions, told.incidents)
 
 

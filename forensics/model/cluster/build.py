@@ -646,6 +646,10 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
     owned = replace(owned, topics=_topic_names(table))
     resolver, clocks = _with_clocks(owned, collected, sources, raw, options or Options(), hosts_of)
+    modes: dict[int | None, set[str | None]] = defaultdict(set)
+    for e in raw:
+        modes[e.cluster].add(e.mode)
+    del raw  # as many events again follow
     for s in sources:
         _correct(s, resolver)
     resolver, ordered = _with_collections(resolver, sources, _begins(table, resolver))
@@ -666,9 +670,6 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
         s.path = resolver.shown(s.path)
     if others:
         sources += elsewhere
-    modes: dict[int | None, set[str | None]] = defaultdict(set)
-    for e in raw:
-        modes[e.cluster].add(e.mode)
     return _clusters(evidence, events, resolver, clocks, ordered, modes)[-1], resolver
 
 

@@ -185,7 +185,7 @@ def outs(partitions: Rows, *causes: str) -> list[ReplicaAbsence]:
 
 def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[ReplicaAbsence]:
     rest = ("broker", "leader", "start", "end", "cause", "confidence", "back", "stated", "times", "words", "elected")
-    for batch in partitions.table.to_batches():
+    for batch in partitions.batches("topic", "partition", "absences"):
         own = batch.column("absences")
         absences = own.flatten()
         at = pc.indices_nonzero(pc.is_in(absences.field("cause"), pa.array(sorted(causes))))

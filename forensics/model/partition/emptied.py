@@ -97,7 +97,7 @@ EMPTIED = Fact(
 
 def emptied_logs(partitions: Rows) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The names of partitions with their rows of EMPTIED."""
-    for batch in partitions.table.to_batches():
+    for batch in partitions.batches("topic", "partition", "emptied"):
         own = batch.column("emptied")
         rows = own.flatten().to_pylist()
         of = batch.select(["topic", "partition"]).take(pc.list_parent_indices(own)) if rows else batch.slice(0, 0)

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from forensics.exemplars import exemplars_of, parse
-from forensics.incidents.judging import VERDICTS, conclude
+from forensics.incidents.judging import conclude
 from forensics.model.findings import LEVELS, Exemplar, Range, Rule
 from forensics.rules import RULES
 from tests.forensics.staged import report
@@ -141,7 +141,7 @@ def test_a_dead_broker_was_not_fenced_alive() -> None:
 def test_nothing_judged_nothing_said() -> None:
     told = report({})
     assert told.findings == []
-    nothing = conclude(VERDICTS.empty_table(), told.cluster)
+    nothing = conclude((), told.cluster)
     assert (nothing.findings, nothing.incidents, list(nothing.partitions)) == ([], [], [])
 
 

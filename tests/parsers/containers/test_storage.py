@@ -145,7 +145,7 @@ def test_the_same_report_from_a_store(objects: Objects) -> None:
 def test_no_secret_is_in_what_a_command_says(objects: Objects) -> None:
     uri = objects.put("server.log", LINE)
     told = local.events_of(uri)
-    opened = Opened([uri], Options(), told, *local.gathered(told), MagicMock(), MagicMock(), [])
+    opened = Opened([uri], Options(), lambda: told, *local.gathered(told), MagicMock(), MagicMock(), [])
     assert EvidenceInput(opened).paths == ["s3://evidence/server.log"]
     with pytest.raises(Unusable, match=r"^s3://evidence/nowhere: no such object or prefix; check the path$"):
         open_evidence([objects.uri("nowhere")], None, (), None, Progress())

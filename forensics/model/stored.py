@@ -1,0 +1,163 @@
+"""Rows of Arrow that wait on disk until they are read.
+
+Here: batches of rows whose columns are read one by one; few rows stay in memory, many are in a file without a name. Not here: rows as
+objects (rows), or which rows there are (forensics.incidents).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from tempfile import TemporaryFile
+from typing import IO, Protocol
+from weakref import finalize
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+CHUNK = 1024
+"""Rows of a batch. Those of one column are decoded at once."""
+IN_MEMORY_BYTES = 16 << 20
+"""Rows of this size stay in memory, and larger ones are sorted in pieces of this size."""
+OPEN = 64
+"""Columns of batches that are kept while single values are read."""
+
+
+class Batches(Protocol):
+    """Rows in batches."""
+
+    schema: pa.Schema
+    sizes: Sequence[int]
+    """Number of rows of each batch."""
+
+    def column(self, batch: int, name: str) -> pa.Array: ...
+
+
+class InMemory:
+    """Batches in memory."""
+
+    def __init__(self, batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> None:
+        self._batches, self.schema = batches, schema
+        self.sizes: Sequence[int] = [batch.num_rows for batch in batches]
+
+    @classmethod
+    def of(cls, table: pa.Table) -> InMemory:
+        return cls(table.to_batches(max_chunksize=CHUNK), table.schema)
+
+    def column(self, batch: int, name: str) -> pa.Array:
+        return self._batches[batch].column(name)
+
+
+class _File:
+    """A file without a name. It is closed, and with that deleted, when its last user is gone."""
+
+    def __init__(self) -> None:
+        self.open: IO[bytes] = TemporaryFile(prefix="kafka-forensics-")  # noqa: SIM115 - see above
+        finalize(self, self.open.close)
+
+
+class OnDisk:
+    """Batches in a file in Arrow's format, of which only the requested column is read."""
+
+    def __init__(self, file: _File, schema: pa.Schema, sizes: Sequence[int]) -> None:
+        self._file, self.schema, self.sizes = file, schema, sizes
+        self._readers: dict[str, pa.ipc.RecordBatchFileReader] = {}
+
+    def column(self, batch: int, name: str) -> pa.Array:
+        if name not in self._readers:
+            only = [self.schema.get_field_index(name)] if len(self.schema) > 1 else []
+            self._readers[name] = pa.ipc.open_file(self._file.open, options=pa.ipc.IpcReadOptions(included_fields=only))
+        return self._readers[name].get_batch(batch).column(0)
+
+
+class Store:
+    """Takes rows of one schema, until they are `kept`."""
+
+    def __init__(self, schema: pa.Schema, chunk: int = CHUNK) -> None:
+        """`chunk`: rows of a batch."""
+        self._schema, self._chunk = schema, chunk
+        self._added: list[pa.RecordBatch] = []
+        self._batches: list[pa.RecordBatch] = []
+        self._sizes: list[int] = []
+        self._bytes = 0
+        self._file: _File | None = None
+        self._out: pa.ipc.RecordBatchFileWriter | None = None
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        self._added.append(rows)
+        if sum(batch.num_rows for batch in self._added) >= CHUNK:
+            self._put()
+
+    def _put(self) -> None:
+        for batch in pa.Table.from_batches(self._added, self._schema).combine_chunks().to_batches(max_chunksize=self._chunk):
+            self._batches.append(batch)
+            self._sizes.append(batch.num_rows)
+            self._bytes += batch.nbytes
+        self._added = []
+        if self._bytes > IN_MEMORY_BYTES:
+            self._write()
+
+    def _write(self) -> None:
+        if self._out is None:
+            self._file = _File()
+            self._out = pa.ipc.new_file(self._file.open, self._schema)
+        for batch in self._batches:
+            self._out.write_batch(batch)
+        self._batches = []
+
+    def kept(self) -> Stored:
+        """All rows that were added."""
+        if self._added:
+            self._put()
+        if self._out is None or self._file is None:
+            return Stored(InMemory(self._batches, self._schema), self._bytes)
+        self._out.close()
+        return Stored(OnDisk(self._file, self._schema, self._sizes), self._bytes)
+
+
+class Stored:
+    """Rows in batches, with their size in bytes."""
+
+    def __init__(self, batches: Batches, size: int) -> None:
+        self.batches, self.bytes = batches, size
+        self._ends = list(accumulate(batches.sizes))
+        self._recent = lru_cache(OPEN)(batches.column)
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A column of all rows."""
+        return pa.chunked_array([self.batches.column(n, name) for n in range(len(self._ends))], self.batches.schema.field(name).type)
+
+    def value(self, row: int, name: str) -> pa.Scalar:
+        """One value."""
+        batch = bisect_right(self._ends, row)
+        return self._recent(batch, name)[row - self._begin(batch)]
+
+    def taken(self, rows: pa.Array) -> Iterator[pa.RecordBatch]:
+        """The rows with these numbers, in this order."""
+        at_once = max(CHUNK, IN_MEMORY_BYTES * len(self) // max(self.bytes, 1))
+        for begin in range(0, len(rows), at_once):
+            yield from self._at_once(rows.slice(begin, at_once))
+
+    def _at_once(self, rows: pa.Array) -> Iterator[pa.RecordBatch]:
+        """Reads each batch once."""
+        ascending = pc.sort_indices(rows)
+        numbers = rows.take(ascending).to_pylist()
+        found, place = [], 0
+        while place < len(numbers):
+            batch = bisect_right(self._ends, numbers[place])
+            after = bisect_left(numbers, self._ends[batch], place)
+            own = pa.array([n - self._begin(batch) for n in numbers[place:after]], pa.int64())
+            columns = [self.batches.column(batch, name).take(own) for name in self.batches.schema.names]
+            found.append(pa.RecordBatch.from_arrays(columns, schema=self.batches.schema))
+            place = after
+        if found:
+            ordered = pa.Table.from_batches(found).combine_chunks().take(pc.sort_indices(ascending))
+            yield from ordered.to_batches(max_chunksize=CHUNK)
+
+    def _begin(self, batch: int) -> int:
+        return self._ends[batch - 1] if batch else 0
