@@ -705,6 +705,16 @@ def period(first: datetime | None, last: datetime | None, word: str = "to") -> s
     return f"{begin} {word} {end[11:] if last.date() == first.date() else end}"
 
 
+def duration(seconds: float) -> str:
+    """'41.0 s', '12.5 min', '37.4 h' or '3.9 days'."""
+    seconds = max(seconds, 0)
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 7_200:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds / 3_600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
+
+
 def began(start: datetime | None, latest: datetime | None) -> str:
     """A beginning in a sentence: 'at A', 'before B', or 'between A and B'."""
     if start is None and latest is not None:

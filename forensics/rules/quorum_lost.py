@@ -15,7 +15,19 @@ from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import named_node
 from forensics.model.cluster.quorum import DOWN, RECORDS, UNREACHED, NoLeader, down_from, without_leader
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, began, brokers_named, counted, moment, nodes_named, quote
+from forensics.model.findings import (
+    Aggregation,
+    Finding,
+    Rule,
+    Urgency,
+    began,
+    brokers_named,
+    counted,
+    duration,
+    moment,
+    nodes_named,
+    quote,
+)
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.unreplaced import Unreplaced, ended, unreplaced
 
@@ -34,7 +46,7 @@ def _finding(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times: C
     crashed = any(a.how != CONTROLLED for a in w.down)
     latest = _latest(w, times)
     leaderless = sorted({name for b in kept for name in b.led})
-    lasted = f" ({((w.end or w.known_until) - latest).total_seconds():.1f} s)"
+    lasted = f" ({duration(((w.end or w.known_until) - latest).total_seconds())})"
     over = f"until {moment(w.end)}{lasted}" if w.end is not None else f"to the end of the evidence{lasted}"
     gone = f": {nodes_named(w.gone, cluster.controllers)} {_of(w)}{'was' if len(w.gone) == 1 else 'were'} down" if w.gone else ""
     affected = f"; {counted(len(leaderless))} had no leader meanwhile" if leaderless else ""
@@ -160,7 +172,7 @@ def _of_brokers(w: NoLeader) -> Finding:
         start=w.latest,
         end=w.known_until,
         cause="unknown",
-        summary=f"{who} could not reach a controller for {lasted:.1f} s from {moment(w.latest)} on",
+        summary=f"{who} could not reach a controller for {duration(lasted)} from {moment(w.latest)} on",
         explanation=(
             f"From {moment(w.latest)} to {moment(w.known_until)} all collected brokers ({who}) could not send heartbeats to the active controller. "
             "Possible causes: the metadata quorum had no leader, or the brokers could not reach it. No collected file shows the state of the quorum. "

@@ -12,7 +12,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import capital
 from forensics.model.cluster.zookeeper import NoZooKeeper, without_zookeeper
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, counted, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, counted, duration, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.unreplaced import Unreplaced, unreplaced
 
@@ -25,7 +25,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 
 def _finding(w: NoZooKeeper, cluster: Cluster, kept: Sequence[Unreplaced]) -> Finding:
     who, others = brokers_named(w.brokers), [n.id for n in cluster.nodes.values() if n.broker and n.id not in cluster.collected]
-    lasted = f"({w.lasted.total_seconds():.1f} s)"
+    lasted = f"({duration(w.lasted.total_seconds())})"
     until = f"until {moment(w.end)} {lasted}" if w.end is not None else f"until at least {moment(w.known_until)} {lasted}"
     leaderless = {name for u in kept for name in u.led}
     affected = f"; {counted(len(leaderless))} had no leader meanwhile" if leaderless else ""

@@ -114,6 +114,7 @@ def _alone(cluster: Cluster) -> Iterator[Event]:
     for e in (*cluster.of("log-dir-error"), *halts):
         if (
             e.writer not in told
+            and not (e.writer is None and told)
             and (e.writer, e.directory) not in seen
             and not (e.directory is None and any(w == e.writer for w, _ in seen))
         ):

@@ -13,7 +13,7 @@ from itertools import pairwise, starmap
 
 from forensics.model.cluster.availability import CONTROLLED, DETECTION, SLACK
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.findings import Statement, brokers_named, counted, moment
+from forensics.model.findings import Statement, brokers_named, counted, duration, moment
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import MAX_SEPARATE_WINDOWS, STOPPED_TOGETHER
@@ -83,7 +83,7 @@ def lasted(window: Window, cluster: Cluster) -> str:
         return "until the topic was deleted"
     if seconds is None:
         return f"until {ending(cluster)}"
-    return f"for {'at most ' if window.unseen else ''}{_span(seconds)}"
+    return f"for {'at most ' if window.unseen else ''}{duration(seconds)}"
 
 
 def up_to(group: Sequence[Statement]) -> str:
@@ -91,16 +91,12 @@ def up_to(group: Sequence[Statement]) -> str:
     seconds = [(f.end - f.start).total_seconds() for f in group if f.start is not None and f.end is not None]
     if not seconds or len(seconds) < len(group):
         return f"until {_ending(group[0].cluster)}"
-    return f"for up to {_span(max(seconds))}"
+    return f"for up to {duration(max(seconds))}"
 
 
 def missing(group: Sequence[Statement]) -> str:
     """The brokers of windows that are reported together."""
     return brokers_named(sorted({b for f in group for b in f.brokers}))
-
-
-def _span(seconds: float) -> str:
-    return f"{max(seconds, 0):.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
 
 
 def ending(cluster: Cluster) -> str:
