@@ -294,14 +294,18 @@ class Archive:
             and not _to_retry(known, group)
         )
 
+    def to_digest(self, candidates: Mapping[str, Group]) -> dict[str, Group]:
+        """The candidates whose digest decides whether they have to be read. A new object is read once: reading it gives its digest."""
+        return {p: group for p, group in candidates.items() if p in self.known or len(group.at) > 1 or not _remote(group)}
+
     def changed(self, candidates: Mapping[str, Group], digests: Mapping[str, str | None]) -> list[Listed]:
-        """The listed files that have to be read; for the others the current listing is recorded."""
+        """The listed files that have to be read; for the others the current listing is recorded. `digests`: those of `to_digest`."""
         now = time.time()
         chosen: dict[str, list[Leaf]] = defaultdict(list)
         of_path: dict[str, Listed] = {}
         for path, group in candidates.items():
             known = self.known.get(path)
-            sha256 = digests[path]
+            sha256 = digests.get(path)
             # the modification time of a local file is evidence itself; for an object it is the time of the upload
             as_before = known is not None and known["sha256"] == sha256 and (known["stamp"] == group.stamp or _remote(group))
             tries = known["tries"] if known is not None and as_before else 0
@@ -314,15 +318,25 @@ class Archive:
                 of_path[of.path] = of
         return [of_path[path]._replace(leaves=leaves) for path, leaves in chosen.items()]
 
-    def take(self, column: str, parts: Iterable[Row]) -> None:
+    def take(self, column: str, parts: Sequence[Row]) -> None:
         """Records which kept file has which rows of a source. `column`: events or records. `parts`: one row per source and kept file."""
         sources: dict[str, Row] = {}
+        self._take_digests(parts)
         for row in parts:
+            if row["file"] is None:
+                continue
             source = sources.get(row["source"]) or self._source(row["source"])
             sources[row["source"]] = source
             source[column].append({"file": row["file"], "rows": row["rows"]})
             source["ids"] += row["ids"]
             source["kind"], source["problem"] = source["kind"] or row["kind"], source["problem"] or row["problem"]
+
+    def _take_digests(self, parts: Sequence[Row]) -> None:
+        """Records the digests of files that were not digested before: those of containers, else of their only source."""
+        found = {row["source"]: row["sha256"] for row in sorted(parts, key=lambda row: row["file"] is None) if row["sha256"]}
+        for path in found.keys() & self.known.keys():
+            if self.known[path]["sha256"] is None:
+                self.known[path]["sha256"] = found[path]
 
     def _source(self, path: str) -> Row:
         file = self.known[next(place for place in _files_of(path) if place in self.known)]

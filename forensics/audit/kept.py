@@ -39,9 +39,11 @@ CONTENTS = pa.schema(
         ("kind", pa.string()),
         ("problem", pa.string()),
         ("ids", pa.list_(pa.struct([("id", pa.string()), ("at", pa.timestamp("us"))]))),
+        ("sha256", pa.string()),
     ]
 )
-"""The contents of kept files: for each source its number of rows, its kind, its problem, and the cluster ids it states."""
+"""The contents of kept files: for each source its number of rows, its kind, its problem, the cluster ids it states, and its digest if all
+of it was read. Rows without a file have the digests of containers."""
 
 
 class Part(NamedTuple):
@@ -63,6 +65,7 @@ def keep(given: Iterable[pa.RecordBatch], schema: pa.Schema, group: Group, direc
     contents: list[Row] = []
     for batch in given:
         if "event" in batch.schema.names:
+            contents.extend(_containers(batch))
             batch = batch.filter(pc.not_equal(batch["event"], "archive"))  # the manifest has the digest of each file of the archive
             if not batch.num_rows:
                 continue
@@ -81,6 +84,12 @@ def keep(given: Iterable[pa.RecordBatch], schema: pa.Schema, group: Group, direc
     for writer in writers.values():
         contents.extend(writer.close())
     return pa.RecordBatch.from_pylist(contents, schema=CONTENTS).to_pylist()  # type: ignore[no-any-return]
+
+
+def _containers(batch: pa.RecordBatch) -> Iterator[Row]:
+    """The digests of the containers that were read."""
+    found = batch.filter(pc.equal(batch["event"], "archive")).select(["source", "value"]).to_pylist()
+    return ({**dict.fromkeys(CONTENTS.names), "source": row["source"], "rows": 0, "ids": [], "sha256": row["value"]} for row in found)
 
 
 class _Writer:
@@ -107,7 +116,8 @@ class _Writer:
         sources = batch.filter(pc.equal(batch["event"], "source")).select(["source", "collected"])
         for row in sources.to_pylist():
             collected = row["collected"] or {}
-            self._contents[row["source"]].update(kind=collected.get("kind"), problem=collected.get("problem"))
+            stated = {name: collected.get(name) for name in ("kind", "problem", "sha256")}
+            self._contents[row["source"]].update(stated)
         printed = pc.and_(pc.equal(batch["event"], "config"), pc.equal(batch["key"], CLUSTER_ID))
         named = pc.or_(pc.fill_null(printed, False), pc.equal(batch["event"], "log-directory-identity"))
         for row in batch.filter(pc.and_(named, pc.is_valid(batch["value"]))).select(["source", "value", "time"]).to_pylist():

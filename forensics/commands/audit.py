@@ -364,8 +364,9 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
     from parsers.containers.units import divided
     from spark.audit import digests
 
-    with progress.stage(f"Digesting {len(candidates)} files"):
-        files = {path: group.files() for path, group in candidates.items()}
+    to_digest = archive.to_digest(candidates)
+    with progress.stage(f"Digesting {len(to_digest)} files"):
+        files = {path: group.files() for path, group in to_digest.items()}
         found = iter(digests(session, [file for own in files.values() for file in own]))
         changed = archive.changed(candidates, {path: _joined([next(found) for _ in own]) for path, own in files.items()})
     units = divided(changed, limits(), pattern_files())
@@ -374,7 +375,7 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
     kept, group = archive.directory / KEPT, archive.layout.group
     with progress.stage("Reading what is new"):
         events = keep_events(session, units, log_patterns(), group, kept)
-        if missing := next((row["file"] for row in events if not (kept / row["file"]).exists()), None):
+        if missing := next((row["file"] for row in events if row["file"] and not (kept / row["file"]).exists()), None):
             raise Unusable(
                 f"{kept / missing}: a Spark worker wrote this file, and it is not here; --out must be on a file system that all workers share"
             )

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -573,8 +574,11 @@ def test_objects_that_are_uploaded_again_are_not_read_again(run: Run, tmp_path: 
     for _, path, text in told:
         objects.put(f"audit/{path}", text.encode())
     uri = objects.uri("audit")
+    objects.requests.clear()
     assert run(tmp_path / "out", archive=uri).returncode == 0
     assert len(run.read) == len(told)
+    requests = Counter(method for method, path in objects.requests if path.endswith(".log"))
+    assert requests == {"HEAD": 2 * len(told), "GET": 2 * len(told)}, "events and log lines are read apart"
     before = tables(tmp_path / "out")
     assert "nobody" not in "".join(p.read_text("utf-8", "replace") for p in (tmp_path / "out").rglob("*") if p.is_file())
     _, path, text = told[0]
