@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import repeat
 from operator import attrgetter
 from typing import Any
@@ -118,6 +118,11 @@ def rows(batch: pa.RecordBatch) -> Iterator[Event]:
     names = set(batch.schema.names)
     columns = {n: values(batch.column(n)) for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
     yield from map(Event, *(columns.get(n) or repeat(_DEFAULTS.get(n), batch.num_rows) for n in _COLUMNS))
+
+
+def lasting(event: Event) -> timedelta:
+    """The printed duration of an event, at most a day: a number in a log may be anything."""
+    return timedelta(milliseconds=min(max(event.duration_ms or 0, 0), 86_400_000))
 
 
 def place_in(event: Event, newest_first: Container[str] = ()) -> tuple[int, int, int]:

@@ -9,9 +9,9 @@ from typing import Any
 
 from forensics.model.cluster.availability import Availability
 from forensics.model.cluster.facts import Cluster
-from forensics.model.events import Event
+from forensics.model.events import Event, lasting
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
-from forensics.model.partition.isr_removal import lasting, session_time
+from forensics.model.partition.isr_removal import session_time
 from forensics.thresholds import NOTICEABLE_PAUSE, SAME_EXPIRY, SAME_FENCING, SILENT_BEFORE
 
 

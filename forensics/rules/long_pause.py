@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import failures, named_node, span
-from forensics.model.events import Event
+from forensics.model.events import Event, lasting
 from forensics.model.findings import Aggregation, Finding, Rule, quote
 from forensics.thresholds import LONG_PAUSE
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    for node, pauses in failures(e for e in cluster.of("jvm-pause") if _lasted(e) >= LONG_PAUSE):
+    for node, pauses in failures(e for e in cluster.of("jvm-pause") if lasting(e) >= LONG_PAUSE):
         yield _finding(node, pauses, cluster)
-
-
-def _lasted(pause: Event) -> timedelta:
-    return timedelta(milliseconds=pause.duration_ms or 0)
 
 
 def _finding(node: int | None, pauses: Sequence[Event], cluster: Cluster) -> Finding:
     who, last = named_node(node, cluster), pauses[-1]
-    longest = max(map(_lasted, pauses))
+    longest = max(map(lasting, pauses))
     return Finding(
         kind="long-pause",
         severity="medium",
         confidence="certain",
         brokers=(node,) if node is not None else (),
         start=pauses[0].at,
-        end=last.at + _lasted(last) if last.at is not None else None,
+        end=last.at + lasting(last) if last.at is not None else None,
         summary=f"the JVM of {who} was paused for {longest.total_seconds():.1f} s"
         + (f" ({len(pauses)} long pauses)" if len(pauses) > 1 else ""),
         explanation=(

@@ -20,6 +20,7 @@ def first_screen(incidents: Sequence[Incident]) -> tuple[list[Incident], int]:
 
 
 def course(incident: Incident) -> str:
-    """The incident without its sentences on single losses."""
-    when = f" Began {began(incident.start, incident.start_latest)}." if incident.start_latest is not None else ""
-    return f"{incident.summary}.{when}" + (f" Ended: {moment(incident.end)}." if incident.end is not None else "")
+    """The incident without its sentences on single losses; its times come first, because they are looked for."""
+    begun = f"Began {began(incident.start, incident.start_latest)}. " if incident.start_latest is not None else ""
+    ended = f"Ended {moment(incident.end)}. " if incident.end is not None else ""
+    return f"{begun}{ended}{incident.summary[:1].upper()}{incident.summary[1:]}."

@@ -126,7 +126,10 @@ class PieceOfLog(LogFile):
             self.pending = data[self.layouts.cut(data) :]
             self._at, self.offset = before, before - len(self.pending)
             self._pass_over(stream)
-        self.line = 1 + self.piece.lines - self.pending.count(b"\n")
+        line = 1 + self.piece.lines - self.pending.count(b"\n")
+        if self.last is not None and self.last["byte"] >= log_file.CHUNK:  # the lines between the two chunks were not counted
+            self.last = {**self.last, "line": self.last["line"] + line - self.line}
+        self.line = line
         passed, self.survey = self.survey, Survey()
         self.survey.first, self.survey.utc = first, utc
         self.survey.last, self.survey.tail = passed.last, passed.tail

@@ -41,8 +41,9 @@ def done(name: str, action: str) -> list[tuple[datetime, int]]:
 
 
 def deaths(name: str) -> list[tuple[datetime, int]]:
-    """Processes that were killed or ended by themselves."""
-    return [*done(name, "kill -9"), *done(name, "ended")]
+    """Processes that were killed or ended by themselves when they were up."""
+    starting = done(name, "ended while starting")
+    return [*done(name, "kill -9"), *(end for end in done(name, "ended") if end not in starting)]
 
 
 def hindered_in(name: str) -> set[int]:
@@ -85,6 +86,8 @@ def test_every_death_is_told_once_and_no_other(name: str) -> None:
     for at, broker in killed:
         assert len([f for f in crashes if f.brokers == (broker,) and within(at, f)]) == 1, f"broker {broker} was killed at {at}"
     assert len(crashes) == len(killed)
+    for at, broker in done(name, "ended while starting"):
+        assert any(f.brokers == (broker,) and within(at, f) for f in said(name, "start-failed")), f"broker {broker} did not start at {at}"
 
 
 @pytest.mark.parametrize("name", TOLD)

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
 from forensics.model.cluster.availability import KILLED, MISSED, Availability, BrokerRun, Outage
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Cluster, Node
-from forensics.model.events import Event
+from forensics.model.events import Event, lasting
 from forensics.model.findings import Evidence, Fact, moment, quote
 from forensics.model.partition import crash_times
 from forensics.model.partition.crash_times import CrashTime, CrashTimes
@@ -218,7 +218,7 @@ def _fenced(availability: Availability) -> Iterator[Span]:
 
 
 def _pauses(availability: Availability) -> Iterator[Span]:
-    pauses = [(e, timedelta(milliseconds=e.duration_ms)) for e in availability.said("pause") if e.duration_ms and e.at is not None]
+    pauses = [(e, lasting(e)) for e in availability.said("pause") if e.duration_ms and e.at is not None]
     long = sorted((t for t in pauses if t[1] >= NOTICEABLE_PAUSE), key=lambda t: (-t[1], t[0].at))[:MOST_PAUSES]
     for e, length in long:
         if e.at is not None:

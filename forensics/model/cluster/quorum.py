@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from forensics.model.cluster.availability import CONTROLLED, SLACK, Outage
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.events import Event
+from forensics.model.events import Event, lasting
 from forensics.thresholds import NO_QUORUM, NO_QUORUM_AT_START
 from parsers.kinds import named
 
@@ -323,11 +323,11 @@ def _unrecorded(cluster: Cluster) -> Iterator[NoLeader]:
         last, first = written.get(before), elected.get(epoch)
         if last is None or first is None or last.at is None or first.at is None or last.reason != "idle" or not _adjacent(last, first):
             continue
-        if first.at - last.at > max(NO_QUORUM, 2 * timedelta(milliseconds=last.duration_ms or 0)):
+        if first.at - last.at > max(NO_QUORUM, 2 * lasting(last)):
             leader = elected.get(before)
             yield NoLeader(
                 start=last.at,
-                latest=last.at + timedelta(milliseconds=2 * (last.duration_ms or 0)),
+                latest=last.at + 2 * lasting(last),
                 end=first.at,
                 known_until=first.at,
                 epoch=before,

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.migration import migration
-from forensics.model.events import Event
+from forensics.model.events import Event, lasting
 from forensics.thresholds import NO_QUORUM
 
 
@@ -74,7 +74,7 @@ def _stated(cluster: Cluster) -> Mapping[int, Sequence[tuple[datetime, Event]]]:
     found: dict[int, list[tuple[datetime, Event]]] = defaultdict(list)
     for e in cluster.of("zookeeper-silent", "zookeeper-disconnected", "zookeeper-connected"):
         if e.at is not None and e.writer in cluster.collected:
-            found[e.writer].append((e.at + timedelta(milliseconds=(e.duration_ms or 0) if e.event == "zookeeper-silent" else 0), e))
+            found[e.writer].append((e.at + (lasting(e) if e.event == "zookeeper-silent" else timedelta(0)), e))
     states_both = {n: own for n, own in found.items() if cluster.nodes[n].broker and any(e.event == "zookeeper-connected" for _, e in own)}
     return {n: sorted(own, key=lambda stated: stated[0]) for n, own in states_both.items()}
 

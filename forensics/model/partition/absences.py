@@ -22,11 +22,11 @@ from forensics.model.cluster.availability import CONTROLLED, DETECTION, KILLED, 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import of_fetcher
 from forensics.model.cluster.settings import is_directory_id, same_directory
-from forensics.model.events import Event
+from forensics.model.events import Event, lasting
 from forensics.model.findings import EVIDENCE, Fact, moment, quote
 from forensics.model.partition.directories import failures_of_replica, log_directory
 from forensics.model.partition.fetch_failures import hindered, says_hindered, unreachable
-from forensics.model.partition.isr_removal import PRINTED, IsrRemoval, lasting
+from forensics.model.partition.isr_removal import PRINTED, IsrRemoval
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.progress import SLOW as SLOW
 from forensics.model.partition.progress import STUCK as STUCK

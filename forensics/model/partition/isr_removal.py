@@ -17,7 +17,7 @@ from forensics.model.cluster.effective import effective, newest, number
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import BROKER, TOPIC, Change
 from forensics.model.cluster.versions import versions
-from forensics.model.events import Event
+from forensics.model.events import Event, lasting
 from forensics.model.findings import brokers_named, moment
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
@@ -200,7 +200,3 @@ def _latest(changes: Sequence[Change], at: datetime) -> Change | None:
     """The last value set before a time, None if it was removed since. A value that was only set later is not in force."""
     index = bisect_right(changes, at, key=lambda c: c.at)
     return changes[index - 1] if index and changes[index - 1].value is not None else None
-
-
-def lasting(event: Event) -> timedelta:
-    return timedelta(milliseconds=min(max(event.duration_ms or 0, 0), 86_400_000))

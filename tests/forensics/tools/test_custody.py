@@ -211,7 +211,7 @@ def test_packing_and_order_change_nothing(
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A case: sessions-0 lost a tail that was never committed, four partitions are intact."""
     made = make(tmp_path_factory.mktemp("kept") / "a.case", local.events_of(BUNDLE))
-    write_run(made.directory)
+    write_run(made.directory, ["analyze", str(BUNDLE)])
     return made.directory
 
 

@@ -137,7 +137,7 @@ def test_the_deaths_of_brokers_stand_before_what_follows_from_them() -> None:
     assert order == ["leader-change", "broker-died", "broker-died", "broker-died", "leader-change", "leader-change", "data-loss", "removal"]
     died = of(rows, "broker-died")[-1]
     assert lanes(died)[2] == "down"
-    assert "restarts 2026-11-21 01:53:44.208 UTC" in died["text"]
+    assert "restarts 2026-11-21 01:53:43.730 UTC" in died["text"]
     removal = of(rows, "removal")[0]
     assert (removal["broker"], removal["text"]) == (2, "broker 2 TRUNCATES to 200: offsets 200–357 are gone from its log")
     assert removal["evidence"][0]["source"] == "broker-2/logs/server.log"
