@@ -46,9 +46,9 @@ def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimel
             f"Consumers and followers that have to read this place do not get any further, as long as {who} leads {timeline.name}."
         ),
         next_steps=(
-            f"Copy the directory of {timeline.name} on {who}, and check its segments with `kafka-dump-log.sh --files SEGMENT --deep-iteration`.",
-            f"If another in-sync replica of {timeline.name} is undamaged, move the leadership to that replica, stop {who}, move the directory of {timeline.name} out of the log directory, and start {who} again: the replica is copied.",
-            f"If no replica of {timeline.name} is undamaged, consumers have to skip the damaged batch, or `kafka-delete-records.sh` has to remove the records up to its end.",
+            f"Copy the directory of {timeline.name} on {who}, and check its segments with `kafka-dump-log.sh --files SEGMENT --deep-iteration`. If it reads all of them without an error, the files are sound and nothing must be deleted: near 2 GiB of a segment, old versions compute a wrong position (KAFKA-6292).",
+            f"If that finds damage, and another in-sync replica of {timeline.name} is sound, move the leadership to that replica, stop {who}, move the directory of {timeline.name} out of the log directory, and start {who} again: the replica is copied.",
+            f"If that finds damage in every replica of {timeline.name}, consumers have to skip the damaged batch, or `kafka-delete-records.sh` has to remove the records up to its end.",
         ),
         evidence=quote(errors[:4], errors[-1]),
     )
@@ -60,7 +60,7 @@ RULE = Rule(
     level="high",
     meaning="A leader could not read its log for a follower or a consumer, because the file is damaged or cannot be read.",
     benign=("A read of a segment that retention deletes at the same moment fails once, and the next read begins at the log start.",),
-    references=("KAFKA-7282",),
+    references=("KAFKA-6292", "KAFKA-7282"),
     partition=detect,
     urgency=Urgency.UNAVAILABLE,
     many=Aggregation(key=lambda f: f.brokers),

@@ -71,7 +71,7 @@ def _finding(node: int | None, errors: Sequence[Event], back: Event | None, clus
         ),
         next_steps=(
             f"Check with `zookeeper-shell.sh` that no other broker has the id of {who}. If none has, restart {who}: a start waits until the old session has expired.",
-            "Upgrade to 2.2 or later: from there on a broker replaces the znode of its own older session (KAFKA-7165).",
+            "Upgrade to 2.2 or later: from there on a broker replaces the znode of its own older session (KAFKA-7165), unless it never learned of that session (KAFKA-14845).",
         )
         if taken
         else (f"Check that {who} reaches ZooKeeper, and restart {who}.",),
@@ -88,7 +88,7 @@ RULE = Rule(
         "A second broker that is started with the same id is refused at its start.",
         "The next session of the broker registers within seconds.",
     ),
-    references=("KAFKA-6584", "KAFKA-7165"),
+    references=("KAFKA-6584", "KAFKA-7165", "KAFKA-14845"),
     cluster=detect,
     facts=FACTS,
     many=Aggregation(),

@@ -176,8 +176,7 @@ def check(name: str, told: Report, true_ms: Mapping[int, float]) -> None:
 
 
 @pytest.mark.parametrize("name", ZONED)
-@pytest.mark.parametrize("lost", [False, True], ids=["mtimes kept", "mtimes lost"])
-@pytest.mark.parametrize("hours", [5.0, -8.0, 13.0])
+@pytest.mark.parametrize(("hours", "lost"), [(5.0, False), (-8.0, True), (13.0, True)], ids=["kept", "lost", "far and lost"])
 def test_all_in_another_zone(name: str, hours: float, lost: bool) -> None:
     told = local.report(moved(name, dict.fromkeys(ZONED[name], hours * HOUR), lost=lost))
     if lost and name == "opposite-tails-0.10.1.1-zk":
@@ -203,8 +202,7 @@ def test_each_in_its_own_zone(name: str, lost: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ZONED)
-@pytest.mark.parametrize("mtimes", ["kept", "along", "lost"])
-@pytest.mark.parametrize("seconds", [300.0, -300.0])
+@pytest.mark.parametrize(("mtimes", "seconds"), [("kept", 300.0), ("along", -300.0), ("lost", 300.0), ("lost", -300.0)])
 def test_one_clock_is_wrong(name: str, seconds: float, mtimes: str) -> None:
     for wrong in ZONED[name]:
         told = local.report(moved(name, {}, {wrong: seconds}, lost=mtimes == "lost", along=mtimes == "along"))

@@ -64,7 +64,7 @@ def cut_at(unit: Unit, cuts: list[int]) -> list[Unit]:
 
 
 @given(st.integers(0, 2**32), st.lists(st.sampled_from(sorted(CHANGES)), max_size=2), st.sets(st.integers(1, 14), min_size=1, max_size=6))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_cut_gives_the_rows_of_one_reader(tmp_path: Path, seed: int, changes: list[str], cuts: set[int]) -> None:
     """But for logs that begin to be wrapped, change their layout, or have a line longer than a chunk: these are refused where a piece could not know of it."""
     choose = random.Random(seed)
