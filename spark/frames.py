@@ -123,8 +123,10 @@ class FrameBackend(Backend):
         return FrameDataset(self, self.frame([pickle.dumps(one, 5) for one in objects]))
 
     def share(self, value: U) -> Callable[[], U]:
-        data = zstandard.ZstdCompressor(level=1).compress(pickle.dumps(value, 5))
-        return lambda: _opened(data)
+        return partial(_opened, self._packed(value))
+
+    def _packed(self, value: Any) -> bytes:
+        return zstandard.ZstdCompressor(level=1).compress(pickle.dumps(value, 5))
 
     def frame(self, pieces: Sequence[bytes]) -> DataFrame:
         rows = pa.table({"task": pa.array(range(len(pieces)), pa.int32()), "data": pa.array(pieces, pa.binary())})
@@ -161,12 +163,12 @@ class ConnectBackend(FrameBackend):
         with self._lock:
             self._stages.update({stage.stage_id: (stage.num_completed_tasks, stage.num_tasks) for stage in stages or ()})
 
-    def share(self, value: U) -> Callable[[], U]:
-        data = zstandard.ZstdCompressor(level=1).compress(pickle.dumps(value, 5))
+    def _packed(self, value: Any) -> bytes:
+        data = super()._packed(value)
         if len(data) > MOST_SHARED:
             size = f"{len(data) >> 20} MiB"
             raise TooLarge(f"the facts about the cluster have {size}, more than a Spark Connect server accepts; use another --master")
-        return lambda: _opened(data)
+        return data
 
     def binary(self, frame: DataFrame, *, prefetch: bool) -> Iterator[bytes]:
         return (bytes(row[0]) for row in frame.toLocalIterator())

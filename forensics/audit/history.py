@@ -165,11 +165,7 @@ class History:
     def document(self) -> dict[str, Any]:
         """The last run and what it changed, as JSON values, for the summary of the audit."""
         changed = {name: [_brief(row) for row in sorted(rows, key=_urgency)] for name, rows in self._changed().items()}
-        run = (
-            {name: timestamp(value) if isinstance(value, datetime) else value for name, value in self.runs[-1].items()}
-            if self.runs
-            else None
-        )
+        run = _brief(self.runs[-1]) if self.runs else None
         return {
             "run": run,
             "before": timestamp(self.before),

@@ -41,12 +41,13 @@ def written(error: BaseException) -> str:
 
 def text_of(error: BaseException) -> str:
     """The content of the file."""
+    from forensics.case.run import public
     from forensics.output.version import version
     from parsers.containers.storage import without_secrets
 
     at = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
     packages = ", ".join(f"{name} {metadata.version(name)}" for name in PACKAGES)
-    command = shlex.join(["kafka-forensics", *map(without_secrets, sys.argv[1:])])
+    command = shlex.join(["kafka-forensics", *public(sys.argv[1:])])
     trace = "".join(traceback.format_exception(error))
     return f"""A command of kafka-forensics ended because of a defect in kafka-forensics itself, not because of its input.
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from forensics.incidents.folding import by_event, hit, places, recurring
 from forensics.incidents.ranking import urgency
 from forensics.model.cluster.availability import DETECTION, SLACK
-from forensics.model.findings import LEVELS, Finding, Rule, Statement, counted, moment, nodes_named, offsets_in
+from forensics.model.findings import LEVELS, Finding, Rule, Statement, capital, counted, moment, nodes_named, offsets_in
 from forensics.proof.aftermath import sentences
 from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
 
@@ -348,7 +348,7 @@ def _ending(group: _Group, members: Sequence[Finding]) -> Iterator[str]:
 def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule], controllers: Collection[int]) -> str:
     """The planned change; else the nodes and what happened to them, by time."""
     if (planned := next((f.summary for f in members if group.plan is not None and f.kind == group.kind), None)) is not None:
-        return f"{planned[:1].upper()}{planned[1:]}"
+        return capital(planned)
     befell: dict[int, dict[str, None]] = defaultdict(dict)
     for root in group.roots:
         for broker in root.brokers:
@@ -361,7 +361,7 @@ def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule],
         for words, brokers in alike.items()
     ]
     what = "; ".join(parts)
-    return f"{what[:1].upper()}{what[1:]}"
+    return capital(what)
 
 
 def _listed(words: Sequence[str]) -> str:

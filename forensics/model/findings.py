@@ -737,6 +737,11 @@ def counted(number: int, what: str = "partition") -> str:
     return f"{number:,} {what}{'s' if number != 1 else ''}"
 
 
+def capital(words: str) -> str:
+    """The words with a capital letter, as a sentence begins."""
+    return f"{words[:1].upper()}{words[1:]}"
+
+
 def brokers_named(ids: Sequence[int]) -> str:
     """'broker 1', 'brokers 1 and 2'."""
     names = [str(i) for i in ids]

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, cause_of, exception, failures, named_node, span
+from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, capital, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 _OF_THE_BROKER = re.compile(

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, failures, named_node, span
+from forensics.model.cluster.process_errors import failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.findings import Aggregation, Finding, Rule, capital, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 
 _SAME_ATTEMPT = (-1, 0, 1)

@@ -14,7 +14,7 @@ from forensics.model.cluster.availability import CLOCK_TOLERANCE, HALTING, KILLE
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.process_errors import ends_the_jvm, named_node
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, began, counted, moment, quote
+from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, began, capital, counted, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTime, CrashTimes
 from forensics.model.partition.log_coverage import incomplete
 
@@ -144,7 +144,7 @@ def finding(crash: Crash, kind: str, affected: str, effects: Iterable[str]) -> F
 
 def _sentences(crash: Crash) -> Iterator[str]:
     who, begun, time = crash.who, _begun(crash.run), crash.time
-    named = f"{who[:1].upper()}{who[1:]}"
+    named = capital(who)
     if time.wrote:
         yield f"The last record that {who} wrote to the metadata log is from {moment(time.start)}."
     else:
@@ -202,7 +202,7 @@ def _cause(crash: Crash) -> str:
             if halted.reason in HALTING
             else f"of a fatal fault ({halted.value}{f': {halted.key}' if halted.key else ''})"
         )
-        return f"{crash.who[:1].upper()}{crash.who[1:]} halted because {why}, which skips the shutdown."
+        return f"{capital(crash.who)} halted because {why}, which skips the shutdown."
     if crash.memory is not None:
         return f"The JVM of {crash.who} ran out of memory and ended, which skips the shutdown."
     if _begun(crash.run) is not None:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, cause_of, exception, failures, named_node, span
+from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 

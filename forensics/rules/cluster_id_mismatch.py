@@ -13,7 +13,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import up_again
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Rule, moment, quote
+from forensics.model.findings import Finding, Rule, capital, moment, quote
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -60,7 +60,7 @@ def _finding(node: int, own: Sequence[Event], cluster: Cluster) -> Finding:
             f"than the one that it tried to join{ids}. Possible causes: the state in ZooKeeper or of the quorum was wiped or replaced, zookeeper.connect or "
             "controller.quorum.voters points to another cluster, or the disks were swapped. "
             + (
-                f"{who[0].upper()}{who[1:]} was up at {moment(back.at)}."
+                f"{capital(who)} was up at {moment(back.at)}."
                 if back is not None
                 else "No later successful start of the broker is in evidence."
             )

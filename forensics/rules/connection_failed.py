@@ -15,9 +15,9 @@ from typing import Any
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import ADDRESS, names
-from forensics.model.cluster.process_errors import capital, failures, listed, named_node, runs, span
+from forensics.model.cluster.process_errors import failures, listed, named_node, runs, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote, some
+from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote, some
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.log_coverage import was_running
 from forensics.thresholds import CONNECTS_AGAIN, UNREACHABLE

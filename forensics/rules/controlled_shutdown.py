@@ -8,7 +8,7 @@ from typing import Any
 from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import named_node
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -19,7 +19,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 
 
 def _finding(node: int, who: str, life: BrokerRun) -> Finding:
-    begin, stopped, name = life.stopping or life.controlled, moment(life.end_at), f"{who[:1].upper()}{who[1:]}"
+    begin, stopped, name = life.stopping or life.controlled, moment(life.end_at), capital(who)
     failed = life.controlled is not None and life.controlled.reason == "failed"
     how = (
         " but could not hand over all its leaderships first"

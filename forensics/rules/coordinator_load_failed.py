@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, cause_of, exception, failures, named_node, span
+from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, capital, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 _WHOSE = {

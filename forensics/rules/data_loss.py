@@ -26,6 +26,7 @@ from forensics.model.findings import (
     Statement,
     Urgency,
     brokers_named,
+    capital,
     counted,
     moment,
     offsets_in,
@@ -457,7 +458,7 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
         cause="unflushed-log",
         summary=f"{timeline.name}: offsets from {doubt.start} on may be lost: {who} {alone} and stopped uncleanly",
         explanation=(
-            f"{who[0].upper() + who[1:]} {alone} of {timeline.name} and did not stop cleanly. At {moment(term.at)} broker {term.leader} {again} "
+            f"{capital(who)} {alone} of {timeline.name} and did not stop cleanly. At {moment(term.at)} broker {term.leader} {again} "
             f"in leader epoch {term.epoch} with the log that remained after recovery, ending at offset {doubt.start}. If only the process crashed, the "
             "operating system kept all written records and none are lost. If the machine lost power or was reset, unflushed records above that "
             "offset are lost, acknowledged or not. No collected file shows how far the log had reached before."

@@ -10,7 +10,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_directories import FailedDirectory, failed_directories
 from forensics.model.cluster.process_errors import failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, capital, quote
 from forensics.thresholds import SAME_DISK_FAILURE
 
 
@@ -30,7 +30,7 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Fin
         start=errors[0].at,
         end=_over(node, errors, cluster),
         summary=f"{who} found a disk full{detail}",
-        explanation=f"{who[0].upper()}{who[1:]} found a disk full{detail} {span(errors)}. A broker cannot append records to a full disk: the log directory goes offline, and without another one the broker ends.",
+        explanation=f"{capital(who)} found a disk full{detail} {span(errors)}. A broker cannot append records to a full disk: the log directory goes offline, and without another one the broker ends.",
         next_steps=(
             "Free space outside the log directories, or enlarge the disk; check both `df -h` and `df -i`. Do not delete segment files by hand.",
             "After the broker is up, reduce retention.ms or retention.bytes of the largest topics (`kafka-log-dirs.sh --describe` shows their sizes), or move replicas to other brokers.",

@@ -17,6 +17,7 @@ from forensics.model.findings import (
     Rule,
     Urgency,
     brokers_named,
+    capital,
     counted,
     period,
     quote,
@@ -155,7 +156,7 @@ def _without_logs(brokers: tuple[int, ...], what: str, cluster: Cluster, partiti
         brokers=brokers,
         summary=f"{what} was collected from {names}, which {have} replicas of {counted(len(replicas))}",
         explanation=(
-            f"{what[0].upper() + what[1:]} was collected from {names}, which {have} replicas ({some(replicas)}). The log end offsets and "
+            f"{capital(what)} was collected from {names}, which {have} replicas ({some(replicas)}). The log end offsets and "
             "truncations of these replicas are unknown, and losses that only these logs show are not detected."
         ),
         next_steps=(f"Collect server.log*, state-change.log*, the checkpoints and leader-epoch-checkpoint files of {names}.",),
@@ -209,7 +210,7 @@ def _filtered(files: Sequence[str], reason: str) -> Finding:
         confidence="certain",
         summary=reason,
         explanation=(
-            f"{reason[0].upper() + reason[1:]}. A log of Kafka contains lines of level INFO, and no word that all lines share. The existing lines "
+            f"{capital(reason)}. A log of Kafka contains lines of level INFO, and no word that all lines share. The existing lines "
             "are used. A line that is missing proves nothing, so verdicts that depend on it are unknown."
         ),
         next_steps=(

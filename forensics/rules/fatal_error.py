@@ -13,7 +13,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import failed_starts
 from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, of_fetcher, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
 from forensics.rules.cleaner_dead import of_cleaner
 
 
@@ -61,10 +61,10 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Fin
         cause=cause.name if cause is not None else None,
         summary=f"{who} {what}{name}{why}",
         explanation=(
-            f"{who[0].upper()}{who[1:]} {what}{name} {span(errors)}{why}."
+            f"{capital(who)} {what}{name} {span(errors)}{why}."
             + (f" The error is: {thrown}." if thrown else "")
             + ("" if ended or first.reason != "thread" else f" The process of {who} continued without this thread until its next restart.")
-            + (f" {who[0].upper()}{who[1:]} was started again at {moment(back.at)}." if back else "")
+            + (f" {capital(who)} was started again at {moment(back.at)}." if back else "")
         ),
         next_steps=cause.next_steps
         if cause is not None

@@ -12,9 +12,9 @@ from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, cause_of, exception, failures, named_node, of_fetcher, span
+from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, of_fetcher, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN

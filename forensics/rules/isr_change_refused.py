@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, period, quote
+from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, capital, moment, period, quote
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import REFUSED_REPEATEDLY, UNREACHABLE
 

@@ -17,8 +17,6 @@ MAX_PARTITIONS_NAMED = 8
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    if cluster.number < 0:
-        return  # the cluster does not exist any more
     bound = limit(cluster)
     series = ratios(partitions)
     found = {b: begun for b, points in series.items() if (begun := since(points, bound)) is not None}

@@ -17,8 +17,6 @@ MAX_BROKERS_NAMED = 5
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    if cluster.number < 0:
-        return  # the cluster does not exist any more
     known = metrics(cluster, partitions)
     found = load({m: values for m, values in known.items() if cluster.weights.get(m, 1.0) > 0}, cluster.weights)
     if len(found.shares) < 2 or found.sigma <= found.limit:

@@ -8,9 +8,9 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_directories import AT_START, FailedDirectory, failed_directories
 from forensics.model.cluster.failed_starts import failed_starts
-from forensics.model.cluster.process_errors import capital, named_node
+from forensics.model.cluster.process_errors import named_node
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, counted, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, capital, counted, moment, quote
 
 DISK = ("full", "read-only", "io")
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, exception, failures, named_node, span
+from forensics.model.cluster.process_errors import exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
 
 _ELSEWHERE = re.compile(r"OutOfMemoryError|Too many open files")
 _UNKNOWN_REQUEST = re.compile(r"ArrayIndexOutOfBoundsException: \d+$")

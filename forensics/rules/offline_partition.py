@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, capital, moment, quote
 from forensics.model.partition.absences import IN_ORDER, Interval, absences
 from forensics.model.partition.eligible import eligible_leaders, named_eligible
 from forensics.model.partition.final_state import DESCRIBED
@@ -86,7 +86,7 @@ def _missing_brokers(state: State, before: State | None) -> tuple[int, ...]:
 
 def _reasons(why: Sequence[Interval], timeline: PartitionTimeline) -> str:
     words = "; ".join(i.words for i in why) or f"no broker is known to have led {timeline.name} before"
-    return words[0].upper() + words[1:]
+    return capital(words)
 
 
 def _electable(state: State, able: tuple[int, ...]) -> str:

@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, ends_the_jvm, failures, named_node, span
+from forensics.model.cluster.process_errors import ends_the_jvm, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 
 _KINDS = (

@@ -22,6 +22,7 @@ from forensics.model.findings import (
     Urgency,
     began,
     brokers_named,
+    capital,
     counted,
     duration,
     moment,
@@ -114,7 +115,7 @@ def _sentences(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times:
         tries = f"; voters asked for votes {w.attempts} times in vain" if w.attempts > 1 else ""
         named = nodes_named(w.searching, cluster.controllers)
         knew = "knew no leader, or could not send heartbeats to a controller," if UNREACHED in w.shown_by else "knew no leader"
-        yield f"{named[:1].upper()}{named[1:]} {knew} from {moment(w.searched)} on{tries}."
+        yield f"{capital(named)} {knew} from {moment(w.searched)} on{tries}."
     if len(w.voters) > 1:
         yield f"A leader needs the votes of {w.majority} of {len(w.voters)} controllers."
     if w.following is not None:
@@ -135,8 +136,7 @@ def _voter(node: int, cluster: Cluster) -> str:
 
 
 def _named(node: int, cluster: Cluster) -> str:
-    named = _voter(node, cluster)
-    return f"{named[:1].upper()}{named[1:]}"
+    return capital(_voter(node, cluster))
 
 
 def _steps(w: NoLeader, cluster: Cluster, *, orderly: bool) -> Iterator[str]:

@@ -12,9 +12,9 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import failed_starts
-from forensics.model.cluster.process_errors import capital, failures, named_node, span
+from forensics.model.cluster.process_errors import failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.thresholds import SAME_FENCING
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, exception, failures, named_node, span
+from forensics.model.cluster.process_errors import exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.findings import Aggregation, Finding, Rule, capital, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 

@@ -17,7 +17,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import LOCKED, FailedStart, failed_starts, up_again
 from forensics.model.cluster.process_errors import INTERRUPTED, Cause, cause_of, exception, named_node, narrowed
 from forensics.model.events import Event
-from forensics.model.findings import NAMED, Aggregation, Finding, Place, Rule, Urgency, counted, moment, period, quote, some
+from forensics.model.findings import NAMED, Aggregation, Finding, Place, Rule, Urgency, capital, counted, moment, period, quote, some
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.leaderless import OFFLINE
 
@@ -54,7 +54,7 @@ def _finding(
     cause = next((c for c, _ in causes.most_common() if c is not None), None)
     first, last = attempts[0], attempts[-1]
     who, times = named_node(node, cluster), counted(len(attempts), "time") if len(attempts) > 1 else "once"
-    named = f"{who[0].upper()}{who[1:]}"
+    named = capital(who)
     errors = [e for a in tried for e in a.start.errors if a.cause == cause]
     thrown = exception(e for e in errors if cause is None or cause.found.search(e.key or ""))
     why = _why(causes)

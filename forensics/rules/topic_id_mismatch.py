@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital, span
+from forensics.model.cluster.process_errors import span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, capital, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 

@@ -17,7 +17,7 @@ from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import VersionChange, metadata_version, parsed, version_changes
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Rule, moment, nodes_named, quote, some
+from forensics.model.findings import Finding, Rule, capital, moment, nodes_named, quote, some
 
 IBP, METADATA = "inter.broker.protocol.version", "metadata.version"
 
@@ -82,10 +82,6 @@ def _left(target: str, cluster: Cluster) -> dict[str, list[int]]:
     return dict(sorted(found.items()))
 
 
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
-
-
 def _running(left: Mapping[str, Sequence[int]], cluster: Cluster) -> str:
     return ", ".join(
         f"{nodes_named(nodes, cluster.controllers)} {'run' if len(nodes) > 1 else 'runs'} {version}" for version, nodes in left.items()
@@ -100,7 +96,7 @@ def _sentences(
     if (until := max(map(_ended, group))) > group[0].at:
         yield f"From {moment(group[0].at)} to {moment(until)} nodes of both versions were running."
     if crashed := [c.node for c in group if c.outage is not None and c.outage.how != CONTROLLED]:
-        yield f"{_capital(nodes_named(crashed, cluster.controllers))} had crashed before that start."
+        yield f"{capital(nodes_named(crashed, cluster.controllers))} had crashed before that start."
     if left:
         yield f"When the evidence ends, {_running(left, cluster)}."
     for r in raised:

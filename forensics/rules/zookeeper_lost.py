@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import capital
 from forensics.model.cluster.zookeeper import NoZooKeeper, without_zookeeper
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, counted, duration, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, capital, counted, duration, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.unreplaced import Unreplaced, unreplaced
 

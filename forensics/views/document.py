@@ -204,12 +204,8 @@ OF_PARTITIONS = ("partitions", "places")
 """Those that grow with its partitions: without a blank."""
 
 
-def dumped(value: Any, depth: int = 0, key: str = "") -> str:
-    """JSON that is readable and stays small: short values on the line of their key."""
-    return "".join(_dumped(value, depth, key))
-
-
 def _dumped(value: Any, depth: int = 0, key: str = "") -> Iterator[str]:
+    """JSON that is readable and stays small: short values on the line of their key."""
     inner = " " * (depth + 1)
     if isinstance(value, dict) and value and (depth < 2 or key == "findings"):
         yield "{"

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.incidents.folding import hit, places
-from forensics.model.findings import Finding, counted, moment, some
+from forensics.model.findings import Finding, capital, counted, moment, some
 from forensics.proof.judgement import without_row
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 from forensics.views.impact import failures, stopped, unusable
@@ -112,7 +112,7 @@ def _sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
     ]
     if unclean := sum(p.times for f in findings if f.kind == "unclean-election" and f.confidence != "possible" for p in places(f)):
         lines.append(f"{counted(unclean, 'unclean election')}.")
-    return [t[0].upper() + t[1:] for t in lines]
+    return [capital(t) for t in lines]
 
 
 def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:

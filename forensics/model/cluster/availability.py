@@ -562,10 +562,6 @@ class Availability:
         """The process starts in a time span, without those that failed."""
         return self._begun[bisect_left(self._begun, after) : bisect_right(self._begun, until)]
 
-    def run_after(self, at: datetime | None) -> BrokerRun | None:
-        """The first process that began after a time and whose start did not fail."""
-        return next((life for life in self._lived.all if at is not None and life.begin_at is not None and life.begin_at > at), None)
-
     def moved(self, after: datetime, until: datetime) -> bool:
         """Whether the broker left or returned in a time span."""
         reported = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from forensics.model.cluster.availability import ENDS_PROCESS, HALTING, ID_TAKEN, LAST_ERROR
@@ -71,7 +71,7 @@ def up_again(node: int, after: datetime | None, cluster: Cluster) -> Event | Non
 def _judged(attempt: _Attempt, node: int | None, cluster: Cluster) -> FailedStart:
     start = FailedStart(attempt.begin, tuple(attempt.errors))
     beside = any(e.reason == LOCKED or ID_TAKEN.search(e.key or "") for e in attempt.errors)
-    return FailedStart(start.begin, start.errors, beside and node is not None and _running(node, start, cluster))
+    return replace(start, second=beside and node is not None and _running(node, start, cluster))
 
 
 def _running(node: int, attempt: FailedStart, cluster: Cluster) -> bool:

@@ -13,8 +13,7 @@ from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from parsers.kinds import named
 
-ENABLE = "zookeeper.metadata.migration.enable"
-PRE_MIGRATION, MIGRATION, POST_MIGRATION = "PRE_MIGRATION", "MIGRATION", "POST_MIGRATION"
+MIGRATION, POST_MIGRATION = "MIGRATION", "POST_MIGRATION"
 """States that the quorum keeps (ZkMigrationState)."""
 DUAL_WRITE = "DUAL_WRITE"
 """State of the driver in which it writes all changes to ZooKeeper as well (MigrationDriverState)."""

@@ -356,11 +356,6 @@ def of_fetcher(error: Event) -> bool:
     return error.event == "fatal-error" and error.reason == "thread" and "ReplicaFetcher" in (error.text or "").split("\n")[0]
 
 
-def capital(words: str) -> str:
-    """The words with a capital letter, as a sentence begins."""
-    return f"{words[:1].upper()}{words[1:]}"
-
-
 def listed(names: Sequence[str]) -> str:
     """'broker 1, broker 2 and controller 100'."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

@@ -258,7 +258,6 @@ def _judged(w: _Window, cluster: Cluster) -> NoLeader | None:
     written = last_records(cluster).get(before.epoch) if before is not None else None
     latest, end = w.first.at, w.over.at if w.over is not None else None
     known_until = end or w.signs[-1].at
-    shown = {SEARCHED}
     start = before.at if before is not None else latest
     if written is not None and written.at is not None:
         start, latest = max(start, written.at), max(latest, written.at)
@@ -280,7 +279,7 @@ def _judged(w: _Window, cluster: Cluster) -> NoLeader | None:
         searching=tuple(sorted({s.event.writer for s in w.signs if s.event.writer is not None})),
         searched=w.first.at,
         attempts=len(candidates) - (w.over is not None and any(s.event.writer == w.over.leader for s in candidates[-1:])),
-        shown_by=frozenset(shown),
+        shown_by=frozenset({SEARCHED}),
         evidence=tuple(e for e in (written, w.first.event, *[s.event for s in candidates[:1]], w.over.event if w.over else None) if e),
     )
 
@@ -369,7 +368,7 @@ def _majority_down(cluster: Cluster) -> Iterator[NoLeader]:
         if len({a.life.node for a in away if a.life is not None}) <= allowed or not away:
             continue
         since = sorted(a.since for a in away if a.since is not None)
-        back = _back(cluster, at, away, allowed)
+        back = _back(away, allowed)
         over = back or datetime.max
         led = max((s for s in signs(cluster) if s.leader is not None and s.at <= at), key=lambda s: s.epoch, default=None)
         following = next((s for s in signs(cluster) if s.leader is not None and back is not None and s.at >= back), None)
@@ -402,7 +401,7 @@ def _gone(a: Outage, at: datetime) -> bool:
     return since is not None and since <= at and (a.until is None or a.until > at)
 
 
-def _back(cluster: Cluster, at: datetime, away: Sequence[Outage], allowed: int) -> datetime | None:
+def _back(away: Sequence[Outage], allowed: int) -> datetime | None:
     """When enough voters ran again."""
     returns = sorted(a.until for a in away if a.until is not None)
     needed = len({a.life.node for a in away if a.life is not None}) - allowed

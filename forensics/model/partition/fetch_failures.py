@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import runs
 from forensics.model.events import Event
 from forensics.model.findings import moment, period
 from forensics.model.partition.remembered import cached_on_timeline
@@ -53,23 +54,11 @@ def streaks(timeline: PartitionTimeline) -> list[Streak]:
 
 
 def _lasting(follower: int, reason: str, events: Sequence[Event]) -> Iterator[Streak]:
-    for streak in _split(events):
+    for streak in runs(events, SAME_FETCH_FAILURE):
         first, last = streak[0].at, streak[-1].last_at
         often = sum(e.repeats for e in streak) >= REFUSED_REPEATEDLY
         if often and first is not None and last is not None and last - first >= UNREACHABLE:
             yield Streak(follower, reason, tuple(streak), first, last)
-
-
-def _split(events: Sequence[Event]) -> Iterator[list[Event]]:
-    current: list[Event] = []
-    for e in events:
-        before = current[-1].last_at if current else None
-        if before is not None and e.at is not None and e.at - before > SAME_FETCH_FAILURE:
-            yield current
-            current = []
-        current.append(e)
-    if current:
-        yield current
 
 
 def hindered(
