@@ -9,13 +9,14 @@ from __future__ import annotations
 import atexit
 import importlib.util
 import os
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from parsers.containers.names import printable
-from spark.masters import unreachable
+from spark.masters import HTTP2_GREETING, sends, tls, unreachable
 from spark.session import DIRECTORY, SETTINGS, Refused, zip_packages
 from spark.temporary import temporary_directory
 
@@ -37,7 +38,7 @@ def connected(url: str, conf: Mapping[str, str]) -> SparkSession:
         raise Refused(f"{server}: Spark Connect needs the package {lacking[0]}; install kafka-forensics with the extra connect")
     if "spark.driver.memory" in conf:
         raise Refused(f"{server}: the driver's memory is a setting of the Spark Connect server; leave out --memory")
-    _reach(server)
+    _reach(server, secure=re.search(r"[;/](?:use_ssl=true|token=)", url, re.IGNORECASE) is not None)
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # otherwise gRPC prints to stderr
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
@@ -72,8 +73,8 @@ def _is_there(module: str) -> bool:
         return False
 
 
-def _reach(server: str) -> None:
-    """Raises Refused if nothing accepts a connection at the address of the server. The client of Spark Connect would try for minutes."""
+def _reach(server: str, *, secure: bool) -> None:
+    """Raises Refused if nothing answers at the address of the server. The client of Spark Connect would try for minutes. `secure`: over TLS."""
     try:
         parts = urlsplit(server)
         host, port = parts.hostname, parts.port or PORT
@@ -81,7 +82,7 @@ def _reach(server: str) -> None:
         host = None
     if not host:
         raise Refused(f"{server}: the URL has no valid host and port; give for example sc://HOST:{PORT}")
-    if message := unreachable(server, "Spark Connect server", [(host, port)]):
+    if message := unreachable(server, "Spark Connect server", [(host, port)], tls if secure else sends(HTTP2_GREETING)):
         raise Refused(message)
 
 

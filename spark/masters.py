@@ -9,15 +9,29 @@ from __future__ import annotations
 import os
 import re
 import socket
+import ssl
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from spark.java import spark_home
 
 PATIENCE_S = 10.0
-"""Longest time to wait for all addresses of a master together."""
+"""Longest time to wait for all addresses of a master together. Spark and gRPC wait 90 to 115 s for a port that accepts connections and then
+says nothing."""
+LEAST_S = 1.0
+"""Time for an address after the others used up PATIENCE_S."""
+STREAM_REQUEST = 6
+_NO_FILE = b"/files/kafka-forensics"
+SPARK_GREETING = (13 + len(_NO_FILE)).to_bytes(8, "big") + bytes([STREAM_REQUEST]) + len(_NO_FILE).to_bytes(4, "big") + _NO_FILE
+"""A StreamRequest of Spark's RPC for a file that the master does not have (org.apache.spark.network.protocol): the master answers with a
+StreamFailure and logs nothing."""
+HTTP2_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+"""The preface of HTTP/2 and empty SETTINGS, which a gRPC server answers with its own."""
+Greet = Callable[[socket.socket], str | None]
+"""Sends the first message of a protocol, waits for an answer or the end of the connection, and returns what is wrong with the answer. Raises
+OSError."""
 HADOOP = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 IMAGE = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
 PORTS = {"https": 443, "http": 80}
@@ -26,7 +40,7 @@ PORTS = {"https": 443, "http": 80}
 def trouble(master: str, conf: Mapping[str, str]) -> str | None:
     """Why this master cannot be used, and what to do; None if nothing speaks against it."""
     if master.startswith("spark://"):
-        return unreachable(master, "Spark master", list(_standalone(master)))
+        return unreachable(master, "Spark master", list(_standalone(master)), sends(SPARK_GREETING))
     if master == "yarn":
         return _without_hadoop()
     if master.startswith("k8s://"):
@@ -42,19 +56,57 @@ def _standalone(master: str) -> Iterator[tuple[str, int]]:
             yield host.strip("[]"), int(port)
 
 
-def unreachable(master: str, what: str, addresses: Sequence[tuple[str, int]]) -> str | None:
-    """None if one of the addresses accepts a connection."""
+def unreachable(master: str, what: str, addresses: Sequence[tuple[str, int]], greet: Greet) -> str | None:
+    """None if one of the addresses answers `greet`, or closes the connection: why it does so is for Spark to find out."""
     if not addresses:
         return f"{master}: the URL has no host and port; give for example spark://HOST:7077"
     end, reasons = time.monotonic() + PATIENCE_S, []
-    for host, port in addresses:
-        try:
-            socket.create_connection((host, port), max(end - time.monotonic(), 1.0)).close()
-        except OSError as error:
-            reasons.append(str(error.strerror or error) if not isinstance(error, TimeoutError) else "no answer")
-        else:
+    for address in addresses:
+        reason = _refusal(address, max(end - time.monotonic(), LEAST_S), greet)
+        if reason is None:
             return None
+        reasons.append(reason)
     return f"{master}: no {what} can be reached ({'; '.join(dict.fromkeys(reasons))}); check that it runs, and its host and port"
+
+
+def _refusal(address: tuple[str, int], patience_s: float, greet: Greet) -> str | None:
+    """Why what is asked for does not listen at an address; None if it may."""
+    end = time.monotonic() + patience_s
+    try:
+        connection = socket.create_connection(address, patience_s)
+    except OSError as error:
+        return str(error.strerror or error) if not isinstance(error, TimeoutError) else "no answer"
+    with connection:
+        connection.settimeout(max(end - time.monotonic(), LEAST_S))
+        try:
+            return greet(connection)
+        except TimeoutError:
+            return "the port accepts connections, but does not answer"
+        except OSError:
+            return None
+
+
+def sends(greeting: bytes) -> Greet:
+    """Greets with these bytes."""
+
+    def greet(connection: socket.socket) -> str | None:
+        connection.sendall(greeting)
+        return "the port belongs to a web server" if connection.recv(4096).startswith(b"HTTP/1") else None
+
+    return greet
+
+
+def http(connection: socket.socket) -> None:
+    """Greets with a request of HTTP."""
+    connection.sendall(b"GET /version HTTP/1.0\r\n\r\n")
+    connection.recv(4096)
+
+
+def tls(connection: socket.socket) -> None:
+    """Greets with TLS. Whom the server trusts, and whether to trust it, is for Spark to find out."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.wrap_socket(connection).close()
 
 
 def _without_hadoop() -> str | None:
@@ -77,7 +129,7 @@ def _of_kubernetes(master: str, conf: Mapping[str, str]) -> str | None:
     known = defaults() | dict(conf)
     if not any(known.get(name) for name in IMAGE):
         return f"{master}: no image for the executors; set {IMAGE[0]} in the spark-defaults.conf of SPARK_CONF_DIR"
-    return unreachable(master, "Kubernetes API server", [(parts.hostname or "", port)])
+    return unreachable(master, "Kubernetes API server", [(parts.hostname or "", port)], http if parts.scheme == "http" else tls)
 
 
 def defaults() -> dict[str, str]:

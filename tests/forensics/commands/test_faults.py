@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import PicklingError
@@ -64,7 +66,7 @@ class Faults:
         if name in IN_WORKERS:
             self.patch.setenv("PYSPARK_PYTHON", "/opt/python3")
             return self._raising(_spark_error(IN_WORKERS[name]))
-        return getattr(self, f"_{name.lower().replace(' ', '_')}")()  # type: ignore[no-any-return]
+        return getattr(self, f"_{name.lower().replace(' ', '_').replace(chr(39), '')}")()  # type: ignore[no-any-return]
 
     def _raising(self, error: Exception) -> tuple[int, str]:
         class Starting:
@@ -83,6 +85,35 @@ class Faults:
 
     def _spark_master_absent(self) -> tuple[int, str]:
         return analyze("spark://127.0.0.1:1")
+
+    def _spark_master_silent(self) -> tuple[int, str]:
+        return self._at("spark://127.0.0.1:{}")
+
+    def _port_of_the_masters_web_page(self) -> tuple[int, str]:
+        return self._at("spark://127.0.0.1:{}", b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    def _spark_connect_server_silent(self) -> tuple[int, str]:
+        self.patch.setattr("spark.connect.MODULES", ())
+        return self._at("sc://127.0.0.1:{}/;token=secret")
+
+    def _kubernetes_silent(self) -> tuple[int, str]:
+        (self.place / "spark-defaults.conf").write_text("spark.kubernetes.container.image registry/spark:4\n")
+        return self._at("k8s://https://127.0.0.1:{}")
+
+    def _at(self, url: str, answer: bytes = b"") -> tuple[int, str]:
+        """With a master whose port accepts connections, and gives this answer."""
+        self.patch.setattr("spark.masters.PATIENCE_S", 5.0 if answer else 0.2)
+        self.patch.setattr("spark.masters.LEAST_S", 0.1)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+
+            def answers() -> None:
+                with server.accept()[0] as connection:
+                    connection.recv(4096)
+                    connection.sendall(answer)
+
+            if answer:
+                threading.Thread(target=answers, daemon=True).start()
+            return analyze(url.format(server.getsockname()[1]))
 
     def _spark_master_without_a_port(self) -> tuple[int, str]:
         return analyze("spark://nowhere")
