@@ -7,6 +7,7 @@ Here: what the remaining lines show about that. Not here: lines that were cut (l
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from parsers.schemas import Row
 
@@ -41,13 +42,31 @@ class LeftOut:
             self._narrow(data)
 
     def _narrow(self, data: bytes) -> None:
-        for line in data.splitlines():
-            if not line.strip():
-                continue
-            words = {*_WORD.findall(_LOGGER.sub(b"", line))} - _LEVELS
-            self._common = frozenset(words) if self._common is None else self._common & words
-            if not self._common:
+        at, found = 0, [b""]  # the common words as the last line prints them, with the bytes around each
+        find = data.find
+        while at < len(data):
+            end = find(b"\n", at)
+            end = end if end >= 0 else len(data)
+            for text in found:
+                if not text or find(text, at, end) < 0:
+                    found = [text for line in data[at:end].splitlines() for text in self._narrowed(line)] or [b""]
+                    break
+            if self._common is not None and not self._common:
                 return
+            at = end + 1
+
+    def _narrowed(self, line: bytes) -> Iterator[bytes]:
+        """Keeps the words that this line has, too. Yields them with the bytes around them, and b"" for a word of which only the whole line
+        shows that it is one."""
+        if not line.strip():
+            yield b""
+            return
+        line = _LOGGER.sub(b"", line)
+        words = {*_WORD.findall(line)} - _LEVELS
+        self._common = frozenset(words) if self._common is None else self._common & words
+        for word in self._common:
+            around = re.search(rb"[^A-Za-z\r]" + word + rb"[ =:,\]]", line)
+            yield around[0] if around is not None else b""
 
     def take_over(self, other: LeftOut) -> None:
         """Adds the signs of another part of the log to this one."""
