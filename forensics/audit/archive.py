@@ -14,28 +14,29 @@ import json
 import os
 import shutil
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from forensics.audit.audited import MANIFEST, OWN, SCHEMA, Audit, case_of, escaped, is_audit, table_file
+from forensics.audit.audited import COLUMNS, KEPT, MANIFEST, OWN, SCHEMA, Audit, case_of, escaped, is_audit, kept_of, table_file
+from forensics.audit.dated import is_intact
 from forensics.audit.history import TABLES as HISTORY
 from forensics.audit.history import History, Results, results
-from forensics.audit.kept import Part
+from forensics.audit.kept import Part, is_kept
 from forensics.audit.layout import Layout, names
-from forensics.audit.upkeep import Forgotten, changed_of, compact, damaged_kept, damaged_tables, is_entry, renamed, unlike
+from forensics.audit.upkeep import Checked, Forgotten, changed_of, compact, is_entry, renamed, unlike
 from forensics.case.read import Unreadable
 from forensics.case.write import Refused
 from forensics.model.findings import counted
 from forensics.output.files import PART, whole_file
 from forensics.output.version import version
-from forensics.views.document import rules_digest
+from forensics.views.document import reading_digest, rules_digest
 from parsers.containers.names import clean, join
 from parsers.containers.storage import Leaf
 from parsers.containers.units import Listed
@@ -43,8 +44,9 @@ from parsers.evidence import LOG_KINDS
 from parsers.schemas import Row
 from spark.audit import File
 
-KEPT = f"{OWN}/kept"
 STAGED = f"{OWN}/staged"
+CHECKED = f"{OWN}/checked"
+"""Size and modification time of each file that had the right content in the last run."""
 RUNNING = f"{OWN}/running"
 """Exists during a run, and after a run that was killed."""
 READING = ("log_patterns", "limits", "patterns")
@@ -61,6 +63,7 @@ FILES = pa.schema(
         ("sha256", pa.string()),
         ("tries", pa.int32()),
         ("reader", pa.string()),
+        ("catalogue", pa.string()),
         (
             "sources",
             pa.list_(
@@ -80,10 +83,8 @@ FILES = pa.schema(
     ]
 )
 """For each file of the archive: size and modification time, whether these reliably change with the content, digest, how often this version
-was read and by which version of the tool, and for each source in it its `source` event and where its rows are kept (`kept_as`: the path that
-they have there, if it is another)."""
-COLUMNS = ("events", "records")
-"""Columns of a source that name kept files."""
+was read, by which version of the tool and by which catalogue (reading_digest), and for each source in it its `source` event and where its
+rows are kept (`kept_as`: the path that they have there, if it is another)."""
 TRIES = 2
 """How often a file is read if the store had errors."""
 
@@ -130,6 +131,14 @@ class Sources:
     fingerprint: str
 
 
+class Named(NamedTuple):
+    """A cluster with its sources (rows of FILES), and their names in it by their paths."""
+
+    name: str
+    sources: Sequence[Row]
+    called: Mapping[str, str]
+
+
 class Archive:
     """An audit's directory, which no other run may use at the same time. Raises Refused if the directory cannot be an audit."""
 
@@ -158,6 +167,11 @@ class Archive:
         self.known: dict[str, Row] = {}
         """By path, rows of FILES."""
         self.listed = self.gone = self.named = self.dropped = self.compacted = 0
+        self.again: set[str] = set()
+        """Versions of the tool whose files are read again because this version has another catalogue."""
+        self._replaced: dict[str, Row] = {}
+        """Rows of files that are read again for that reason."""
+        self._checked = Checked(self.directory, CHECKED)
         self._ended: set[str] = set()
         self.lost: list[Row] = []
         """Files whose kept content is damaged."""
@@ -186,6 +200,7 @@ class Archive:
         rows = self._files_read(manifest["files"])
         for row in rows:
             row.setdefault("reader", None)
+            row.setdefault("catalogue", None)
             for s in row["sources"]:
                 s.setdefault("kept_as", None)
         made, wanted = manifest["settings"], self.settings.told()
@@ -213,16 +228,15 @@ class Archive:
 
     def _check_tables(self) -> None:
         """Makes clusters whose results are missing or damaged be judged again."""
-        files: dict[str, list[Path]] = {}
         for name, entry in list(self.entries.items()):
             if is_entry(self.directory / OWN / entry):
-                files[name] = sorted(self._files(entry) - {self.directory / OWN / entry})
+                for path in sorted(self._files(entry) - {self.directory / OWN / entry}):
+                    if not self._checked.has(path, is_intact):
+                        self._mend(name, path)
             else:
                 self._mend(name, self.directory / OWN / entry)
                 del self.entries[name]
                 self._unread.add(name)
-        for name, path in damaged_tables(files):
-            self._mend(name, path)
 
     def _mend(self, cluster: str, path: Path) -> None:
         self.fingerprints.pop(cluster, None)
@@ -231,7 +245,7 @@ class Archive:
 
     def _check_kept(self) -> None:
         """Makes files whose kept content is missing or damaged be read again."""
-        damaged = damaged_kept(self.directory / KEPT, self._kept_now())
+        damaged = {name for name in self._kept_now() if not self._checked.has(self.directory / KEPT / name, is_kept)}
         if not damaged:
             return
         self.lost = lost = [
@@ -288,6 +302,7 @@ class Archive:
         known = self.known.get(path)
         return (
             known is not None
+            and known["catalogue"] == reading_digest()
             and known["sure"]
             and known["stamp"] == group.stamp
             and known["sha256"] is not None
@@ -295,8 +310,10 @@ class Archive:
         )
 
     def to_digest(self, candidates: Mapping[str, Group]) -> dict[str, Group]:
-        """The candidates whose digest decides whether they have to be read. A new object is read once: reading it gives its digest."""
-        return {p: group for p, group in candidates.items() if p in self.known or len(group.at) > 1 or not _remote(group)}
+        """The candidates whose digest decides whether they have to be read. An object that has to be read anyway is read once: reading it gives
+        its digest."""
+        decided = {p for p in candidates if p not in self.known or self.known[p]["catalogue"] != reading_digest()}
+        return {p: group for p, group in candidates.items() if p not in decided or len(group.at) > 1 or not _remote(group)}
 
     def changed(self, candidates: Mapping[str, Group], digests: Mapping[str, str | None]) -> list[Listed]:
         """The listed files that have to be read; for the others the current listing is recorded. `digests`: those of `to_digest`."""
@@ -306,12 +323,19 @@ class Archive:
         for path, group in candidates.items():
             known = self.known.get(path)
             sha256 = digests.get(path)
+            outdated = known is not None and known["catalogue"] != reading_digest()
+            if outdated and known is not None and known["sources"]:
+                if path in digests and sha256 is None:
+                    continue  # what an older version read of a file that cannot be opened now is kept
+                self.again.add(known["reader"] or "")
+                self._replaced[path] = known
             # the modification time of a local file is evidence itself; for an object it is the time of the upload
             as_before = known is not None and known["sha256"] == sha256 and (known["stamp"] == group.stamp or _remote(group))
             tries = known["tries"] if known is not None and as_before else 0
-            same = known is not None and as_before and not _to_retry(known, group)
+            same = known is not None and as_before and not outdated and not _to_retry(known, group)
             current = {"path": path, "stamp": group.stamp, "sure": group.sure(now), "sha256": sha256, "tries": tries + (not same)}
-            current["reader"] = known["reader"] if same and known is not None else version()
+            reader = known["reader"] if same and known is not None else version()
+            current |= {"reader": reader, "catalogue": reading_digest()}
             self.known[path] = {**current, "sources": known["sources"] if same and known is not None else []}
             for of, leaf in () if same else group.at:
                 chosen[of.path].append(leaf)
@@ -338,6 +362,13 @@ class Archive:
             if self.known[path]["sha256"] is None:
                 self.known[path]["sha256"] = found[path]
 
+    def keep_unread(self) -> None:
+        """Keeps what an older version read of objects that could not be opened again."""
+        for path, row in self._replaced.items():
+            if self.known[path]["sha256"] is None:
+                self.known[path] = row
+        self._replaced = {}
+
     def _source(self, path: str) -> Row:
         file = self.known[next(place for place in _files_of(path) if place in self.known)]
         source = next((s for s in file["sources"] if s["path"] == path), None)
@@ -346,10 +377,9 @@ class Archive:
             file["sources"].append(source)
         return source
 
-    @property
-    def of_older_versions(self) -> int:
-        """Number of files that an older version of the tool read."""
-        return sum(row["reader"] != version() for row in self.known.values() if row["sources"])
+    def outdated(self) -> dict[str, str]:
+        """The files whose content was read with another catalogue than that of this version, with the version of the tool that read them."""
+        return {p: row["reader"] or "" for p, row in self.known.items() if row["sources"] and row["catalogue"] != reading_digest()}
 
     def logs(self, files: Iterable[str]) -> dict[str, str]:
         """Kinds of the logs in these files."""
@@ -357,13 +387,14 @@ class Archive:
 
     # results
 
-    def clusters(self) -> list[Sources]:
+    def _named(self) -> list[Named]:
         """All clusters in all kept rows, by name."""
         sources = {s["path"]: s for file in self.known.values() for s in file["sources"]}
         of = names(sources.values(), self.layout)
-        return [self._cluster(name, [sources[path] for path in of[name]], of[name]) for name in sorted(of)]
+        return [Named(name, [sources[path] for path in of[name]], of[name]) for name in sorted(of)]
 
-    def _cluster(self, name: str, sources: Sequence[Row], called: Mapping[str, str]) -> Sources:
+    def _cluster(self, cluster: Named) -> Sources:
+        name, sources, called = cluster
         parts = {column: _parts(sources, column, called) for column in COLUMNS if column == "events" or self.settings.records}
         parts.setdefault("records", [])
         rows = sum(kept["rows"] for s in sources for column in parts for kept in s[column])
@@ -371,26 +402,25 @@ class Archive:
         input_text = json.dumps([parts_of_files, self.settings.told(), _tool()], sort_keys=True)
         return Sources(name, parts["events"], parts["records"], rows, hashlib.sha256(input_text.encode()).hexdigest())
 
-    def _compact(self) -> None:
+    def _is_judged(self, cluster: Sources) -> bool:
+        """Whether its results were made from the current rows."""
+        return self.fingerprints.get(cluster.name) == cluster.fingerprint
+
+    def _compact(self, named: Sequence[Named], changed: Sequence[Named]) -> None:
         """Puts small kept files of clusters that are judged again together."""
-        changed = {c.name for c in self.clusters() if self.fingerprints.get(c.name) != c.fingerprint}
-        sources = {s["path"]: s for file in self.known.values() for s in file["sources"]}
-        of = {name: [sources[path] for path in paths] for name, paths in names(sources.values(), self.layout).items()}
-        users: dict[str, set[str]] = defaultdict(set)
-        for name, own in of.items():
-            for file in _kept_of(own):
-                users[file].add(name)
-        for name in sorted(changed):
-            if all(users[file] == {name} for file in _kept_of(of[name])):
-                self.compacted += compact(of[name], self.directory / KEPT)
+        users = Counter(file for cluster in named for file in kept_of(cluster.sources))
+        for cluster in changed:
+            if all(users[file] == 1 for file in kept_of(cluster.sources)):
+                self.compacted += compact(cluster.sources, self.directory / KEPT)
 
     def to_judge(self) -> list[Sources]:
         """Clusters that were not judged from the current rows, large ones first. Compacts what is kept of them."""
-        self._compact()
-        clusters = self.clusters()
-        self.named = len(clusters)
-        self._ended = self.entries.keys() - {c.name for c in clusters}
-        chosen = sorted((c for c in clusters if self.fingerprints.get(c.name) != c.fingerprint), key=lambda c: (-c.rows, c.name))
+        named = self._named()
+        self.named = len(named)
+        self._ended = self.entries.keys() - {cluster.name for cluster in named}
+        changed = [cluster for cluster in named if not self._is_judged(self._cluster(cluster))]
+        self._compact(named, changed)
+        chosen = sorted(map(self._cluster, changed), key=lambda c: (-c.rows, c.name))
         self.failed = {c.name: self.failed[c.name] for c in chosen if c.name in self.failed}
         return chosen
 
@@ -439,6 +469,7 @@ class Archive:
         counts = {"files": self.listed, "read": read, "bytes": size, "clusters": self.named, "judged": judged, "failed": len(self.failed)}
         self.history.end(**counts)
         self.commit()
+        self._checked.write()
 
     def _move(self, name: str, entry: Mapping[str, Any]) -> None:
         for table, days in entry["tables"].items():
@@ -488,7 +519,7 @@ class Archive:
         return {path for name in HISTORY for path in (self.directory / name).glob("*.parquet")}
 
     def _kept_now(self) -> set[str]:
-        return _kept_of(s for file in self.known.values() for s in file["sources"])
+        return kept_of(s for file in self.known.values() for s in file["sources"])
 
     def _files(self, entry: str) -> set[Path]:
         """An entry, and the files of the tables it names."""
@@ -534,10 +565,6 @@ def _parts(sources: Iterable[Row], column: str, called: Mapping[str, str]) -> li
         for kept in s[column]:
             files[kept["file"]][s["kept_as"] or s["path"]] = called[s["path"]]
     return [Part(file, names) for file, names in files.items()]
-
-
-def _kept_of(sources: Iterable[Row]) -> set[str]:
-    return {kept["file"] for s in sources for column in COLUMNS for kept in s[column]}
 
 
 def _files_of(source: str) -> Iterator[str]:

@@ -6,7 +6,8 @@ Here: which files are committed. Not here: the writing (archive), or a case's ta
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,14 +17,20 @@ from pyarrow import ArrowInvalid
 
 from forensics.audit.dated import DatedCase, DayFile, is_intact
 from forensics.audit.history import History
+from forensics.audit.kept import is_kept
 from forensics.audit.layout import Layout, names
+from forensics.audit.upkeep import is_entry
 from forensics.case.read import Unreadable
 from parsers.cached import cached_property
+from parsers.schemas import Row
 
 SCHEMA = "kafka-forensics/audit/1"
 FAMILY = SCHEMA.rpartition("/")[0]
 OWN = "_audit"
 """Directory of files other than tables; engines that read Hive directories skip names like this."""
+KEPT = f"{OWN}/kept"
+COLUMNS = ("events", "records")
+"""Columns of a source that name kept files."""
 MANIFEST = f"{OWN}/manifest.json"
 """The manifest. Files that it does not name, directly or indirectly, are not committed."""
 
@@ -34,6 +41,11 @@ def is_audit(path: Path) -> bool:
         return str(json.loads((path / MANIFEST).read_bytes()).get("schema", "")).startswith(f"{FAMILY}/")
     except (OSError, ValueError, AttributeError):
         return False
+
+
+def kept_of(sources: Iterable[Row]) -> set[str]:
+    """The kept files of these sources, which are rows of forensics.audit.archive.FILES."""
+    return {kept["file"] for s in sources for column in COLUMNS for kept in s[column]}
 
 
 def table_file(table: str, cluster: str, day: DayFile) -> str:
@@ -110,18 +122,35 @@ class Audit:
     @cached_property
     def _names(self) -> dict[str, dict[str, str]]:
         """By cluster, the name of each file of the archive that was read. A log with several writers counts once."""
-        place = self.directory / OWN / self.manifest["files"]
-        try:
-            files = pq.read_table(place, columns=["sources"])["sources"].to_pylist()
-        except (OSError, ArrowInvalid) as error:
-            raise Unreadable(f"{place}: damaged ({' '.join(str(error).split())[:200]})") from None
-        of = names((s for sources in files for s in sources), self._layout)
+        of = names((s for sources in self._read_files() for s in sources), self._layout)
         return {name: {path.partition("#")[0]: own.partition("#")[0] for path, own in paths.items()} for name, paths in of.items()}
 
+    def files(self, cluster: str) -> list[str]:
+        """The files of the tables of a cluster, relative to the directory. Raises Unreadable."""
+        return sorted({table_file(table, cluster, day) for table, days in self.entry(cluster)["tables"].items() for day in days})
+
     def damaged(self, cluster: str) -> list[str]:
-        """The files of the tables of a cluster that are missing or damaged, relative to the directory. Raises Unreadable."""
-        files = {table_file(table, cluster, day) for table, days in self.entry(cluster)["tables"].items() for day in days}
-        return sorted(file for file in files if not is_intact(self.directory / file))
+        """Those of them that are missing or damaged. Raises Unreadable."""
+        return [file for file in self.files(cluster) if not is_intact(self.directory / file)]
+
+    def examined(self) -> Iterator[tuple[str, bool]]:
+        """Every committed file, relative to the directory, and whether it has the content that it is named after. Raises Unreadable if the list of the files that were read is damaged."""
+        for file in self.clusters.values():
+            yield f"{OWN}/{file}", is_entry(self.directory / OWN / file)
+        for cluster in self.clusters:
+            with suppress(Unreadable, KeyError, TypeError):
+                yield from ((file, is_intact(self.directory / file)) for file in self.files(cluster))
+        yield from ((file, is_intact(self.directory / file)) for file in (self.manifest.get("history") or {"files": {}})["files"].values())
+        for file in sorted(kept_of(s for sources in self._read_files() for s in sources)):
+            yield f"{KEPT}/{file}", is_kept(self.directory / KEPT / file)
+
+    def _read_files(self) -> list[list[Row]]:
+        """The sources of each file of the archive that was read."""
+        place = self.directory / OWN / self.manifest["files"]
+        try:
+            return pq.read_table(place, columns=["sources"])["sources"].to_pylist()  # type: ignore[no-any-return]
+        except (OSError, ArrowInvalid) as error:
+            raise Unreadable(f"{place}: damaged ({' '.join(str(error).split())[:200]})") from None
 
     def history(self) -> History:
         """The runs, and since when each finding is known. Raises Unreadable."""

@@ -85,7 +85,7 @@ class _Days:
         with self._open.pop(day) as writer:
             pass
         part = self._to / self._of(day).file
-        name = f"{_digest(part)[:32]}.parquet"
+        name = f"{digest(part)[:32]}.parquet"
         part.rename(self._to / name)
         self._done.append({"date": day, "file": name, "rows": writer.rows})
 
@@ -114,17 +114,18 @@ def _days(times: pa.ChunkedArray) -> pa.ChunkedArray:
 def is_intact(file: Path) -> bool:
     """Whether the file of a day has the content that it is named after."""
     try:
-        return _digest(file).startswith(file.stem)
+        return digest(file).startswith(file.stem)
     except OSError:
         return False
 
 
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
+def digest(path: Path) -> str:
+    """SHA-256 of a file. Raises OSError."""
+    found = hashlib.sha256()
     with path.open("rb") as file:
         while data := file.read(1 << 20):
-            digest.update(data)
-    return digest.hexdigest()
+            found.update(data)
+    return found.hexdigest()
 
 
 class DatedCase(Case):

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from forensics.audit.dated import digest, is_intact
 from forensics.model.cluster.cluster_history import CLUSTER_ID
 from forensics.tools.ordered_records import KEPT, Merger, logs
 from parsers.containers.units import Unit
@@ -28,6 +29,10 @@ from spark.sorting import ORDER
 
 ROWS = 20_000
 """Rows of a row group of a kept file."""
+NAME = 40
+"""Hexadecimal digits of the SHA-256 of a kept file that are its name."""
+MAGIC = b"PAR1"
+"""First and last bytes of a Parquet file."""
 Group = Callable[[str], str]
 """A name that is the same for paths whose rows are kept together."""
 
@@ -96,8 +101,8 @@ class _Writer:
     """A kept file while it is written."""
 
     def __init__(self, directory: Path, schema: pa.Schema) -> None:
-        self._name = f"{uuid.uuid4().hex}.parquet"
-        self._out = pq.ParquetWriter(directory / self._name, schema, compression="zstd", write_page_checksum=True)
+        self._path = directory / f"{uuid.uuid4().hex}.parquet"
+        self._out = pq.ParquetWriter(self._path, schema, compression="zstd", write_page_checksum=True)
         self._schema = schema
         self._pending: list[pa.RecordBatch] = []
         self._contents: dict[str, Row] = {}
@@ -105,7 +110,7 @@ class _Writer:
     def add(self, batch: pa.RecordBatch) -> None:
         self._pending.append(batch)
         for count in batch["source"].value_counts().to_pylist():
-            empty = {**dict.fromkeys(CONTENTS.names), "file": self._name, "source": count["values"], "rows": 0, "ids": []}
+            empty = {**dict.fromkeys(CONTENTS.names), "source": count["values"], "rows": 0, "ids": []}
             self._contents.setdefault(count["values"], empty)["rows"] += count["counts"]
         if self._schema.equals(EVENTS):
             self._describe(batch)
@@ -131,12 +136,27 @@ class _Writer:
         if self._pending:
             self._flush()
         self._out.close()
+        named = self._path.rename(self._path.with_stem(digest(self._path)[:NAME]))
         for row in self._contents.values():
             last: dict[str, datetime | None] = {}
             for stated in row["ids"]:
                 last[stated["id"]] = max(filter(None, (stated["at"], last.get(stated["id"]))), default=None)
+            row["file"] = named.name
             row["ids"] = [{"id": cluster_id, "at": at} for cluster_id, at in last.items()]
         return self._contents.values()
+
+
+def is_kept(path: Path) -> bool:
+    """Whether a kept file has the content that it is named after; of an older version's file, whether it is complete."""
+    if len(path.stem) == NAME:
+        return is_intact(path)
+    try:
+        with path.open("rb") as file:
+            first = file.read(len(MAGIC))
+            file.seek(-len(MAGIC), os.SEEK_END)
+            return first == MAGIC == file.read(len(MAGIC))
+    except OSError:
+        return False
 
 
 def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

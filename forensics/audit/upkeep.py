@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,9 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from forensics.audit.dated import is_intact
 from forensics.audit.kept import conform, keep
 from forensics.audit.layout import DAY_IN_PATH, Layout
+from forensics.output.files import whole_file
 from parsers.containers.names import join
 from parsers.containers.units import prefixes
 from parsers.records import RECORDS
@@ -32,8 +33,6 @@ MANY = 16
 """Kept files of a cluster that are put together into one."""
 SMALL = 50_000
 """Rows of a kept file that is put together with others."""
-MAGIC = b"PAR1"
-"""First and last bytes of a Parquet file."""
 SCHEMAS = {"events": EVENTS, "records": RECORDS}
 
 
@@ -103,10 +102,44 @@ def _moved(path: str, old: str, new: str) -> str:
 # damage
 
 
-def damaged_tables(files: Mapping[str, Sequence[Path]]) -> Iterator[tuple[str, Path]]:
-    """The files of tables that are missing or do not have the content that they are named after, with their clusters."""
-    for cluster, paths in files.items():
-        yield from ((cluster, path) for path in paths if not is_intact(path))
+RACY_NS = 2 * 10**9
+"""A file modified so shortly before it was examined may be modified again without a change of its modification time."""
+
+
+class Checked:
+    """The files of an audit that had the right content when they were last examined, by size and modification time. A file is examined once,
+    and again only if one of these changed. `name`: the file that keeps it, relative to the directory; if it is missing or damaged, all files
+    are examined."""
+
+    def __init__(self, directory: Path, name: str) -> None:
+        self._directory, self._file = directory, directory / name
+        try:
+            self._before = dict(json.loads(self._file.read_bytes()))
+        except (OSError, ValueError, TypeError):
+            self._before = {}
+        self._now: dict[str, list[int]] = {}
+
+    def has(self, path: Path, good: Callable[[Path], bool]) -> bool:
+        """Whether the file is there and good."""
+        name = str(path.relative_to(self._directory))
+        try:
+            status = path.stat()
+        except OSError:
+            return False
+        stamp = [status.st_size, status.st_mtime_ns]
+        if self._before.get(name) != stamp:
+            if not good(path):
+                return False
+            if time.time_ns() - status.st_mtime_ns < RACY_NS:
+                return True
+        self._now[name] = stamp
+        return True
+
+    def write(self) -> None:
+        """Keeps what was examined in this run. Raises OSError."""
+        if self._now != self._before:
+            with whole_file(self._file) as file:
+                file.write(json.dumps(self._now, sort_keys=True).encode())
 
 
 def is_entry(path: Path) -> bool:
@@ -117,21 +150,6 @@ def is_entry(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return path.stem.endswith(hashlib.sha256(content).hexdigest()[:16])
-
-
-def damaged_kept(directory: Path, files: Iterable[str]) -> set[str]:
-    """The kept files that are missing or cut."""
-    return {name for name in files if not _is_parquet(directory / name)}
-
-
-def _is_parquet(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            first = file.read(len(MAGIC))
-            file.seek(-len(MAGIC), 2)
-            return first == MAGIC == file.read(len(MAGIC))
-    except OSError:
-        return False
 
 
 # compaction

@@ -18,7 +18,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.audit.archive import KEPT, Sources
+from forensics.audit.archive import Sources
+from forensics.audit.audited import KEPT
 from forensics.audit.dated import parted
 from forensics.audit.kept import events_of, records_of
 from forensics.case.judge import ROW, judge

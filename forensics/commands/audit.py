@@ -6,7 +6,7 @@ here: the manifest (forensics.audit.archive), the jobs (spark.audit), one cluste
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
@@ -358,7 +358,7 @@ def _waves(candidates: Mapping[str, Group]) -> Iterator[dict[str, Group]]:
 
 def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Group], progress: Progress) -> list[Leaf]:
     """Reads new files, commits them, and returns them."""
-    from forensics.audit.archive import KEPT
+    from forensics.audit.audited import KEPT
     from forensics.jobs import keep_events, keep_records
     from parsers.containers.names import clean, join
     from parsers.containers.units import divided
@@ -383,6 +383,7 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
         if archive.settings.records:
             logs = archive.logs(join(of.prefix, clean(leaf.name)) for of in changed for leaf in of.leaves)
             archive.take("records", keep_records(session, units, logs, log_patterns(), group, kept))
+        archive.keep_unread()
     archive.commit()
     return [leaf for of in changed for leaf in of.leaves]
 
@@ -438,7 +439,7 @@ def _side_by_side(session: SparkSession, works: Sequence[Work]) -> list[Judged]:
 
 
 def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Judged:
-    from forensics.audit.archive import KEPT
+    from forensics.audit.audited import KEPT
     from forensics.audit.whole import Judged, case_directory, entry, failed
     from forensics.jobs import kept_events, kept_records
     from forensics.model.cluster.build import build_cluster
@@ -467,6 +468,32 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
         return failed(work, error)
 
 
+def _of_older_versions(archive: Archive) -> Iterator[str]:
+    """Which files were read again because of another version of the tool, and which were not."""
+    from forensics.model.findings import counted, some
+
+    if archive.again:
+        yield f"All files of the archive that {_versions(archive.again)} had read were read again, because this version recognizes other lines."
+    if older := archive.outdated():
+        why = (
+            "no longer in the archive, or cannot be opened"
+            if archive.listed
+            else "not read in this run: give the archive to read them again"
+        )
+        yield (
+            f"{counted(len(older), 'file')} read only by {_versions({*older.values()})}, and {why} ({some(sorted(older))}). Lines that only this "
+            "version recognizes are missing from the results of these files."
+        )
+
+
+def _versions(found: Collection[str]) -> str:
+    from forensics.model.findings import some
+    from forensics.output.version import version
+
+    named = sorted(f"version {name}" if name != version() else f"another build of version {name}" for name in found if name)
+    return some(named) if named else "an older version"
+
+
 def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources]) -> list[str]:
     from forensics.audit.layout import UNNAMED
     from forensics.model.findings import counted
@@ -485,10 +512,7 @@ def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources]) 
     ]
     if archive.dropped:
         remarks.append(f"{counted(archive.dropped, 'file')} forgotten.")
-    if older := archive.of_older_versions:
-        remarks.append(
-            f"{counted(older, 'file')} read by an older version: what only this version reads from a log is missing there; --force reads all again."
-        )
+    remarks += _of_older_versions(archive)
     if archive.gone:
         remarks.append(f"{archive.gone} files that were read earlier are no longer in the archive; their events are kept.")
     if UNNAMED in archive.entries:

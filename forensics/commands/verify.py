@@ -41,6 +41,7 @@ DECIDING = 4
         ("Keep the result for each file", "incident.case broker-1.tar.gz broker-2.tar.gz --json verified.json"),
         ("Check that the verdicts follow from the table of hand-overs", "incident.case --proof"),
         ("Check one cluster of an audit against the archive", "tables /archive --cluster prod-eu --proof"),
+        ("Check every file of an audit for damage", "tables"),
     ),
 )
 @click.argument("case", type=click.Path(path_type=str))
@@ -57,14 +58,21 @@ def command(case: str, paths: tuple[str, ...], proof: bool, json_file: str | Non
 
     With --proof, every verdict is computed again from the table `handovers` of the case alone and compared with the verdict that the case
     states. PATH is not needed for that; exit code 1: a verdict differs.
+
+    If CASE is the tables of an audit, and neither PATH nor --cluster is given, every file of the tables is read and compared with its digest;
+    exit code 1: a file is missing or damaged.
     """
+    from forensics.audit.audited import Audit, is_audit
     from forensics.case.run import read_run
     from forensics.commands.inputs import kept_case
     from forensics.output.json_text import encoded
 
-    if not paths and not proof:
-        raise click.UsageError("give the evidence (PATH...) to compare it with the case, or --proof to compute the verdicts again")
     place, _ = local_tables(case)
+    if not paths and not proof:
+        if chosen_cluster() is not None or not is_audit(place):
+            raise click.UsageError("give the evidence (PATH...) to compare it with the case, or --proof to compute the verdicts again")
+        _examine(Audit(place), json_file)
+        return
     audit = _audit(place)
     kept = kept_case(place)
     rechecked = _recheck(kept) if proof else None
@@ -77,6 +85,31 @@ def command(case: str, paths: tuple[str, ...], proof: bool, json_file: str | Non
         for line in _words(place, kept.manifest["tool"], read_run(place), files, rechecked):
             console().print(line, markup=False, highlight=False, soft_wrap=True)
     if not document["same"]:
+        raise click.exceptions.Exit(1)
+
+
+def _examine(audit: Audit, json_file: str | None) -> None:
+    """Compares each file of an audit with what was written."""
+    from forensics.model.findings import counted
+    from forensics.output.json_text import encoded
+    from forensics.output.sanitise import clean
+
+    with Progress().stage("Reading the tables"):
+        found = dict(audit.examined())
+    damaged = sorted(file for file, good in found.items() if not good)
+    document = {"schema": "kafka-forensics/verify/1", "same": not damaged, "tables": len(found), "damaged": damaged}
+    if json_file is None or not write_text(encoded(document, indent=1) + "\n", json_file):
+        if damaged:
+            click.echo(
+                f"DAMAGED. {len(damaged)} of {counted(len(found), 'file')} of the tables are missing or damaged; the next audit makes them again."
+            )
+        else:
+            click.echo(f"INTACT. All {counted(len(found), 'file')} of the tables have the content with which they were written.")
+        for file in damaged[:SHOWN]:
+            click.echo(f"  {'damaged' if (audit.directory / file).exists() else 'missing'}  {clean(file)}")
+        if len(damaged) > SHOWN:
+            click.echo(f"  and {len(damaged) - SHOWN} more; --json lists all")
+    if damaged:
         raise click.exceptions.Exit(1)
 
 

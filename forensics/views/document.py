@@ -54,12 +54,22 @@ WANTED_KRAFT = {"metadata-segment": "the __cluster_metadata log of a controller"
 def rules_digest() -> str:
     """Digest of everything that determines results: rules, patterns, thresholds and the code that reads, orders and judges. Two reports
     with the same digest were made by the same program, whatever its version is called."""
+    return _digest("parsers", "spark", "forensics")
+
+
+@lru_cache(maxsize=1)
+def reading_digest() -> str:
+    """Digest of everything that determines which events are read from a file: line patterns, kinds of files, and the code that reads."""
+    return _digest("parsers")
+
+
+def _digest(*packages: str) -> str:
     digest = hashlib.sha256()
-    for package in ("parsers", "spark", "forensics"):
+    for package in packages:
         spec = find_spec(package)
         assert spec is not None
         root = Path(next(iter(spec.submodule_search_locations or ())))
-        for file in sorted(root.rglob("*.py")):
+        for file in sorted([*root.rglob("*.py"), *root.rglob("*.tsv")]):
             digest.update(f"{package}/{file.relative_to(root).as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return "sha256:" + digest.hexdigest()
 

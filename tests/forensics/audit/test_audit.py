@@ -23,6 +23,7 @@ from click.testing import CliRunner
 
 from forensics import jobs
 from forensics.audit import archive as archives
+from forensics.audit import kept as kept_files
 from forensics.audit import remote, upkeep
 from forensics.audit.audited import Audit, escaped
 from forensics.audit.history import TABLES as HISTORY
@@ -40,6 +41,7 @@ from parsers import evidence
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern_toml import write
 from parsers.schemas import EVENTS
+from spark import audit as spark_audit
 from spark.session import DIRECTORY
 from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
@@ -605,7 +607,9 @@ def put_days(run: Run, days_of: Iterable[Iterable[tuple[str, str]]]) -> None:
 def test_another_version_judges_again_without_the_archive(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     put_days(run, archive_of_days(Path(run.archive)))
-    assert run(out, "--layout", "cluster={cluster}/date={date}/…").returncode == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_files, "NAME", 32)  # as long as the names of older versions, which are not digests
+        assert run(out, "--layout", "cluster={cluster}/date={date}/…").returncode == 0
     before, fingerprints = tables(out), Audit(out).manifest["fingerprints"]
     shutil.rmtree(run.archive)
     for kept in (out / "_audit" / "kept").iterdir():  # of a version with a column less and another more
@@ -621,6 +625,30 @@ def test_another_version_judges_again_without_the_archive(run: Run, tmp_path: Pa
     assert Audit(out).manifest["settings"]["layout"] == "cluster={cluster}/date={date}/…"
     assert {name.partition("/")[0] for name in tables(out)} == {name.partition("/")[0] for name in before}
     assert Audit(out).entry("eu")["summary"]["loss"] == "found"
+
+
+def test_files_that_another_catalogue_read_are_read_again(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    put_days(run, archive_of_days(Path(run.archive)))
+    assert run(out).returncode == 0
+    before = tables(out)
+    gone, locked, *others = sorted(Path(run.archive).rglob("*.log"))
+    gone.unlink()
+    others = [str(path.relative_to(run.archive)) for path in others]
+    monkeypatch.setattr(archives, "reading_digest", lambda: "sha256:9")
+    real = spark_audit._digest
+    monkeypatch.setattr(spark_audit, "_digest", lambda file: None if file.name == str(locked.relative_to(run.archive)) else real(file))
+    done = run(out)
+    said = " ".join(done.stdout.split())
+    assert (done.returncode, sorted(run.read), tables(out)) == (0, others, before), done.stderr
+    assert "had read were read again, because this version recognizes other lines" in said
+    assert "2 files read only by another build of version" in said and str(gone.relative_to(run.archive)) in said
+    monkeypatch.setattr(spark_audit, "_digest", real)
+    assert "1 file read only by" in " ".join(run(out).stdout.split())
+    assert run.read == [str(locked.relative_to(run.archive))]
+    assert run(out).returncode == 0 and run.read == []
+    said = " ".join(run(out, archive="").stdout.split())
+    assert "not read in this run: give the archive to read them again" in said
 
 
 def test_what_is_forgotten_is_as_if_it_had_never_been_there(run: Run, tmp_path: Path) -> None:
@@ -662,7 +690,19 @@ def test_damaged_files_are_named_and_made_again(run: Run, tmp_path: Path) -> Non
     assert f"{entry.relative_to(out)}isdamaged;us/1isjudgedagain." in said
     assert tables(out) == before
     kept = sorted((out / "_audit" / "kept").iterdir())[0]
-    kept.write_bytes(kept.read_bytes()[:-4])
+    whole = kept.read_bytes()
+    at = len(whole) // 2
+    intact = CliRunner().invoke(cli, ["verify", str(out)])
+    assert (intact.exit_code, intact.stdout.startswith("INTACT. All ")) == (0, True), intact.output
+    status = steps.stat()
+    steps.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+    os.utime(steps, ns=(status.st_atime_ns, status.st_mtime_ns))
+    kept.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    shown = CliRunner().invoke(cli, ["verify", str(out), "--json", str(tmp_path / "verify.json")])
+    assert (shown.exit_code, shown.stdout.startswith("DAMAGED. 2 of ")) == (1, True), shown.output
+    assert json.loads((tmp_path / "verify.json").read_text())["damaged"] == sorted(str(p.relative_to(out)) for p in (steps, kept))
+    steps.write_bytes(content)
+    kept.write_bytes(whole[:-4])
     done = run(out, archive="")
     assert done.returncode == 2 and f"{kept.name} is missing or damaged" in done.stderr
     assert run(out).returncode == 0 and run.read
