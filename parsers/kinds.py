@@ -76,7 +76,7 @@ _KINDS = (
     Kind("partition-state", Scope.PARTITION, By.REPLICA | By.CONTROLLER | By.ZOOKEEPER, Role.STATE, "the state of a partition as the controller decided or sent it, or as a broker received it; reason is 'decided', 'sent', 'written' (an ISR change by the leader), 'received', 'cached', or 'stored' (read from the znode)"),
     Kind("partition-transition", Scope.PARTITION, By.CONTROLLER, PLAIN, "the ZooKeeper controller changed the state of the partition; reason is 'Old->New', value is 'made' if the partition had no state before"),
     Kind("unclean-election-said", Scope.PARTITION, By.CONTROLLER, PLAIN, "Kafka reports that a leader outside the ISR was elected"),
-    Kind("election-failed", Scope.PARTITION, By.CONTROLLER, PLAIN, "the controller found no replica that it may elect"),
+    Kind("election-failed", Scope.PARTITION, By.CONTROLLER, PLAIN, "the controller found no replica that it may elect; reason is PREFERRED if the partition keeps its leader, and value 'error' if the controller printed this as an error, with its exception in key"),
     Kind("election-requested", Scope.PARTITION, By.CONTROLLER, PLAIN, "an election was requested; reason is PREFERRED or UNCLEAN, value is the requester"),
     Kind("preferred-election", Scope.PARTITION, By.CONTROLLER, PLAIN, "a preferred leader election completed"),
     Kind("reassignment", Scope.PARTITION, By.CONTROLLER, PLAIN, "a reassignment step; reason is 'started', 'completed', 'failed' or 'waiting'"),
@@ -169,6 +169,7 @@ _KINDS = (
     # the cluster
     Kind("brokers-changed", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the controller detected a change of the live brokers; reason is added, deleted, bounced, or live (the live brokers when it was elected)"),
     Kind("controller-resigned", Scope.CLUSTER, By.CONTROLLER, PLAIN, "a controller stopped being active"),
+    Kind("controller-step-failed", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the ZooKeeper controller failed at a step (value, in Kafka's words) and went on, or resigned; key is the exception and its cause"),
     Kind("quorum-role", Scope.CLUSTER, By.CONTROLLER, PLAIN, "`node` changes its role in the metadata quorum (reason); `controller` leads the quorum at controller_epoch, if known; brokers are the voters, and value is 'first' for the first role of a process, if the line says so; reason is 'leaderless' if the controller states that the epoch has no leader"),
     Kind("balance-checked", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the active controller checks for leaders to move back to preferred replicas (auto.leader.rebalance.enable); count is the number of moves, if printed"),
     Kind("controller-elected", Scope.CLUSTER, By.CONTROLLER | By.ZOOKEEPER, Role.ELECTED, "`controller` became the active controller at controller_epoch"),

@@ -1,7 +1,7 @@
 """Lines of the ZooKeeper controller: elections, partition states, reassignments, brokers coming and going, topics.
 
 Here: state-change.log as the controller writes it (up to 0.11 the text itself starts `Controller N epoch E `, later that is
-a prefix) and controller.log. Not here: what brokers do with its requests (leadership), the KRaft controller (kraft).
+a prefix) and controller.log, with the steps at which it failed. Not here: what brokers do with its requests (leadership), the KRaft controller (kraft).
 `partition_state` reads every spelling in which Kafka prints the state of a partition.
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import regex
 
+from parsers.patterns.exceptions import EXCEPTION, with_exception
 from parsers.patterns.pattern import IDS, TOPIC, TP, Pattern, Sample, column
 from parsers.schemas import Row
 
@@ -117,6 +118,13 @@ def _last_isr(row: Row) -> Iterator[Row]:
 def each_partition(row: Row) -> Iterator[Row]:
     for partition in partitions(row["_groups"]["_partitions"]):
         yield {**row, **partition}
+
+
+def _each_incomplete(row: Row) -> Iterator[Row]:
+    """One row for each partition, with the exception; an election of an offline partition has the type UNCLEAN."""
+    reason = row["_groups"]["_type"] or "PREFERRED"
+    for made in with_exception(row):
+        yield from ({**one, "reason": reason} for one in each_partition(made))
 
 
 def _each_topic(row: Row) -> Iterator[Row]:
@@ -729,6 +737,50 @@ _ELECTIONS: tuple[Pattern, ...] = (
             ),
         ),
         note="The partition keeps its leader.",
+    ),
+    Pattern(
+        name="controller-election-incomplete",
+        event="election-failed",
+        literal="Error completing ",
+        regex=r"Error completing (?:preferred )?replica leader election (?:\((?P<_type>\w+)\) )?for partitions? "
+        r"(?P<_partitions>(?![^\n]*because controller has moved)[^\n]+)" + EXCEPTION,
+        multiline=True,
+        inner=True,
+        explode=_each_incomplete,
+        versions=("0.8.2", "3.9"),
+        loggers=_CONTROLLER,
+        fixed={"value": "error"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [Controller id=2] Error completing replica leader election (PREFERRED) for partition orders-1"
+                " (kafka.controller.KafkaController)\nkafka.common.StateChangeFailedException: Failed to elect leader for partition orders-1"
+                " under strategy PreferredReplicaPartitionLeaderElectionStrategy",
+                {
+                    "node": 2,
+                    "topic": "orders",
+                    "partition": 1,
+                    "reason": "PREFERRED",
+                    "value": "error",
+                    "key": "kafka.common.StateChangeFailedException: Failed to elect leader for partition orders-1 under strategy"
+                    " PreferredReplicaPartitionLeaderElectionStrategy",
+                },
+                "source: 3.9 KafkaController",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [Controller id=1] Error completing preferred replica leader election for partition orders-1"
+                " (kafka.controller.KafkaController)",
+                {"node": 1, "topic": "orders", "partition": 1, "reason": "PREFERRED"},
+                "source: 2.3 KafkaController",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [Controller 3]: Error completing preferred replica leader election for partitions [orders,1]"
+                " (kafka.controller.KafkaController)",
+                {"node": 3, "topic": "orders", "partition": 1, "reason": "PREFERRED"},
+                "source: 0.10.2 KafkaController",
+            ),
+        ),
+        note="The exception names the strategy: the preferred replica was not running or not in the ISR (KAFKA-9866), or no replica of an "
+        "offline partition may lead.",
     ),
     Pattern(
         name="controller-unclean-enabled",
@@ -1448,10 +1500,123 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
 )
 
 
+_STEPS: tuple[Pattern, ...] = (
+    Pattern(
+        name="controller-handling-failed",
+        event="controller-step-failed",
+        literal="Error while handling ",
+        regex=r"Error while (?P<value>handling (?:new topic|add partitions for data path [^\n]*|broker changes|partition reassignment))"
+        + EXCEPTION,
+        multiline=True,
+        inner=True,
+        explode=with_exception,
+        versions=("0.8.2", "0.10.2"),
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [BrokerChangeListener on Controller 3]: Error while handling broker changes"
+                " (kafka.controller.ReplicaStateMachine$BrokerChangeListener)\njava.lang.IllegalStateException: Controller to broker state"
+                " change requests batch is not empty while creating a new one.",
+                {
+                    "node": 3,
+                    "value": "handling broker changes",
+                    "key": "java.lang.IllegalStateException: Controller to broker state change requests batch is not empty while creating"
+                    " a new one.",
+                },
+                "source: 0.8.2 ReplicaStateMachine",
+            ),
+        ),
+        note="The listener goes on with the next change of ZooKeeper; what it had decided until then is partly done.",
+    ),
+    Pattern(
+        name="controller-moving-failed",
+        event="controller-step-failed",
+        literal="Error while moving some ",
+        regex=r"Error while (?P<value>moving some (?:partitions|replicas) to [^\n]*)" + EXCEPTION,
+        multiline=True,
+        inner=True,
+        explode=with_exception,
+        versions=("0.8.2", "3.9"),
+        loggers=(
+            "kafka.controller.PartitionStateMachine",
+            "kafka.controller.ZkPartitionStateMachine",
+            "kafka.controller.ReplicaStateMachine",
+            "kafka.controller.ZkReplicaStateMachine",
+        ),
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [PartitionStateMachine controllerId=2] Error while moving some partitions to"
+                " OnlinePartition state (kafka.controller.ZkPartitionStateMachine)\njava.lang.IllegalStateException: no",
+                {"node": 2, "value": "moving some partitions to OnlinePartition state", "key": "java.lang.IllegalStateException: no"},
+                "source: 3.9 PartitionStateMachine",
+            ),
+        ),
+    ),
+    Pattern(
+        name="controller-election-of-itself-failed",
+        event="controller-step-failed",
+        literal="Error while electing or becoming ",
+        regex=r"Error while (?P<value>electing or becoming (?:controller|leader)) on broker \d+"
+        r"(?:\. Trigger controller movement immediately)?" + EXCEPTION,
+        multiline=True,
+        inner=True,
+        explode=with_exception,
+        versions=("0.8.2", "3.9"),
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [Controller id=3] Error while electing or becoming controller on broker 3. Trigger controller"
+                " movement immediately (kafka.controller.KafkaController)\njava.lang.NullPointerException",
+                {"node": 3, "value": "electing or becoming controller", "key": "java.lang.NullPointerException"},
+                "source: 3.9 KafkaController",
+            ),
+        ),
+        note="The broker resigns, and another one is elected.",
+    ),
+    Pattern(
+        name="controller-epoch-not-incremented",
+        event="controller-step-failed",
+        literal="Error while incrementing controller epoch",
+        regex=r"Error while (?P<value>incrementing controller epoch)" + EXCEPTION,
+        multiline=True,
+        inner=True,
+        explode=with_exception,
+        versions=("0.8.2", "2.0"),
+        loggers=_CONTROLLER,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [Controller 3]: Error while incrementing controller epoch (kafka.controller.KafkaController)",
+                {"node": 3, "value": "incrementing controller epoch"},
+                "source: 0.10.2 KafkaController",
+            ),
+        ),
+    ),
+    Pattern(
+        name="controller-event-failed",
+        event="controller-step-failed",
+        literal="Error processing event ",
+        regex=r"Error (?P<value>processing event [\w$]+)[^\n]*" + EXCEPTION,
+        multiline=True,
+        inner=True,
+        explode=with_exception,
+        versions=("0.11.0", "3.9"),
+        loggers=(*_CONTROLLER, *_EVENTS),
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [Controller id=1] Error processing event BrokerChange (kafka.controller.KafkaController)"
+                "\njava.lang.IllegalStateException: no",
+                {"node": 1, "value": "processing event BrokerChange", "key": "java.lang.IllegalStateException: no"},
+                "source: 3.9 KafkaController",
+            ),
+        ),
+        note="The controller goes on with the next event.",
+    ),
+)
+
+
 PATTERNS: tuple[Pattern, ...] = (
     *_STATES,
     *_ELECTIONS,
     *_ALTER_ISR,
     *_REASSIGNMENTS,
     *_BROKERS_AND_TOPICS,
+    *_STEPS,
 )

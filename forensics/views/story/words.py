@@ -384,6 +384,10 @@ def _intends(e: Event, w: Wording) -> str:
     return f"asks for ISR {ids(e.previous_isr)} -> {ids(e.isr)}{ends}"
 
 
+def _election_failed(e: Event, w: Wording) -> str:
+    return "the move to the preferred leader FAILED" if e.reason == "PREFERRED" else "election FAILED: no replica may lead"
+
+
 def _election_asked(e: Event, w: Wording) -> str:
     return f"a {(e.reason or '').lower() or 'leader'} election is asked for" + (f" by {e.value}" if e.value else "")
 
@@ -454,7 +458,7 @@ PRESENTATIONS: Mapping[str, Presentation] = {
     "partition-transition": Presentation(lambda e, w: f"moves the partition's state {e.reason}", silent=_BY_STATES),
     "unclean-election-said": Presentation(lambda e, w: f"Kafka says that broker {e.leader} is elected from outside the ISR", subject=False),
     "recovering-mark": Presentation(lambda e, w: "learns that its election was unclean", silent=_BY_STATES),
-    "election-failed": Presentation(lambda e, w: "election FAILED: no replica may lead", "bad", subject=False),
+    "election-failed": Presentation(_election_failed, "bad", subject=False),
     "election-requested": Presentation(_election_asked, subject=False),
     "preferred-election": Presentation(lambda e, w: "preferred leader election completed", subject=False, silent=_BY_STATES),
     "become-refused": Presentation(lambda e, w: f"cannot take up its role ({e.reason or 'refused'})", "warn", settling=True),
