@@ -34,10 +34,25 @@ _KINDS = (
     (
         r"native memory",
         "native",
-        "Give the machine or container more memory, or the JVM a smaller heap: the operating system refused memory outside the heap.",
+        "Give the machine or container more memory, or the JVM a smaller heap (`-Xms` and `-Xmx` in KAFKA_HEAP_OPTS): the operating system refused memory that the JVM asked for.",
     ),
 )
 """Which memory ran out, by the text of the error: expression, cause, step."""
+_DOWN_CONVERSION = (
+    "down-conversion",
+    "Find clients with an old protocol (message format below that of the topic; the broker counts them in the metric FetchMessageConversionsPerSec) and upgrade the clients. Upgrade brokers before 2.0, which convert a whole response in memory (KAFKA-6927).",
+)
+_RESERVED = re.compile(r"Cannot reserve (\d+) bytes")
+_NOT_A_SIZE = {
+    **dict.fromkeys(range(0x16030100, 0x16030105), "a TLS handshake"),
+    **{int.from_bytes(word.encode(), "big"): f"an HTTP request ({word.strip()})" for word in ("GET ", "POST", "PUT ", "HEAD")},
+    int.from_bytes(b"SSH-", "big"): "an SSH client",
+}
+"""The first four bytes of other protocols, which a broker takes for the size of a request."""
+_OTHER_PROTOCOL = (
+    "other-protocol",
+    "Find clients that use the wrong protocol or port: `security.protocol` of the client has to be that of the listener. Set `socket.request.max.bytes` to its default (104857600), so that such a request is refused before memory is reserved for it.",
+)
 _GOES_ON = timedelta(seconds=5)
 """A process that prints something this long after the error did not end because of it."""
 _OTHER = ("memory", "Raise the memory that the error names.")
@@ -50,7 +65,24 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 
 
 def _kind(error: Event) -> tuple[str, str]:
+    if error.reason == _DOWN_CONVERSION[0]:
+        return _DOWN_CONVERSION
+    if _other_protocol(error) is not None:
+        return _OTHER_PROTOCOL
     return next(((name, step) for found, name, step in _KINDS if re.search(found, error.value or "", re.IGNORECASE)), _OTHER)
+
+
+def _other_protocol(error: Event) -> str | None:
+    """What sent the bytes that the broker took for the size of a request, or None."""
+    reserved = _RESERVED.search(error.value or "")
+    return _NOT_A_SIZE.get(int(reserved[1])) if reserved is not None else None
+
+
+def _why(error: Event) -> Iterator[str]:
+    if error.reason == _DOWN_CONVERSION[0]:
+        yield "The memory was for batches that the broker converts to the format of an old client."
+    if (sender := _other_protocol(error)) is not None:
+        yield f"The number of bytes is not a size: its four bytes are the first ones of {sender}, sent to a listener of another protocol. More memory does not help."
 
 
 def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Finding:
@@ -70,6 +102,7 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times:
         explanation=" ".join(
             (
                 f"{capital(who)} ran out of memory{detail} {span(errors)}.",
+                *_why(errors[0]),
                 _outcome(who, node, ended is not None, errors, cluster),
                 *(times.meanwhile(node, errors[0].at, errors[-1].last_at) if node is not None else ()),
                 *(times.followers(node, errors[0].at, errors[-1].last_at) if node is not None and ended is None else ()),
@@ -91,7 +124,8 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times:
 
 def _outcome(who: str, node: int | None, ended: bool, errors: Sequence[Event], cluster: Cluster) -> str:
     if ended:
-        return f"The JVM of {who} ended at once (-XX:+ExitOnOutOfMemoryError)."
+        how = "because the operating system gave it no memory" if _kind(errors[0])[0] == "native" else "(-XX:+ExitOnOutOfMemoryError)"
+        return f"The JVM of {who} ended at once {how}."
     first, until = errors[0].at, cluster.last_own_line(node) if node is not None else None
     runs = cluster.availability(node).living(first, first + _GOES_ON) if node is not None and first is not None else iter(())
     if first is not None and until is not None and until - first > _GOES_ON and next(runs, None) is not None:
@@ -106,6 +140,7 @@ RULE = Rule(
     rank=281,
     level="high",
     meaning="The JVM of a broker or controller could not allocate memory.",
+    references=("KAFKA-6927",),
     benign=("A client that runs out of memory prints this in its own log.",),
     cluster=detect,
     facts=FACTS,

@@ -88,7 +88,8 @@ class Reading:
             yield {**problem("binary-noise", text, byte=survey.noise_at), "source": self.source}
         if self.problem:
             yield {**problem("read-error", self.problem, byte=self.offset), "source": self.source}
-        if not known.known and (survey.hits or any(LOG_MARK.search(line.encode()) for line in known.shown)):
+        marked = (LOG_MARK.search(line.encode()) for line in known.shown if not goes_on(line))
+        if not known.known and (survey.unread or any(marked)):
             yield {**problem("unknown-layout", survey.unread_told() + known.misfit(), line=1, byte=0), "source": self.source}
         elif survey.unread:
             yield {

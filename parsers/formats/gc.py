@@ -327,7 +327,7 @@ def _old_reason(message: str) -> str:
 
 
 _GC_LINE = re.compile(
-    r"^(?:\[[^\]\n]*\])*\[gc[\],\s]|: \[(?:Full )?GC[ (]|^\S* ?\d+\.\d+: \[(?:Full )?GC|^Java HotSpot\(TM\)|^OpenJDK 64-Bit Server VM|^(?:\[[^\]\n]*\])+ ?GC\(\d+\) ",
+    r"^(?:\[[^\]\n]*\])*\[gc[\],\s]|: \[(?:Full )?GC[ (]|^\S* ?\d+\.\d+: \[(?:Full )?GC|^(?:Java HotSpot\(TM\)|OpenJDK) [\w-]+ Server VM \(|^(?:\[[^\]\n]*\])+ ?GC\(\d+\) ",
     re.M,
 )
 

@@ -96,12 +96,14 @@ def _layout_of_group(group: Sequence[Line]) -> Layout | None:
 
 def begins_record(text: str) -> bool:
     """Whether a record seems to begin with this line, in whatever layout: there is a time near its beginning."""
-    if text[:1] in ("", " ", "\t") or not _MAY_HOLD_TIME.search(text, 0, _BEGINNING):
+    if text[:1] in ("", " ", "\t") or not _MAY_HOLD_TIME.search(text, 0, _BEGINNING) or _THROWN.match(text) or _OF_JVM.match(text):
         return False
     return next(stamps(text, 0, _BEGINNING), None) is not None
 
 
 _BEGINNING = 120
+_THROWN = regex.compile(r"(?:[a-z]\w*+\.)++[\w$]*+(?<=Exception|Error):")
+"""The first line of an exception, whose message may contain numbers as large as times."""
 
 
 _MAY_HOLD_TIME = regex.compile(r"\d([:.-])\d\d\1\d\d|\d{6}")
@@ -109,12 +111,13 @@ _MAY_HOLD_TIME = regex.compile(r"\d([:.-])\d\d\1\d\d|\d{6}")
 
 
 def goes_on(text: str) -> bool:
-    """Whether a line continues a record in any layout: part of a stack trace, indented as by Throwable.printStackTrace, or of a list of
-    settings (AbstractConfig.logAll)."""
-    return text.startswith("\tat ") or _SETTING.match(text) is not None
+    """Whether a line begins no record in any layout: part of a stack trace, indented as by Throwable.printStackTrace, of a list of
+    settings (AbstractConfig.logAll), or printed by the JVM itself."""
+    return text.startswith("\tat ") or _SETTING.match(text) is not None or _OF_JVM.match(text) is not None
 
 
 _SETTING = regex.compile(r"\t[a-z][\w.-]* = ")
+_OF_JVM = regex.compile(r"# |(?:OpenJDK|Java HotSpot\(TM\)) [\w-]+ Server VM warning: ")
 
 
 def _dated(group: Sequence[Line], data: bytes, written: datetime | None) -> Learned:

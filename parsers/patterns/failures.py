@@ -32,6 +32,25 @@ PATTERNS: tuple[Pattern, ...] = (
         note="With -XX:+ExitOnOutOfMemoryError the JVM prints it and ends.",
     ),
     Pattern(
+        name="memory-for-conversion",
+        event="out-of-memory",
+        literal="java.lang.OutOfMemoryError",
+        regex=r"[^\n]*\njava\.lang\.OutOfMemoryError(?:: (?P<value>[^\n]*))?\n(?:[^\n]*\n){0,40}?\s*at [\w./@]*\.downConvert\w*\(.*",
+        multiline=True,
+        versions=("0.10.0", "3.9"),
+        fixed={"reason": "down-conversion"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [KafkaApi-1] Error when handling request {replica_id=-1} (kafka.server.KafkaApis)"
+                "\njava.lang.OutOfMemoryError: Java heap space\n\tat java.nio.HeapByteBuffer.<init>(HeapByteBuffer.java:57)"
+                "\n\tat org.apache.kafka.common.record.AbstractRecords.downConvert(AbstractRecords.java:101)",
+                {"value": "Java heap space", "reason": "down-conversion"},
+                "source: 1.0 AbstractRecords",
+            ),
+        ),
+        note="The broker converts batches to the format of an old client; before 2.0 a whole response at once (KAFKA-6927).",
+    ),
+    Pattern(
         name="memory-exhausted",
         event="out-of-memory",
         literal="java.lang.OutOfMemoryError",
@@ -48,15 +67,33 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="There is insufficient memory for the Java Runtime Environment to continue.",
         regex=r"#? ?There is insufficient memory for the Java Runtime Environment to continue\.",
         versions=("0.8.0", "4.3"),
-        fixed={"value": "native memory"},
+        fixed={"value": "native memory", "reason": "exit"},
         samples=(
             Sample(
                 "# There is insufficient memory for the Java Runtime Environment to continue.",
-                {"value": "native memory"},
+                {"value": "native memory", "reason": "exit"},
                 "source: OpenJDK 17, debug.cpp",
             ),
         ),
         note="Printed by the JVM before it ends; hs_err_pid*.log has the details.",
+    ),
+    Pattern(
+        name="memory-not-committed",
+        event="out-of-memory",
+        literal=": os::commit_memory(",
+        regex=r"(?:OpenJDK|Java HotSpot\(TM\)) [\w-]+ Server VM warning: INFO: os::commit_memory\(0x[0-9a-f]+, (?P<bytes>\d+), (?:\d+, )?\d\) failed;"
+        r" error='[^']*' \((?:errno|error_no)[=:] ?\d+\)",
+        versions=("0.8.0", "4.3"),
+        fixed={"value": "native memory"},
+        samples=(
+            Sample(
+                "OpenJDK 64-Bit Server VM warning: INFO: os::commit_memory(0x0000000500000000, 3579117568, 0) failed; error='Not enough space'"
+                " (errno=12)",
+                {"bytes": 3579117568, "value": "native memory"},
+                "source: OpenJDK 17, os_linux.cpp",
+            ),
+        ),
+        note="The operating system refused memory, often a heap that is larger than the memory of the machine; the JVM ends.",
     ),
     Pattern(
         name="connection-not-established",

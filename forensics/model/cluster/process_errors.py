@@ -81,6 +81,7 @@ _CAUSES = (
         r"Offset mismatch|OffsetsOutOfOrder|Out of order offsets|UnexpectedAppendOffset|first offset in append",
         "the batches that it fetched did not continue its log",
         "Check the segments of the partition that the error names, on its leader and on the follower, with `kafka-dump-log.sh --files SEGMENT`: a batch with a wrong base offset, or a log that ends elsewhere than the fetcher believed, causes this error.",
+        "If the segments are sound, upgrade: before 0.10.1.1 a fetcher went on at a wrong offset after a damaged batch (KAFKA-4384), and before 3.0.0 a change of the leader could leave a fetcher with an old offset (KAFKA-13266). A restart of the follower ends the error.",
     ),
     _cause(
         "corrupt-batch",
@@ -172,13 +173,19 @@ _CAUSES = (
         "native-library",
         r"Could not initialize class (?:org\.xerial|com\.github\.luben|net\.jpountz)|UnsatisfiedLinkError|FAILED_TO_LOAD_NATIVE_LIBRARY",
         "the native library of a compression codec could not be loaded",
-        "Check that java.io.tmpdir of the broker allows execution (not mounted with noexec) and has space, and that the libraries of snappy, zstd and lz4 in `libs` support the architecture of the machine. Until then, have the producers use another `compression.type`.",
+        "Check that java.io.tmpdir of the broker allows execution (not mounted with noexec) and has space, and that the libraries of snappy, zstd and lz4 in `libs` support the architecture of the machine. They need glibc, which Alpine Linux lacks without a package such as gcompat or libc6-compat. Until then, have the producers use another `compression.type`.",
     ),
     _cause(
         "wrong-libraries",
         r"NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|ClassNotFoundException",
         "its libraries are of different versions",
         "Remove libraries of other versions from the directory `libs` and from CLASSPATH, and install one version of Kafka completely.",
+    ),
+    _cause(
+        "code-error",
+        r"scala\.MatchError",
+        "the code of this build has no case for what it read",
+        "Report the exception to the maker of this build of Kafka, and run a release without this error. The data are not known to be damaged: delete nothing.",
     ),
     _cause(
         "log-dirs-failed",
