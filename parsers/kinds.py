@@ -180,6 +180,7 @@ _KINDS = (
     Kind("config", Scope.CLUSTER, By.BROKER | By.CONTROLLER | By.FILE | By.ZOOKEEPER | By.TOOL, Role.SETTING, "a setting of a topic, of a broker (topic is null) or of the cluster (broker is null too); value null or 'null' removes the setting; reason is the ConfigSource, if printed; an event without key lists in value the names of all `count` dynamic settings"),
     # topics and their clients
     Kind("topic-created", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_MADE, "a topic was created"),
+    Kind("topic-not-created", Scope.TOPIC, By.BROKER | By.CONTROLLER, PLAIN, "a topic could not be created because there were too few brokers: count is their number (null if all were fenced), value the replication factor that was asked for; key is the setting that it comes from, if it is an internal topic of a broker"),
     Kind("topic-deletion", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_GOING, "the deletion of a topic started"),
     Kind("topic-deleted", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_GONE, "the deletion of a topic completed"),
     Kind("client-reset", Scope.PARTITION, By.CLIENT, PLAIN, "a consumer at previous_offset detected that the partition no longer has this offset; reason is out-of-range or truncation, value the consumer group"),

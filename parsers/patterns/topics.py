@@ -8,16 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import regex
+
 from parsers.patterns.controller import partitions
 from parsers.patterns.pattern import SETTING, TOPIC, TP, Pattern, Sample
 from parsers.schemas import Row
 
+_INTERNAL = {"offsets": "__consumer_offsets", "transactions state": "__transaction_state"}
+_TOO_FEW = regex.compile(
+    rf"CreatableTopic\(name='(?P<topic>{TOPIC})',(?:(?!CreatableTopic\().)*?\): INVALID_REPLICATION_FACTOR \(Unable to replicate the partition (?P<value>\d{{1,9}}) time\(s\): "
+    r"(?:The target replication factor of \d+ cannot be reached because only (?P<count>\d{1,9}) broker\(s\) are registered|All brokers are currently fenced)\."
+)
 _ADMIN = ("kafka.zk.AdminZkClient", "kafka.admin.AdminUtils")
 
 
 def _created(row: Row) -> Iterator[Row]:
     yield row
     yield from _settings({**row, "event": "config"})
+
+
+def _not_created(row: Row) -> Iterator[Row]:
+    """One row for each topic that got no brokers."""
+    for match in _TOO_FEW.finditer(row["_groups"]["_results"]):
+        yield {**row, "topic": match["topic"], "value": match["value"], "count": int(match["count"]) if match["count"] else None}
+
+
+def _internal(row: Row) -> Iterator[Row]:
+    yield {**row, "topic": _INTERNAL[row["_groups"]["_which"]]}
 
 
 def _settings(row: Row) -> Iterator[Row]:
@@ -86,6 +103,58 @@ PATTERNS: tuple[Pattern, ...] = (
                 " successful (kafka.server.KafkaApis)",
                 {"node": 1, "topic": "__consumer_offsets", "count": 3},
                 "real: acks1-failover-1.1.1-zk",
+            ),
+        ),
+    ),
+    Pattern(
+        name="internal-topic-not-created",
+        event="topic-not-created",
+        literal=" does not meet the required replication factor ",
+        regex=r"Number of alive brokers '(?P<count>\d+)' does not meet the required replication factor '(?P<value>\d+)' for the "
+        r"(?P<_which>offsets|transactions state) topic \(configured via '(?P<key>[\w.]+)'\)\. .*",
+        versions=("1.0", "2.7"),
+        explode=_internal,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [KafkaApi-2] Number of alive brokers '2' does not meet the required replication factor '3'"
+                " for the offsets topic (configured via 'offsets.topic.replication.factor'). This error can be ignored if the cluster is"
+                " starting up and not all brokers are up yet. (kafka.server.KafkaApis)",
+                {
+                    "node": 2,
+                    "topic": "__consumer_offsets",
+                    "count": 2,
+                    "value": "3",
+                    "key": "offsets.topic.replication.factor",
+                },
+                "source: 2.3 KafkaApis",
+            ),
+        ),
+        note="Printed for each request that needs the topic.",
+    ),
+    Pattern(
+        name="topic-without-brokers",
+        event="topic-not-created",
+        literal=": INVALID_REPLICATION_FACTOR (Unable to replicate the partition ",
+        regex=r"[cC]reateTopics result\(s\): (?P<_results>.*)",
+        versions=("2.8", "4.3"),
+        loggers=("org.apache.kafka.controller.ReplicationControlManager",),
+        explode=_not_created,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] CreateTopics result(s): CreatableTopic(name='__consumer_offsets',"
+                " numPartitions=50, replicationFactor=3, assignments=[], configs=[CreatableTopicConfig(name='cleanup.policy',"
+                " value='compact')]): INVALID_REPLICATION_FACTOR (Unable to replicate the partition 3 time(s): The target replication factor"
+                " of 3 cannot be reached because only 1 broker(s) are registered.)"
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"node": 100, "topic": "__consumer_offsets", "count": 1, "value": "3"},
+                "source: 3.9 ReplicationControlManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] CreateTopics result(s): CreatableTopic(name='t', numPartitions=1,"
+                " replicationFactor=2, assignments=[], configs=[]): INVALID_REPLICATION_FACTOR (Unable to replicate the partition 2 time(s):"
+                " All brokers are currently fenced.) (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic": "t", "count": None, "value": "2"},
+                "source: 3.9 ReplicationControlManager",
             ),
         ),
     ),
