@@ -28,6 +28,7 @@ from forensics.model.findings import (
     counted,
     moment,
     nodes_named,
+    saving_first,
     some,
 )
 from forensics.thresholds import MAX_SEPARATE_EVENTS
@@ -87,7 +88,7 @@ def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: Inc
     merged: list[Finding] = []
     if not many.recurs:
         groups, often = _often_possible(groups)
-        merged.extend(f for group in often for f in _one(sorted(group, key=_at), many, lambda f: None))
+        merged.extend(f for group in often for f in _one(sorted(group, key=_at), many, incident_of))
     for group in groups.values():
         group.sort(key=lambda f: (_at(f), f.topic or "", f.partition if f.partition is not None else -1, f.brokers))
         incident = incident_of(group[0])
@@ -244,7 +245,7 @@ def _steps(group: Sequence[Statement], names_of: Sequence[str], many: Aggregatio
                 names_by_step[step.replace(name, "{}")][name] = None
     others = sorted(names_by_step.items(), key=lambda item: -len(item[1]))
     together = many.steps(group) if many.steps is not None else ()
-    return (*together, *(step.replace("{}", some(list(names))) for step, names in others))[: 2 * NAMED]
+    return saving_first((*together, *(step.replace("{}", some(list(names))) for step, names in others)))[: 2 * NAMED]
 
 
 def _evidence(group: Sequence[Statement]) -> tuple[Evidence, ...]:
@@ -267,7 +268,7 @@ def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | N
         end=_end(group),
         summary=f"{nodes_named(brokers, controllers)}{words}",
         explanation=f"Of {nodes_named(first.brokers, controllers)}: {first.explanation}",
-        next_steps=tuple(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
+        next_steps=saving_first(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
         evidence=_evidence(group),
     )
 
@@ -287,13 +288,13 @@ def _to_several(group: Sequence[Finding]) -> Finding:
         leader_epoch=None,
         offsets=(),
         cause=first.cause if len({f.cause for f in group}) == 1 else None,
-        incident=first.incident if len({f.incident for f in group}) == 1 else None,
+        incident=next((f.incident for f in group if f.incident is not None), None),
         cluster=last.cluster,
         brokers=brokers,
         end=_end(group),
         summary=f"{len(group):,} times from {moment(_at(first))} to {moment(_at(last))}, for example: {first.summary}",
         explanation=f"The first time: {first.explanation} The last time: {last.explanation}",
-        next_steps=tuple(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
+        next_steps=saving_first(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
         evidence=_evidence(group),
         places=tuple(dict.fromkeys(p for f in group for p in places(f))),
     )

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from forensics.incidents.folding import by_event, hit, places, recurring
 from forensics.incidents.ranking import urgency
 from forensics.model.cluster.availability import DETECTION, SLACK
-from forensics.model.findings import LEVELS, Finding, Rule, Statement, capital, counted, moment, nodes_named, offsets_in
+from forensics.model.findings import LEVELS, Finding, Rule, Statement, capital, counted, duration, moment, nodes_named, offsets_in
 from forensics.proof.aftermath import sentences
 from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
 
@@ -390,16 +390,16 @@ def _impact(members: Sequence[Finding]) -> Iterator[str]:
             yield words.format(counted(len(affected)))
     for f in members:
         if f.kind in _WITHOUT:
-            yield f"{_WITHOUT[f.kind]} for {_seconds(f)}"
+            yield f"{_WITHOUT[f.kind]} for {_lasted(f)}"
     if affected := hit(f for f in members if f.kind == "start-failed" and f.places):
         yield f"{counted(len(affected))} without a replica whose broker could not start"
     if any(f.kind == "controller-change" and len(f.brokers) > 1 for f in members):
         yield "the controller changed"
 
 
-def _seconds(f: Statement) -> str:
+def _lasted(f: Statement) -> str:
     since = f.start_latest or f.start
-    return f"{(f.end - since).total_seconds():.1f} s" if f.end is not None and since is not None else "the rest of the evidence"
+    return duration((f.end - since).total_seconds()) if f.end is not None and since is not None else "the rest of the evidence"
 
 
 def _impact_of_losses(losses: Sequence[Finding]) -> Iterator[str]:

@@ -722,6 +722,11 @@ def began(start: datetime | None, latest: datetime | None) -> str:
     return f"at {moment(start)}" if start is None or latest is None else f"between {period(start, latest, 'and')}"
 
 
+def saving_first(steps: Iterable[str]) -> tuple[str, ...]:
+    """The steps, with those first that save what a later step, or the start of a broker, may destroy: they begin with the word 'Copy'."""
+    return tuple(sorted(steps, key=lambda step: not step.startswith("Copy ")))
+
+
 NAMED = 4
 """Maximum number of partitions that a sentence names, unless it says otherwise."""
 

@@ -32,6 +32,7 @@ from forensics.model.findings import (
     offsets_in,
     period,
     quote,
+    saving_first,
     some,
 )
 from forensics.model.partition.replicas import Removal
@@ -138,7 +139,7 @@ def _with(saved: Salvageable, hop: LeaderTransition, finding: Finding, timeline:
     lost = finding.offsets[0]
     finding = _with_copies(saved, replace(finding, written=written(lost, hop, saved), records=_records(lost, saved, timeline)))
     alone = finding.of_partition(timeline.topic, timeline.partition)
-    return replace(finding, next_steps=(*_steps((alone,)), *finding.next_steps))
+    return replace(finding, next_steps=saving_first((*_steps((alone,)), *finding.next_steps)))
 
 
 def _with_copies(saved: Salvageable, finding: Finding) -> Finding:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.incidents.folding import places
-from forensics.model.findings import LEVELS, Finding, some
+from forensics.model.findings import LEVELS, Finding, saving_first, some
 
 STEPS = 7
 """Steps that somebody on call reads."""
@@ -18,12 +18,13 @@ SERIOUS = LEVELS[LEVELS.index("high") :]
 
 
 def next_steps(findings: Sequence[Finding]) -> list[str]:
-    """The steps of serious findings and of losses, in the order of the findings. A step for several partitions is listed once."""
+    """The steps of serious findings and of losses, in the order of the findings, but those that save something first. A step for several partitions is listed once."""
     names_of: dict[str, dict[str, None]] = {}
     for step, names in _in_turns([f for f in findings if f.severity in SERIOUS or f.kind == "data-loss"]):
         general = step.replace(some(names), "{}") if names else step
         names_of.setdefault(general, {}).update(dict.fromkeys(names))
-    return [general.replace("{}", some(list(names))) for general, names in names_of.items()][:STEPS]
+    steps = (general.replace("{}", some(list(names))) for general, names in names_of.items())
+    return list(saving_first(steps))[:STEPS]
 
 
 def _in_turns(findings: Sequence[Finding]) -> Iterator[tuple[str, list[str]]]:
