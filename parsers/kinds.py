@@ -146,7 +146,7 @@ _KINDS = (
     Kind("zookeeper-connected", Scope.BROKER, By.BROKER, PLAIN, "a process has a connection to ZooKeeper, and a session"),
     Kind("broker-id-mismatch", Scope.BROKER, By.BROKER, PLAIN, "the data of a broker belong to another broker: value is the configured id, reason the stored id; brokers: the stored ids, if log directories disagree"),
     Kind("log-dir-error", Scope.BROKER, By.BROKER, PLAIN, "an I/O error that takes its log directory offline; another event reports the directory offline, unless the lines after it are missing"),
-    Kind("log-file-refused", Scope.BROKER, By.BROKER, PLAIN, "the exception after such an error: value is the file in the log directory, if named; reason is 'in-use' (Windows cannot rename or delete a file that is mapped or open), 'missing', 'full', 'read-only', 'io', 'handles' or 'denied'"),
+    Kind("log-file-refused", Scope.BROKER, By.BROKER, PLAIN, "the exception after such an error: value is the file in the log directory, if named; reason is 'in-use' (Windows cannot rename or delete a file that is mapped or open), 'missing', 'full', 'read-only', 'io', 'handles', 'maps' (no further file could be mapped), 'unsupported' (the file system does not know the request) or 'denied'"),
     Kind("controller-refused", Scope.BROKER, By.BROKER, PLAIN, "a request from an old controller was ignored"),
     Kind("kafka-version", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "value is the version the process printed"),
     Kind("start-time", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a process, or a client in it, prints the time in UTC by the same clock, taken just before: count is milliseconds since 1970"),

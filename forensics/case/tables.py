@@ -328,7 +328,11 @@ TABLES = (
             [
                 documented("number", pa.int32(), "position in the report, from 0"),
                 documented("id", pa.string(), "identifier; the same evidence gives the same one"),
-                documented("incident", pa.string(), "id of its incident; of the first one, if it is about several"),
+                documented(
+                    "incident",
+                    pa.string(),
+                    "id of its incident; of the first one, if it is about several; null if no incident, or an unknown one of many, is its cause",
+                ),
                 *_documented(FINDING, "evidence"),
                 documented(
                     "places", PLACES, "the partitions, and the fields that differ between them, if there are several; `topic` is null then"

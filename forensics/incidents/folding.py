@@ -88,7 +88,7 @@ def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: Inc
     merged: list[Finding] = []
     if not many.recurs:
         groups, often = _often_possible(groups)
-        merged.extend(f for group in often for f in _one(sorted(group, key=_at), many, incident_of))
+        merged.extend(f for group in often for f in _one(sorted(group, key=_at), many, lambda f: None))
     for group in groups.values():
         group.sort(key=lambda f: (_at(f), f.topic or "", f.partition if f.partition is not None else -1, f.brokers))
         incident = incident_of(group[0])
@@ -103,7 +103,8 @@ def _by_event(findings: Sequence[Statement], many: Aggregation, incident_of: Inc
 
 
 def _often_possible(groups: _Groups) -> tuple[_Groups, list[list[Statement]]]:
-    """What is only possible, and is so after many events, is one finding; the other findings, and these."""
+    """What is only possible, and is so after many events, is one finding, which belongs to none of their incidents: which of them caused it is
+    open. The other findings, and these."""
     alike: dict[Hashable, list[list[Statement]]] = defaultdict(list)
     for (what, _), group in groups.items():
         if group[0].confidence == "possible":

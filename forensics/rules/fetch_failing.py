@@ -1,6 +1,6 @@
 """fetch-failing: the fetches of a follower failed for longer than a leader change takes, so its replica does not advance.
 
-Here: errors that the fetcher tries again. Not here: fetchers that ended or gave the partition up (fetcher_dead), leaders that cannot be
+Here: errors that the fetcher tries again, and those with which a log ends. Not here: fetchers that ended or gave the partition up (fetcher_dead), leaders that cannot be
 reached (connection_failed), failed log directories (log_dir_failure).
 """
 
@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import exception
+from forensics.model.cluster.process_errors import exception, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, period, quote
-from forensics.model.partition.fetch_failures import Streak, streaks
+from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, period, quote
+from forensics.model.partition.fetch_failures import TRIED_AGAIN, Streak, streaks, unfinished
 from forensics.model.partition.timeline import PartitionTimeline
-
-_TRIED_AGAIN = timedelta(seconds=5)
-"""A fetcher tries again within this time (replica.fetch.backoff.ms is 1 s)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +72,14 @@ _REMOTE = _Why(
     "the state of the log in the remote tier could not be read",
     ("Check the remote storage and the topic __remote_log_metadata, which {follower} needs to know where its log of {place} begins.",),
 )
+_PAUSED = "cannot be aborted and paused"
+_CLEANING_PAUSED = _Why(
+    "cleaning-paused",
+    "an earlier error had left the log cleaner of the partition paused",
+    (
+        "Restart {follower}: the state of its log cleaner is in memory. Upgrade to 0.11.0 or later, where a failed truncation resumes the cleaner (KAFKA-3123).",
+    ),
+)
 _WHY = {
     "UnknownTopicOrPartitionException": _TOPIC_UNKNOWN,
     "UNKNOWN_TOPIC_OR_PARTITION": _TOPIC_UNKNOWN,
@@ -98,53 +102,111 @@ _WHY = {
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for streak in streaks(timeline):
         yield _finding(streak, timeline, cluster)
+    for streak in unfinished(timeline, cluster):
+        yield _unfinished(streak, timeline, cluster)
 
 
-def _goes_on(follower: int, last: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+def _goes_on(follower: int | None, last: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """Whether the log of the follower ends while its fetches fail."""
-    until = cluster.last_own_line(follower)
-    if until is None or last.last_at is None or timeline.resumed(follower, last.last_at) is not None:
+    until = cluster.last_own_line(follower) if follower is not None else None
+    if follower is None or until is None or last.last_at is None or timeline.resumed(follower, last.last_at) is not None:
         return False
-    return until - last.last_at <= _TRIED_AGAIN
+    return until - last.last_at <= TRIED_AGAIN
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the errors of a streak say."""
+
+    why: _Why
+    because: str
+    follower: str
+    leader: str
+    source: str
+    at: str
+    thrown: str | None
+    brokers: tuple[int, ...]
+
+    def steps(self, timeline: PartitionTimeline) -> tuple[str, ...]:
+        named = {"topic": timeline.topic, "place": timeline.name, "leader": self.leader, "follower": self.follower, "at": self.at}
+        return tuple(step.format(**named) for step in self.why.next_steps)
+
+
+def _words(streak: Streak, cluster: Cluster) -> _Words:
+    events, last, thrown = streak.events, streak.events[-1], exception(reversed(streak.events))
+    why = _CLEANING_PAUSED if thrown is not None and _PAUSED in thrown else _WHY.get(streak.reason)
+    leaders = sorted({e.broker for e in events if e.broker is not None})
+    return _Words(
+        why or _Why(streak.reason, "", ()),
+        why.words if why is not None else f"of an error ({streak.reason})" if streak.reason != "error" else "of an error",
+        named_node(streak.follower, cluster),
+        f"broker {leaders[0]}" if len(leaders) == 1 else "the leader",
+        f" from broker {leaders[0]}" if len(leaders) == 1 else "",
+        f" at offset {last.offset}" if last.offset is not None and last.offset >= 0 else "",
+        thrown,
+        tuple(dict.fromkeys(b for b in (streak.follower, *leaders) if b is not None)),
+    )
 
 
 def _finding(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    follower, reason, events = streak.follower, streak.reason, streak.events
+    follower, events, words = streak.follower, streak.events, _words(streak, cluster)
     first, last = events[0], events[-1]
-    why = _WHY.get(reason, _Why(reason, f"of an error ({reason})", ()))
-    because = why.words if reason in _WHY else f"of an error ({reason})"
-    leaders = sorted({e.broker for e in events if e.broker is not None})
-    source = f" from broker {leaders[0]}" if len(leaders) == 1 else ""
-    at = f" at offset {last.offset}" if last.offset is not None and last.offset >= 0 else ""
-    thrown = exception(reversed(events))
-    out = timeline.out_of_isr(follower, streak.first, streak.last)
+    out = timeline.out_of_isr(follower, streak.first, streak.last) if follower is not None else None
     goes_on = _goes_on(follower, last, timeline, cluster)
     times = sum(e.repeats for e in events)
-    leader = f"broker {leaders[0]}" if len(leaders) == 1 else "the leader"
-    named = {"topic": timeline.topic, "place": timeline.name, "leader": leader, "follower": f"broker {follower}", "at": at}
     return Finding(
         kind="fetch-failing",
         severity="high" if out is not None else "medium",
         confidence="certain",
         topic=timeline.topic,
         partition=timeline.partition,
-        brokers=(follower, *(b for b in leaders if b != follower)),
+        brokers=words.brokers,
         start=first.at,
         end=None if goes_on else last.last_at,
-        cause=why.cause,
-        summary=f"{timeline.name}: fetches of broker {follower}{source} failed again and again, because {because}",
+        cause=words.why.cause,
+        summary=f"{timeline.name}: fetches of {words.follower}{words.source} failed again and again, because {words.because}",
         explanation=" ".join(
             (
-                f"From {period(streak.first, streak.last)} fetches of broker {follower}{source} for {timeline.name}{at} failed {times} times, because {because}.",
-                *((f"The error is: {thrown}.",) if thrown else ()),
-                f"The replica on broker {follower} does not advance meanwhile.",
-                *((f"Broker {follower} was missing from the ISR at {moment(out)}.",) if out is not None else ()),
-                *((f"The fetches still failed when the log of broker {follower} ends.",) if goes_on else ()),
+                f"From {period(streak.first, streak.last)} fetches of {words.follower}{words.source} for {timeline.name}{words.at} failed {times} times, because {words.because}.",
+                *((f"The error is: {words.thrown}.",) if words.thrown else ()),
+                f"The replica on {words.follower} does not advance meanwhile.",
+                *((f"{capital(words.follower)} was missing from the ISR at {moment(out)}.",) if out is not None else ()),
+                *((f"The fetches still failed when the log of {words.follower} ends.",) if goes_on else ()),
             )
         ),
-        next_steps=tuple(step.format(**named) for step in why.next_steps)
-        or (f"Read the exception in server.log of broker {follower} at {moment(first.at)}.",),
+        next_steps=words.steps(timeline) or (f"Read the exception in server.log of {words.follower} at {moment(first.at)}.",),
         evidence=quote(events[:4], last),
+    )
+
+
+def _unfinished(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    """A failure with which the log ends: no evidence shows whether it lasted."""
+    events, words = streak.events, _words(streak, cluster)
+    remains = words.why is _CLEANING_PAUSED
+    return Finding(
+        kind="fetch-failing",
+        severity="medium" if remains else "low",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=words.brokers,
+        start=events[0].at,
+        end=None,
+        cause=words.why.cause,
+        summary=f"{timeline.name}: the last fetch of {words.follower}{words.source} failed, because {words.because}",
+        explanation=" ".join(
+            (
+                f"The last fetch of {words.follower}{words.source} for {timeline.name}{words.at} that its log shows failed {span(events)}, because {words.because}.",
+                *((f"The error is: {words.thrown}.",) if words.thrown else ()),
+                "The log ends then, so the evidence does not show whether later fetches failed."
+                + ("" if remains else " For some seconds this is normal while a topic is created or deleted, or while a leader changes."),
+            )
+        ),
+        next_steps=(
+            f"Check `kafka-topics.sh --describe --topic {timeline.topic}`: if the replicas of {timeline.name} are all in the ISR, the fetches work again.",
+            *words.steps(timeline),
+        ),
+        evidence=quote(events[:4], events[-1]),
     )
 
 
@@ -152,7 +214,8 @@ RULE = Rule(
     kind="fetch-failing",
     rank=87,
     level="high",
-    meaning="Fetches of a follower failed for longer than a leader change takes: its replica does not advance.",
+    meaning="Fetches of a follower failed for longer than a leader change takes: its replica does not advance (medium or high); or its log ends with a fetch that failed (low).",
+    references=("KAFKA-3123", "KAFKA-9930"),
     benign=("While a topic is created or deleted, or its leader changes, fetches fail for some seconds.",),
     partition=detect,
     many=Aggregation(whenever=True, key=lambda f: f.brokers),

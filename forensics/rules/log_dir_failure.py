@@ -62,6 +62,8 @@ def _why(refused: Event | None) -> str:
         "read-only": ": its file system had become read-only",
         "io": ": its disk returned an input/output error",
         "handles": f": the process could not open {file}, because it had too many open files",
+        "maps": ": the kernel refused to map another index file into memory",
+        "unsupported": ": its file system refused a request that Kafka needs, such as mapping an index file into memory",
         "denied": f": the process was denied access to {file}",
     }[refused.reason or ""]
 
@@ -104,7 +106,7 @@ def _records(cause: str | None, alone: bool) -> str:
             "All records in the removed files are gone, unless another broker has a copy; a partition with no other replica has lost all its "
             "records. The broker creates an empty directory at its next start."
         )
-    if cause in ("in-use", "handles", "denied"):
+    if cause in ("in-use", "handles", "denied", "maps", "unsupported"):
         return "The disk is probably not damaged: written records are still there" + (
             ", except unflushed ones if the machine failed too." if alone else "."
         )
@@ -126,6 +128,14 @@ def _next_steps(cause: str | None) -> tuple[str, ...]:
         )
     if cause == "handles":
         return ("Raise the limit of open files (ulimit -n): a broker needs two for every segment and one for every connection.",)
+    if cause == "maps":
+        return (
+            "Raise `vm.max_map_count` with `sysctl -w vm.max_map_count=262144` (each index file of a segment is a map), check that the machine has free memory, and restart the broker.",
+        )
+    if cause == "unsupported":
+        return (
+            "Move the log directory to a local file system such as XFS or ext4: shared folders and some network file systems cannot map files into memory.",
+        )
     if cause == "denied":
         return (
             "Give the log directory and all its files back to the user that runs the broker; find out who started the broker as another user.",

@@ -1,6 +1,6 @@
 """log-unreadable: a leader could not read its log for a fetch, because the file is damaged or cannot be read.
 
-Here: what the leader printed when a follower or a consumer fetched. Not here: damage in the collected files (segment_corrupt), damage that
+Here: what the leader printed when a follower or a consumer fetched, also from above the high watermark. Not here: damage in the collected files (segment_corrupt), damage that
 recovery finds at a start (data_loss), followers that refuse what they get (fetch_failing).
 """
 
@@ -20,10 +20,45 @@ _OF_THE_FILE = re.compile(
 )
 """Exceptions that a damaged or unreadable file causes. Others are errors of a request, of memory, or of the code."""
 
+_ABOVE = re.compile(r"read with a maximum offset \((\d+)\) less than the start offset \((\d+)\)")
+
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for node, errors in failures(e for e in timeline.of("read-failed") if e.key and _OF_THE_FILE.search(e.key)):
         yield _finding(node, errors, timeline, cluster)
+    for node, errors in failures(e for e in timeline.of("read-failed") if e.key and _ABOVE.search(e.key)):
+        yield _above(node, errors, timeline, cluster)
+
+
+def _above(node: int | None, errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    """A consumer asked for an offset above the high watermark. From 0.10.0 on such a fetch is answered (KAFKA-725)."""
+    found = _ABOVE.search(errors[-1].key or "")
+    assert found is not None
+    who, watermark, asked = named_node(node, cluster), int(found[1]), int(found[2])
+    return Finding(
+        kind="log-unreadable",
+        severity="medium",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(node,) if node is not None else (),
+        start=errors[0].at,
+        end=errors[-1].last_at,
+        cause="above-high-watermark",
+        summary=f"{timeline.name}: {who} could not serve a fetch at offset {asked}, because only records below offset {watermark} were readable",
+        explanation=(
+            f"{capital(who)} failed to serve a fetch of {timeline.name} at offset {asked}, {span(errors)}: only records below offset {watermark} were readable. "
+            "A consumer at that offset had read further from an earlier leader, whose last records this leader does not have, or its position is wrong. "
+            "The consumer gets an unknown error, and tries again without end (KAFKA-725)."
+        ),
+        next_steps=(
+            f"Compare the end of {timeline.name} (`kafka-run-class.sh kafka.tools.GetOffsetShell --topic {timeline.topic} --time -1`) with the positions of its consumer groups, and search the controller's log for an election before {errors[0].at:%Y-%m-%d %H:%M:%S} UTC whose leader did not have these records."
+            if errors[0].at is not None
+            else f"Compare the end of {timeline.name} with the positions of its consumer groups.",
+            f"Set the position of the consumer of {timeline.name} to offset {watermark} or below; upgrade to 0.10.0 or later, where a fetch above the high watermark is answered without records, and one above the log end with OffsetOutOfRange.",
+        ),
+        evidence=quote(errors[:4], errors[-1]),
+    )
 
 
 def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
@@ -60,7 +95,7 @@ RULE = Rule(
     level="high",
     meaning="A leader could not read its log for a follower or a consumer, because the file is damaged or cannot be read.",
     benign=("A read of a segment that retention deletes at the same moment fails once, and the next read begins at the log start.",),
-    references=("KAFKA-6292", "KAFKA-7282"),
+    references=("KAFKA-725", "KAFKA-6292", "KAFKA-7282"),
     partition=detect,
     urgency=Urgency.UNAVAILABLE,
     many=Aggregation(key=lambda f: f.brokers),

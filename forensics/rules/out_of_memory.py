@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -13,6 +13,10 @@ from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 
+_MAPS = (
+    "map-failed",
+    "Raise `vm.max_map_count` with `sysctl -w vm.max_map_count=262144`: each index file of a segment is a map.",
+)
 _KINDS = (
     (
         r"heap space|GC overhead",
@@ -24,11 +28,7 @@ _KINDS = (
         "direct-buffer",
         "Raise `-XX:MaxDirectMemorySize`, and check `socket.request.max.bytes` and the sizes of the requests that clients send.",
     ),
-    (
-        r"Map failed",
-        "map-failed",
-        "Raise `vm.max_map_count` with `sysctl -w vm.max_map_count=262144`: each index file of a segment is a map.",
-    ),
+    (r"Map failed", *_MAPS),
     (r"native thread", "threads", "Raise the limit of processes and threads (`ulimit -u`, or pids.max of the container)."),
     (r"Metaspace", "metaspace", "Raise `-XX:MaxMetaspaceSize`."),
     (
@@ -60,11 +60,21 @@ _OTHER = ("memory", "Raise the memory that the error names.")
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
-    for node, errors in failures(cluster.of("out-of-memory"), _kind):
+    for node, errors in failures(_errors(cluster), _kind):
         yield _finding(node, errors, cluster, times)
 
 
+def _errors(cluster: Cluster) -> list[Event]:
+    """With the maps of files that were refused, if the line that they were refused for lack of memory is missing."""
+    memory = cluster.of("out-of-memory")
+    known = {(e.writer, e.at) for e in memory}
+    refused = (e for e in cluster.of("log-file-refused") if e.reason == "maps" and (e.writer, e.at) not in known)
+    return sorted((*memory, *refused), key=lambda e: e.at or datetime.min)
+
+
 def _kind(error: Event) -> tuple[str, str]:
+    if error.reason == "maps":
+        return _MAPS
     if error.reason == _DOWN_CONVERSION[0]:
         return _DOWN_CONVERSION
     if _other_protocol(error) is not None:
@@ -87,7 +97,7 @@ def _why(error: Event) -> Iterator[str]:
 
 def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Finding:
     who, (cause, step) = named_node(node, cluster), _kind(errors[0])
-    detail = next((f" ({e.value})" for e in errors if e.value), "")
+    detail = next((f" ({e.value})" for e in errors if e.value), " (Map failed)" if errors[0].reason == "maps" else "")
     ended = next((e for e in errors if ends_the_jvm(e)), None)
     back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None else None
     return Finding(

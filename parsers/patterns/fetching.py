@@ -449,8 +449,11 @@ PATTERNS: tuple[Pattern, ...] = (
         event="fetch-error",
         literal=" offset for ",
         regex=rf"(?:Error getting offset for partition {TP}(?: to broker (?P<broker>\d+))?|Could not fetch offset for {TP} due "
-        rf"to error: .*)",
+        rf"to error: [^\n]*){EXCEPTION}",
         versions=("0.8.2", "4.3"),
+        multiline=True,
+        inner=True,
+        explode=with_exception,
         fixed={"reason": "list-offsets"},
         samples=(
             Sample(

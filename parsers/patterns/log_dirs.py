@@ -36,6 +36,8 @@ _REFUSALS = (
     ("read-only", regex.compile(r"Read-only file system")),
     ("io", regex.compile(r"Input/output error|Structure needs cleaning")),
     ("handles", regex.compile(r"Too many open files")),
+    ("maps", regex.compile(r"Map failed")),
+    ("unsupported", regex.compile(r"Invalid argument|Operation not supported")),
     ("denied", regex.compile(r"Permission denied|Operation not permitted|\(Access is denied\)")),
     ("missing", regex.compile(r"NoSuchFileException|No such file or directory|cannot find the (?:path|file) specified")),
     ("in-use", regex.compile(r"(?:AccessDenied|FileAlreadyExists|FileSystem)Exception: .*\\")),
@@ -47,6 +49,14 @@ _REFUSALS = (
 def _each_directory(row: Row) -> Iterator[Row]:
     for directory in _DIRECTORY_ID.findall(row["_groups"]["_directories"]):
         yield {**row, "directory": directory}
+
+
+def _with_refusal(row: Row) -> Iterator[Row]:
+    """The error and, if the layout prints the exception in the same line, what the system refused."""
+    yield row
+    if row["_groups"]["_said"]:
+        about = {"event": "log-file-refused", "topic": None, "partition": None, "directory": None, "value": None}
+        yield from _refused({**row, **about})
 
 
 def _refused(row: Row) -> Iterator[Row]:
@@ -63,11 +73,13 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-error",
         literal="LogDirFailureChannel)",
         regex=rf"(?!{_AT_START})(?P<value>Error while \w+(?: to)? checkpoint file) {WITHIN}{NAME}"
-        rf"|(?P<value>.*?) {TP} (?:in|to) (?:log )?dir(?:ectory)? (?P<directory>.*?)(?: with offset \d+.*| due to \w+)?"
+        rf"|(?P<value>.*?) {TP} (?:in|to) (?:log )?dir(?:ectory)? (?P<directory>.*?)(?: with offset \d+.*| due to \w+"
+        r"|: (?P<_said>(?:[a-z]\w*\.)+\w+(?:Exception|Error): .*))?"
         rf"|(?!{_AT_START})(?P<value>(?:Error|Exception|Disk error|Failed).*?(?: in| to)? (?:log dir|dir|directory))"
         r" (?P<directory>.*?)(?:: .*)?",
         versions=("1.0", "4.3"),
         loggers=_CHANNEL,
+        explode=_with_refusal,
         samples=(
             Sample(
                 "[2026-11-21 02:11:32,133] ERROR Error while appending records to media-1 in dir /var/lib/kafka/broker-2/data1"
@@ -301,14 +313,33 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-file-refused",
         literal="java.io.IOException: ",
         regex=r"(?P<_said>java\.io\.IOException: (?:No space left on device|There is not enough space on the disk|Disk quota exceeded"
-        r"|Read-only file system|Input/output error|Structure needs cleaning|Too many open files))",
+        r"|Read-only file system|Input/output error|Structure needs cleaning|Too many open files|Map failed|Invalid argument"
+        r"|Operation not supported))",
         versions=("0.8.0", "4.3"),
         explode=_refused,
         samples=(
             Sample("java.io.IOException: No space left on device", {"value": None, "reason": "full"}, "source: 2.8 FileRecords"),
             Sample("java.io.IOException: Input/output error", {"value": None, "reason": "io"}, "source: 2.8 FileRecords"),
+            Sample("java.io.IOException: Map failed", {"value": None, "reason": "maps"}, "source: 2.8 AbstractIndex"),
+            Sample("java.io.IOException: Invalid argument", {"value": None, "reason": "unsupported"}, "source: 2.8 AbstractIndex"),
         ),
         note="The file was open; the line does not name it.",
+    ),
+    Pattern(
+        name="socket-refused",
+        event="log-file-refused",
+        literal="java.net.SocketException: Too many open files",
+        regex=r"(?P<_said>java\.net\.SocketException: Too many open files)(?: \(.*\))?",
+        versions=("0.8.0", "4.3"),
+        explode=_refused,
+        samples=(
+            Sample(
+                "java.net.SocketException: Too many open files (Accept failed)",
+                {"value": None, "reason": "handles"},
+                "source: 2.8 SocketServer",
+            ),
+        ),
+        note="Sockets and files are limited together; also printed about the JMX port.",
     ),
     Pattern(
         name="log-dir-offline",

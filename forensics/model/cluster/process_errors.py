@@ -285,6 +285,7 @@ _REFUSED = {
     "denied": "permission",
     "read-only": "permission",
     "handles": "too-many-open-files",
+    "maps": "map-failed",
 }
 """Causes by the reason of a log-file-refused."""
 

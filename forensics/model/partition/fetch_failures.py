@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import runs
@@ -31,12 +31,16 @@ _NOT_FETCHING = (
     "it could not connect to",
 )
 
+TRIED_AGAIN = timedelta(seconds=5)
+"""A fetcher tries again within this time (replica.fetch.backoff.ms is 1 s)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Streak:
     """Errors of one follower without a pause in which fetching can have worked."""
 
-    follower: int
+    follower: int | None
+    """None if its log does not name it."""
     reason: str
     events: tuple[Event, ...]
     first: datetime
@@ -59,6 +63,33 @@ def _lasting(follower: int, reason: str, events: Sequence[Event]) -> Iterator[St
         often = sum(e.repeats for e in streak) >= REFUSED_REPEATEDLY
         if often and first is not None and last is not None and last - first >= UNREACHABLE:
             yield Streak(follower, reason, tuple(streak), first, last)
+
+
+def unfinished(timeline: PartitionTimeline, cluster: Cluster) -> list[Streak]:
+    """The last failures of logs that end with them, so that no evidence shows whether they lasted; of a follower that is not known, too."""
+    lasting = {id(e) for s in streaks(timeline) for e in s.events}
+    found: dict[tuple[str, int | None, str], list[Event]] = defaultdict(list)
+    for e in timeline.of(*_ERRORS):
+        if e.at is not None and id(e) not in lasting and e.reason not in (*_ELSEWHERE, "OFFSET_OUT_OF_RANGE") and _ends_with(e, cluster):
+            found[e.source, e.writer, e.reason or "error"].append(e)
+    return [
+        Streak(f, r, tuple(own), first, own[-1].last_at or first)
+        for (_, f, r), own in sorted(found.items(), key=str)
+        if (first := own[0].at)
+    ]
+
+
+def _ends_with(failed: Event, cluster: Cluster) -> bool:
+    """Whether the log ends before the fetcher would have tried again for long, and neither broker was down or ending."""
+    last = next((s.last_own or s.last for s in cluster.sources if s.path == failed.source), None)
+    if last is None or failed.last_at is None or failed.at is None or last - failed.last_at > TRIED_AGAIN:
+        return False
+    until = failed.last_at + UNREACHABLE
+    return not any(
+        cluster.availability(b).outage(failed.at, UNREACHABLE) for b in (failed.writer, failed.broker) if b is not None
+    ) and not any(
+        e.at is not None and failed.at <= e.at <= until for e in cluster.of("broker-stopping", "broker-signal", "controlled-shutdown")
+    )
 
 
 def hindered(
