@@ -23,7 +23,7 @@ _OF_THE_BROKER = re.compile(
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for node, errors in failures(e for e in timeline.of("append-error") if _OF_THE_BROKER.search(f"{e.key} {e.text}")):
+    for node, errors in failures(e for e in timeline.of("append-error") if _OF_THE_BROKER.search(e.key or "")):
         yield _finding(node, errors, timeline, cluster)
 
 

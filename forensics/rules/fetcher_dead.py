@@ -28,8 +28,12 @@ _AT = re.compile(r"rocessing data for partition (?P<place>\S+?)(?: at)? offset (
 
 def _place(errors: Sequence[Event]) -> str:
     """' while it processed t-0 at offset 300', if an error names that."""
-    found = next((m for e in errors if (m := _AT.search(f"{e.key} {e.text}"))), None)
-    return f" while it processed {found['place']} at offset {found['offset']}" if found is not None else ""
+    for e in errors:
+        if (found := _AT.search(e.key or "")) is not None:
+            return f" while it processed {found['place']} at offset {found['offset']}"
+        if e.topic is not None and e.offset is not None:
+            return f" while it processed {e.topic}-{e.partition} at offset {e.offset}"
+    return ""
 
 
 # threads

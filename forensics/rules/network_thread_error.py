@@ -21,7 +21,7 @@ _DIVIDED = re.compile(r"ArithmeticException: / by zero")
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    errors = (e for e in cluster.of("network-thread-error") if not _ELSEWHERE.search(f"{e.key} {e.text}"))
+    errors = (e for e in cluster.of("network-thread-error") if not _ELSEWHERE.search(e.key or ""))
     for node, same in failures(errors, lambda e: (e.reason, (e.key or "").partition(":")[0])):
         yield _finding(node, same, cluster)
 

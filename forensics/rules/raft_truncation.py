@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.settings import process_roles
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Range, Rule, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
@@ -26,7 +27,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for voter, events in sorted(by_voter.items()):
         if all(_deleted(e, cluster) for e in events):
             continue
-        observer = (cluster.settings.value("process.roles", broker=voter) or "").strip("[] ") == "broker"
+        observer = process_roles(cluster.settings.value("process.roles", broker=voter)) == "broker"
         yield _observer(voter, events) if observer else _voter(voter, events)
     lowered = [e for e in timeline.of("hw-regression") if _back(e.previous_offset, e.high_watermark)]
     if lowered:

@@ -15,6 +15,7 @@ from typing import Any
 
 from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.settings import process_roles
 from forensics.model.cluster.versions import VersionChange, metadata_version, parsed, version_changes
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Rule, capital, moment, nodes_named, quote, some
@@ -140,7 +141,7 @@ def _raised(cluster: Cluster) -> list[_Raised]:
 
 
 def _in_quorum(cluster: Cluster, node: int, at: datetime) -> bool:
-    return bool((cluster.settings.value("process.roles", broker=node, at=at) or "").strip("[] "))
+    return bool(process_roles(cluster.settings.value("process.roles", broker=node, at=at)))
 
 
 def _metadata(cluster: Cluster) -> Iterator[_Raised]:

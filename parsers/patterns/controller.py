@@ -743,7 +743,7 @@ _ELECTIONS: tuple[Pattern, ...] = (
         event="election-failed",
         literal="Error completing ",
         regex=r"Error completing (?:preferred )?replica leader election (?:\((?P<_type>\w+)\) )?for partitions? "
-        r"(?P<_partitions>(?![^\n]*because controller has moved)[^\n]+)" + EXCEPTION,
+        r"(?P<_partitions>(?![^\n]*because controller has moved)[^\n]*)" + EXCEPTION,
         multiline=True,
         inner=True,
         explode=_each_incomplete,

@@ -45,7 +45,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "\njava.lang.OutOfMemoryError: Java heap space\n\tat java.nio.HeapByteBuffer.<init>(HeapByteBuffer.java:57)"
                 "\n\tat org.apache.kafka.common.record.AbstractRecords.downConvert(AbstractRecords.java:101)",
                 {"value": "Java heap space", "reason": "down-conversion"},
-                "source: 1.0 AbstractRecords",
+                "source: OpenJDK 17, debug.cpp",
             ),
         ),
         note="The broker converts batches to the format of an old client; before 2.0 a whole response at once (KAFKA-6927).",

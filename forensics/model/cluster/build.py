@@ -28,7 +28,7 @@ from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
 from forensics.model.cluster.replays import without_repeats
 from forensics.model.cluster.sample_configs import DECIDING, samples
-from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
+from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings, process_roles
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
 from forensics.model.cluster.unrelated import unrelated
 from forensics.model.cluster.zones import (
@@ -929,15 +929,10 @@ def _controller_only(node: int, events: Iterable[Event], registered: Collection[
     """By the node's own settings; if they were not collected, a node that never registered as a broker; if no registrations were collected
     either, a node whose controller started."""
     own = list(events)
-    roles = {_roles(e.value) for e in own if e.event == "config" and e.key == "process.roles"}
+    roles = {process_roles(e.value) for e in own if e.event == "config" and e.key == "process.roles"}
     if roles or registered:
         return roles == {"controller"} if roles else node not in registered
     return any(e.event in _OF_CONTROLLERS for e in own)
-
-
-def _roles(value: str | None) -> str:
-    """process.roles as in server.properties; a broker's settings dump prints a list, '[]' in ZooKeeper mode."""
-    return (value or "").strip("[] ")
 
 
 _KRAFT = frozenset({"metadata-segment", "metadata-snapshot", "quorum-state"})
@@ -947,7 +942,7 @@ def _mode(cluster: Cluster, modes: Collection[str | None]) -> str:
     """The mode from the start settings, else from the events. Brokers in migration (KIP-866) log events of both modes; their cluster has
     a quorum."""
     started = [cluster.settings.of_broker(b) for b in cluster.settings.brokers()]
-    if any(s.kind in _KRAFT for s in cluster.sources) or any(_roles(s.get("process.roles")) for s in started):
+    if any(s.kind in _KRAFT for s in cluster.sources) or any(process_roles(s.get("process.roles")) for s in started):
         return "kraft"
     if any("zookeeper.connect" in s for s in started):
         return "zookeeper"

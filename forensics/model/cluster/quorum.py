@@ -42,7 +42,7 @@ class Sign:
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoLeader:
     """A span without a leader of the quorum."""
 
@@ -50,26 +50,26 @@ class NoLeader:
     """Not before this time, at which the last leader was still at work."""
     latest: datetime
     """The quorum had no leader at this time, or had lost its majority."""
-    end: datetime | None
-    """When a leader was known again; None: no line states it."""
     known_until: datetime
     """The last time at which evidence shows the quorum without leader."""
-    epoch: int | None
-    leader: int | None
-    """The leader of the last epoch before; None if unknown."""
-    following: int | None
-    """The next leader."""
     voters: tuple[int, ...]
-    down: tuple[Outage, ...]
-    """Outages of voters in the span, by time."""
-    searching: tuple[int, ...]
-    """Nodes that looked for a leader, or knew none."""
-    searched: datetime | None
-    """When the first of them did."""
-    attempts: int
-    """How often a voter asked for votes in vain."""
     shown_by: frozenset[str]
     evidence: tuple[Event, ...]
+    end: datetime | None = None
+    """When a leader was known again; None: no line states it."""
+    epoch: int | None = None
+    leader: int | None = None
+    """The leader of the last epoch before; None if unknown."""
+    following: int | None = None
+    """The next leader."""
+    down: tuple[Outage, ...] = ()
+    """Outages of voters in the span, by time."""
+    searching: tuple[int, ...] = ()
+    """Nodes that looked for a leader, or knew none."""
+    searched: datetime | None = None
+    """When the first of them did."""
+    attempts: int = 0
+    """How often a voter asked for votes in vain."""
 
     @property
     def gone(self) -> tuple[int, ...]:
@@ -334,9 +334,6 @@ def _unrecorded(cluster: Cluster) -> Iterator[NoLeader]:
                 following=first.controller,
                 voters=voters(cluster),
                 down=_down(cluster, last.at, first.at),
-                searching=(),
-                searched=None,
-                attempts=0,
                 shown_by=frozenset({RECORDS}),
                 evidence=(last, first),
             )
@@ -382,9 +379,6 @@ def _majority_down(cluster: Cluster) -> Iterator[NoLeader]:
             following=following.leader if following is not None else None,
             voters=every,
             down=tuple(away),
-            searching=(),
-            searched=None,
-            attempts=0,
             shown_by=frozenset({DOWN}),
             evidence=tuple(dict.fromkeys(a.event for a in away)),
         )
@@ -468,16 +462,10 @@ def _unreached(cluster: Cluster) -> Iterator[NoLeader]:
             yield NoLeader(
                 start=start,
                 latest=start,
-                end=None,
                 known_until=end,
-                epoch=None,
-                leader=None,
-                following=None,
                 voters=voters(cluster),
-                down=(),
                 searching=tuple(sorted(b for b in heard if b is not None)),
                 searched=start,
-                attempts=0,
                 shown_by=frozenset({UNREACHED}),
                 evidence=tuple(e for r in together for e in (r[0], r[-1])),
             )

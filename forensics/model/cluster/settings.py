@@ -215,6 +215,11 @@ def is_directory_id(directory: str) -> bool:
     return _DIRECTORY_ID.fullmatch(directory) is not None
 
 
+def process_roles(value: str | None) -> str:
+    """process.roles as in server.properties; a broker's settings dump prints a list, '[]' in ZooKeeper mode."""
+    return (value or "").strip("[] ")
+
+
 def same_directory(one: str, other: str) -> bool:
     """Whether two spellings may mean the same directory. A broker prints the absolute path (File#getAbsolutePath): a relative setting
     gets its base directory, and on Windows a drive, backslashes, and any case. On Windows `C:data`, which a properties file makes of `C:\\data`,
