@@ -66,6 +66,8 @@ class Kind:
     """Why a kind about a replica does not change what is known of the contents of the replica's log."""
     unreported: str = ""
     """Why no rule and no part of the model uses a kind."""
+    undated: bool = False
+    """What it says of a partition has the same meaning without a time, whatever else happened to the partition."""
 
 
 # fmt: off
@@ -76,7 +78,7 @@ _KINDS = (
     Kind("partition-state", Scope.PARTITION, By.REPLICA | By.CONTROLLER | By.ZOOKEEPER, Role.STATE, "the state of a partition as the controller decided or sent it, or as a broker received it; reason is 'decided', 'sent', 'written' (an ISR change by the leader), 'received', 'cached', or 'stored' (read from the znode)"),
     Kind("partition-transition", Scope.PARTITION, By.CONTROLLER, PLAIN, "the ZooKeeper controller changed the state of the partition; reason is 'Old->New', value is 'made' if the partition had no state before"),
     Kind("unclean-election-said", Scope.PARTITION, By.CONTROLLER, PLAIN, "Kafka reports that a leader outside the ISR was elected"),
-    Kind("election-failed", Scope.PARTITION, By.CONTROLLER, PLAIN, "the controller found no replica that it may elect; reason is PREFERRED if the partition keeps its leader, and value 'error' if the controller printed this as an error, with its exception in key"),
+    Kind("election-failed", Scope.PARTITION, By.CONTROLLER, PLAIN, "the controller found no replica that it may elect; reason is PREFERRED if the partition keeps its leader, and value 'error' if the controller printed this as an error, with its exception in key", undated=True),
     Kind("election-requested", Scope.PARTITION, By.CONTROLLER, PLAIN, "an election was requested; reason is PREFERRED or UNCLEAN, value is the requester"),
     Kind("preferred-election", Scope.PARTITION, By.CONTROLLER, PLAIN, "a preferred leader election completed"),
     Kind("reassignment", Scope.PARTITION, By.CONTROLLER, PLAIN, "a reassignment step; reason is 'started', 'completed', 'failed' or 'waiting'"),
@@ -91,10 +93,10 @@ _KINDS = (
     Kind("isr-rejected", Scope.PARTITION, By.LEADER | By.CONTROLLER, Role.ISR_REFUSED, "an ISR change was refused because the leader had been replaced or had an old state; reason is 'old-leader-epoch' in the first case"),
     Kind("append-refused", Scope.PARTITION, By.LEADER, Role.APPEND, "a produce request was refused because the ISR was too small; count is the required minimum", without_step="about the role or requests of the replica, not the contents of its log"),
     Kind("append-error", Scope.PARTITION, By.LEADER, Role.APPEND, "an append failed for another reason; reason is the class of the exception, key the exception and its cause", without_step="about the role or requests of the replica, not the contents of its log"),
-    Kind("read-failed", Scope.PARTITION, By.LEADER, PLAIN, "a leader could not read its log from offset on for a follower or a consumer; reason is the class of the exception, key the exception and its cause", without_step="about the role or requests of the replica, not the contents of its log"),
-    Kind("coordinator-load-failed", Scope.PARTITION, By.COORDINATOR, PLAIN, "a coordinator could not load its state from the partition; reason is the class of the exception, key the exception and its cause"),
-    Kind("partition-uncleanable", Scope.PARTITION, By.LOG, PLAIN, "the log cleaner gave the partition up because of an error; key is the exception and its cause", without_step="compaction moves neither the end of the log nor its high watermark"),
-    Kind("remote-copy-failed", Scope.PARTITION, By.BROKER, PLAIN, "segments of the partition could not be copied to the remote tier; key is the exception and its cause"),
+    Kind("read-failed", Scope.PARTITION, By.LEADER, PLAIN, "a leader could not read its log from offset on for a follower or a consumer; reason is the class of the exception, key the exception and its cause", without_step="about the role or requests of the replica, not the contents of its log", undated=True),
+    Kind("coordinator-load-failed", Scope.PARTITION, By.COORDINATOR, PLAIN, "a coordinator could not load its state from the partition; reason is the class of the exception, key the exception and its cause", undated=True),
+    Kind("partition-uncleanable", Scope.PARTITION, By.LOG, PLAIN, "the log cleaner gave the partition up because of an error; key is the exception and its cause", without_step="compaction moves neither the end of the log nor its high watermark", undated=True),
+    Kind("remote-copy-failed", Scope.PARTITION, By.BROKER, PLAIN, "segments of the partition could not be copied to the remote tier; key is the exception and its cause", undated=True),
     # the log
     Kind("log-load", Scope.PARTITION, By.LOG, Role.LOAD, "a log was loaded at start-up; log_end_offset is exact after recovery"),
     Kind("log-recovery", Scope.PARTITION, By.LOG, Role.LOAD, "a segment is recovered after an unclean shutdown"),
@@ -123,7 +125,7 @@ _KINDS = (
     Kind("fetcher-removed", Scope.PARTITION, By.FOLLOWER, Role.FETCHING_ENDS, "fetching stopped"),
     Kind("fetch-error", Scope.PARTITION, By.FOLLOWER, Role.FETCH_FAILS, "a fetch failed"),
     Kind("partition-failed", Scope.PARTITION, By.FOLLOWER, Role.FETCH_FAILS, "fetching of a partition stopped permanently", without_step="about the role or requests of the replica, not the contents of its log"),
-    Kind("topic-id-mismatch", Scope.PARTITION, By.REPLICA, Role.REFUSED, "the log of a replica belongs to another topic of the same name: value is the topic id in the cluster, reason the topic id of the log", without_step="about the log of another topic"),
+    Kind("topic-id-mismatch", Scope.PARTITION, By.REPLICA, Role.REFUSED, "the log of a replica belongs to another topic of the same name: value is the topic id in the cluster, reason the topic id of the log", without_step="about the log of another topic", undated=True),
     # brokers
     Kind("broker-starting", Scope.BROKER, By.BROKER, Role.BEGINS, "a broker process starts"),
     Kind("controller-starting", Scope.BROKER, By.CONTROLLER, Role.BEGINS, "a KRaft node starts its controller; if the node is also a broker, its process started just before"),
@@ -145,7 +147,7 @@ _KINDS = (
     Kind("zookeeper-disconnected", Scope.BROKER, By.BROKER, PLAIN, "a process with a ZooKeeper session lost its connection, or tried in vain to connect again"),
     Kind("zookeeper-connected", Scope.BROKER, By.BROKER, PLAIN, "a process has a connection to ZooKeeper, and a session"),
     Kind("broker-id-mismatch", Scope.BROKER, By.BROKER, PLAIN, "the data of a broker belong to another broker: value is the configured id, reason the stored id; brokers: the stored ids, if log directories disagree"),
-    Kind("log-dir-error", Scope.BROKER, By.BROKER, PLAIN, "an I/O error that takes its log directory offline; another event reports the directory offline, unless the lines after it are missing"),
+    Kind("log-dir-error", Scope.BROKER, By.BROKER, PLAIN, "an I/O error that takes its log directory offline; another event reports the directory offline, unless the lines after it are missing", undated=True),
     Kind("log-file-refused", Scope.BROKER, By.BROKER, PLAIN, "the exception after such an error: value is the file in the log directory, if named; reason is 'in-use' (Windows cannot rename or delete a file that is mapped or open), 'missing', 'full', 'read-only', 'io', 'handles', 'maps' (no further file could be mapped), 'unsupported' (the file system does not know the request) or 'denied'"),
     Kind("controller-refused", Scope.BROKER, By.BROKER, PLAIN, "a request from an old controller was ignored"),
     Kind("kafka-version", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "value is the version the process printed"),
@@ -249,6 +251,7 @@ def named(*names: str) -> frozenset[str]:
     return frozenset(KINDS[name].name for name in names)
 
 
+UNDATED = frozenset(k.name for k in KINDS.values() if k.undated)
 STARTS = of(role=Role.START)
 RECORDS = of(by=By.RECORD)
 ON_DISK = of(scope=Scope.PARTITION, by=By.FILE)

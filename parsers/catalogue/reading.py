@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.survey import LAST_LINES, MAX_SAMPLES, REDACTED, Survey, of_other_process
+from parsers.kinds import UNDATED
 from parsers.layouts import Layout, Record, prefix
 from parsers.learning.layout import begins_record, goes_on
 from parsers.matching.literals import relevant
@@ -269,12 +270,12 @@ class Reading:
         level = (self.owner.level or None) if self.owner else None
         rows = pattern.events(groups, context, time, level)
         common["text"] = shared(self._raw(seen), len(rows))
-        return [{**common, **row} for row in rows if self._placed(row)]
+        return [made for row in rows if self._placed(made := {**common, **row})]
 
     def _placed(self, row: Row) -> bool:
-        """False for a partition event without a time in a log without dates: its meaning would depend on its order among files with
+        """False for a partition event without a time in a log without dates, if its meaning would depend on its order among files with
         times."""
-        return row.get("time") is not None or self.survey.first is not None or row.get("partition") is None
+        return row.get("time") is not None or self.survey.first is not None or row.get("partition") is None or row["event"] in UNDATED
 
     def near(self, time: datetime | None) -> int | None:
         """The writer named last, if named at the same moment."""
