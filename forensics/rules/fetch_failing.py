@@ -180,7 +180,7 @@ def _finding(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -> F
 
 
 def _unfinished(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    """A failure with which the log ends: no evidence shows whether it lasted."""
+    """A failure with which a part of a log ends: no evidence shows whether it lasted."""
     events, words = streak.events, _words(streak, cluster)
     remains = words.why is _CLEANING_PAUSED
     return Finding(
