@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from forensics.audit.kept import Group, Part, keep, placed, record_batches, rows_of
+from forensics.audit.kept import COLUMNS, Group, Part, keep_units, log_kinds, placed, record_batches, rows_of, written
 from forensics.model.cluster.build import is_gathered
 from forensics.model.cluster.facts import Cluster
 from forensics.model.timelines import Judge, judged, sorted_partitions
@@ -60,18 +60,35 @@ def _shown(given: Iterator[pa.RecordBatch], show: Show) -> Iterator[str]:
     return blocks((row for batch in given for row in batch.to_pylist()), show)
 
 
-def keep_events(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], group: Group, directory: Path) -> list[Row]:
-    """Reads the events of the units and keeps them in new files of a directory that all workers share. Returns rows of
-    forensics.audit.kept.CONTENTS."""
-    write = partial(keep, schema=EVENTS, group=group, directory=directory)
+def keep(
+    session: SparkSession, units: list[Unit], log_patterns: Sequence[str], group: Group, directory: Path, *, with_records: bool
+) -> Mapping[str, list[Row]]:
+    """Reads the events of the units, and the log records if these are requested, and keeps them in new files of a directory that all workers
+    share. Returns rows of forensics.audit.kept.CONTENTS, by column (events, records)."""
+    columns = COLUMNS if with_records else COLUMNS[:1]
+    alone, others = audit.undivided(session, units, log_patterns)
+    keep_each = partial(keep_units, columns=columns, room=audit.HELD_BYTES, log_patterns=log_patterns, group=group, directory=directory)
+    kept: dict[str, list[Row]] = {column: [] for column in columns}
+    for row in audit.keep_undivided(session, alone, keep_each, times=len(columns)):
+        kept[row.pop("column")].append(row)
+    if others:
+        events = _keep_events(session, others, log_patterns, group, directory)
+        kept["events"] += events
+        if with_records:
+            kept["records"] += _keep_records(session, others, log_kinds(events), log_patterns, group, directory)
+    return kept
+
+
+def _keep_events(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], group: Group, directory: Path) -> list[Row]:
+    write = partial(written, schema=EVENTS, group=group, directory=directory)
     return audit.keep_events(session, units, log_patterns, is_gathered, write)
 
 
-def keep_records(
+def _keep_records(
     session: SparkSession, units: list[Unit], kinds: Mapping[str, str], log_patterns: Sequence[str], group: Group, directory: Path
 ) -> list[Row]:
-    """The same for log records. `kinds`: the kind of each log, by path."""
-    write = partial(keep, schema=RECORDS, group=group, directory=directory)
+    """`kinds`: the kind of each log, by path."""
+    write = partial(written, schema=RECORDS, group=group, directory=directory)
     return audit.keep_records(session, units, partial(record_batches, kinds=kinds, log_patterns=log_patterns), write)
 
 

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
+from parsers import pieces
 from parsers.containers.storage import Version, storage
 from parsers.containers.units import Unit
+from parsers.log_pattern import compiled
 from parsers.schemas import Row
 from spark.datasets import backend
-from spark.pipeline import EventBlock, Events, Mask, balance, blocks, of_block, read, tasks
+from spark.pipeline import EventBlock, Events, Mask, balance, blocks, of_block, read, spread, tasks
+from spark.progress import announced, metered
+from spark.session import directory
 from spark.sorting import Read, in_order, without_copies
 
 if TYPE_CHECKING:
@@ -26,6 +31,10 @@ if TYPE_CHECKING:
 CHUNK = 1 << 20
 FILES_A_TASK = 1000
 """Files that one task digests."""
+HELD_BYTES = 64 << 20
+"""Content of objects that a task keeps while it reads their events and their log records."""
+Keep = Callable[[Iterator[Unit]], Iterable[Row]]
+"""Reads units, writes what was read to kept files, and describes these files."""
 Write = Callable[[Iterable[pa.RecordBatch]], list[Row]]
 """Writes batches to kept files and describes these files."""
 Part = TypeVar("Part")
@@ -64,6 +73,51 @@ def _digest(file: File) -> str | None:
     return digest.hexdigest()
 
 
+def undivided(session: SparkSession, units: Sequence[Unit], log_patterns: Sequence[str]) -> tuple[list[Unit], list[Unit]]:
+    """The units that one task reads each, and those that several tasks read together. A unit of many objects becomes units of up to
+    HELD_BYTES, whose content a task can keep."""
+    layouts = [compiled(pattern) for pattern in log_patterns]
+    ways = backend(session).cores
+    alone: list[Unit] = []
+    others: list[Unit] = []
+    for unit in units:
+        by_one = spread(unit, ways) == [unit] and pieces.cut(unit, layouts) == [unit]
+        if by_one:
+            alone += _of_few_bytes(unit)
+        else:
+            others.append(unit)
+    return alone, others
+
+
+def _of_few_bytes(unit: Unit) -> list[Unit]:
+    if unit.select is None or not unit.versions or len(unit.select) != len(unit.versions):
+        return [unit]
+    groups: list[list[tuple[str, Version | None]]] = [[]]
+    size = 0
+    for name, version in zip(unit.select, unit.versions, strict=True):
+        own = version.size if version is not None else 0
+        if groups[-1] and size + own > HELD_BYTES:
+            groups.append([])
+            size = 0
+        groups[-1].append((name, version))
+        size += own
+    share = unit.size // len(groups)
+    return [replace(unit, select=tuple(n for n, _ in group), versions=tuple(v for _, v in group), size=share) for group in groups]
+
+
+def keep_undivided(session: SparkSession, units: Sequence[Unit], keep: Keep, *, times: int) -> list[Row]:
+    """What `keep` returns for the units, in whose tasks it reads and writes them. It is given each unit so many times in a row, as often as it
+    reads the unit."""
+    size = times * sum(unit.size for unit in units)
+    progress = announced(directory(session), size)
+
+    def apply(given: Iterable[Sequence[Unit]]) -> Iterator[Row]:
+        return (row for split in given for row in keep(metered((unit for unit in split for _ in range(times)), progress)))
+
+    spark = backend(session)
+    return spark.dataset(balance(units, tasks(session, size))).map_tasks(apply).collect() if units else []
+
+
 def keep_events(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], of_cluster: Mask, write: Write) -> list[Row]:
     """Reads the events of the units once and writes them in the tasks. Returns what `write` returns."""
     events = read(session, units, log_patterns, of_cluster)
@@ -89,9 +143,6 @@ def _events_of(together: Iterable[EventBlock]) -> list[pa.RecordBatch]:
 
 def keep_records(session: SparkSession, units: list[Unit], read: Read, write: Write) -> list[Row]:
     """Reads the log records of the units once and writes them in the tasks. Returns what `write` returns."""
-    from spark.progress import announced, metered
-    from spark.session import directory
-
     spark = backend(session)
     size = sum(unit.size for unit in units)
     progress = announced(directory(session), size)

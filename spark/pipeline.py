@@ -185,7 +185,7 @@ def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], 
     layouts = [compiled(pattern) for pattern in log_patterns]
     spark = backend(session)
     cores = spark.cores
-    by_hand = [hand for unit in units for hand in hands(unit, min(cores, MOST_HANDS, unit.size // HAND_BYTES))]
+    by_hand = [hand for unit in units for hand in spread(unit, cores)]
     planned = [piece for unit in by_hand for piece in (pieces.cut(unit, layouts) if cut else [unit])]
     parts = [unit for unit in planned if unit.piece is not None]
     if not parts:
@@ -194,6 +194,11 @@ def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], 
     parts = pieces.numbered(parts, counts)
     loaded = _loaded(session, [*(unit for unit in planned if unit.piece is None), *parts], reader)
     return Events(_put_together(session, loaded, [unit for unit in parts if unit.piece is not None], reader), spark)
+
+
+def spread(unit: Unit, cores: int) -> list[Unit]:
+    """The shares of a unit that is one large compressed tar; otherwise the unit itself."""
+    return hands(unit, min(cores, MOST_HANDS, unit.size // HAND_BYTES))
 
 
 def _loaded(session: SparkSession, units: list[Unit], reader: Reader) -> Dataset[EventBlock]:

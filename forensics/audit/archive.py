@@ -15,7 +15,7 @@ import os
 import shutil
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -24,12 +24,13 @@ from typing import IO, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from forensics.audit.audited import COLUMNS, KEPT, MANIFEST, OWN, SCHEMA, Audit, case_of, escaped, is_audit, kept_of, table_file
+from forensics.audit.audited import KEPT, MANIFEST, OWN, SCHEMA, Audit, case_of, escaped, is_audit, kept_of, table_file
 from forensics.audit.dated import is_intact
 from forensics.audit.history import TABLES as HISTORY
 from forensics.audit.history import History, Results, results
-from forensics.audit.kept import Part, is_kept
+from forensics.audit.kept import COLUMNS, Part, is_kept
 from forensics.audit.layout import Layout, names
+from forensics.audit.remote import Remote
 from forensics.audit.upkeep import Checked, Forgotten, changed_of, compact, is_entry, renamed, unlike
 from forensics.case.read import Unreadable
 from forensics.case.write import Refused
@@ -40,7 +41,6 @@ from forensics.views.document import reading_digest, rules_digest
 from parsers.containers.names import clean, join
 from parsers.containers.storage import Leaf
 from parsers.containers.units import Listed
-from parsers.evidence import LOG_KINDS
 from parsers.schemas import Row
 from spark.audit import File
 
@@ -142,9 +142,13 @@ class Named(NamedTuple):
 class Archive:
     """An audit's directory, which no other run may use at the same time. Raises Refused if the directory cannot be an audit."""
 
-    def __init__(self, directory: Path, settings: Settings, *, force: bool, forget: Forgotten | None = None) -> None:
+    def __init__(
+        self, directory: Path, settings: Settings, *, force: bool, forget: Forgotten | None = None, store: Remote | None = None
+    ) -> None:
+        """`store`: where the tables are, if the directory is a copy of a part of them."""
         self.directory = directory.resolve()
         self.settings = settings
+        self._store = store
         self.forgotten = forget or Forgotten()
         self.damaged: list[str] = []
         """Files of the audit that were missing or damaged, and what was done about it: sentences."""
@@ -184,6 +188,7 @@ class Archive:
         history: dict[str, Any] | None = None
         if (self.directory / MANIFEST).exists():
             manifest = Audit(self.directory).manifest
+            self._bring_described(manifest)
             self.entries, self.fingerprints = dict(manifest["clusters"]), dict(manifest["fingerprints"])
             self.failed = dict(manifest.get("failed", {}))
             history = manifest.get("history")
@@ -194,6 +199,21 @@ class Archive:
         self._check_kept()
         if killed or force or self.damaged:
             self._sweep()
+
+    def _bring_described(self, manifest: Mapping[str, Any]) -> None:
+        """Copies what describes the results from the store: the list of files, the entries of clusters and the tables of runs."""
+        of_history = (manifest.get("history") or {"files": {}})["files"].values()
+        self._bring([f"{OWN}/{manifest['files']}", *(f"{OWN}/{entry}" for entry in manifest["clusters"].values()), *of_history])
+
+    def _bring(self, names: Iterable[str]) -> None:
+        if self._store is not None:
+            self._store.bring(names)
+
+    def _has(self, path: Path, good: Callable[[Path], bool]) -> bool:
+        """Whether a file of the tables is there and good. A store has its own checksums."""
+        if self._store is not None:
+            return str(path.relative_to(self.directory)) in self._store.sizes
+        return self._checked.has(path, good)
 
     def _know(self, manifest: Mapping[str, Any]) -> None:
         """The files that were read, by the names that they have in this run, without those to forget."""
@@ -231,7 +251,7 @@ class Archive:
         for name, entry in list(self.entries.items()):
             if is_entry(self.directory / OWN / entry):
                 for path in sorted(self._files(entry) - {self.directory / OWN / entry}):
-                    if not self._checked.has(path, is_intact):
+                    if not self._has(path, is_intact):
                         self._mend(name, path)
             else:
                 self._mend(name, self.directory / OWN / entry)
@@ -245,7 +265,7 @@ class Archive:
 
     def _check_kept(self) -> None:
         """Makes files whose kept content is missing or damaged be read again."""
-        damaged = {name for name in self._kept_now() if not self._checked.has(self.directory / KEPT / name, is_kept)}
+        damaged = {name for name in self._kept_now() if not self._has(self.directory / KEPT / name, is_kept)}
         if not damaged:
             return
         self.lost = lost = [
@@ -381,10 +401,6 @@ class Archive:
         """The files whose content was read with another catalogue than that of this version, with the version of the tool that read them."""
         return {p: row["reader"] or "" for p, row in self.known.items() if row["sources"] and row["catalogue"] != reading_digest()}
 
-    def logs(self, files: Iterable[str]) -> dict[str, str]:
-        """Kinds of the logs in these files."""
-        return {s["path"]: s["kind"] for path in files for s in self.known[path]["sources"] if s["kind"] in LOG_KINDS}
-
     # results
 
     def _named(self) -> list[Named]:
@@ -419,6 +435,7 @@ class Archive:
         self.named = len(named)
         self._ended = self.entries.keys() - {cluster.name for cluster in named}
         changed = [cluster for cluster in named if not self._is_judged(self._cluster(cluster))]
+        self._bring(f"{KEPT}/{file}" for cluster in changed for file in sorted(kept_of(cluster.sources)))
         self._compact(named, changed)
         chosen = sorted(map(self._cluster, changed), key=lambda c: (-c.rows, c.name))
         self.failed = {c.name: self.failed[c.name] for c in chosen if c.name in self.failed}
@@ -459,6 +476,7 @@ class Archive:
 
     def _earlier(self, name: str) -> Results | None:
         """The results that are replaced; None if they cannot be read."""
+        self._bring(str(path.relative_to(self.directory)) for path in sorted(self._files(self.entries[name])))
         try:
             return self._results(name, json.loads((self.directory / OWN / self.entries[name]).read_bytes()))
         except (Unreadable, OSError, ValueError, KeyError, TypeError):
@@ -488,7 +506,8 @@ class Archive:
     def commit(self) -> None:
         """Commits the current state."""
         for file in self._kept_now():
-            _sync(self.directory / KEPT / file)
+            if self._store is None or (self.directory / KEPT / file).exists():
+                _sync(self.directory / KEPT / file)
         rows = [self.known[path] for path in sorted(self.known)]
         table = pa.Table.from_pylist(rows, schema=FILES)
         content = pa.BufferOutputStream()
@@ -514,6 +533,13 @@ class Archive:
         self._remove(self.directory / KEPT / name for name in {*os.listdir(self.directory / KEPT)} - self._kept_now())
         self._remove(path for path in (self.directory / OWN).glob("files-*.parquet") if path.name != files)
         self._remove(self._of_history() - {self.directory / path for path in self.history.files.values()})
+
+    def committed(self) -> set[str]:
+        """All files that count, relative to the directory."""
+        manifest = json.loads((self.directory / MANIFEST).read_bytes())
+        files = {path for entry in self.entries.values() for path in self._files(entry)}
+        names = {MANIFEST, f"{OWN}/{manifest['files']}", *self.history.files.values(), *(f"{KEPT}/{file}" for file in self._kept_now())}
+        return names | {str(path.relative_to(self.directory)) for path in files}
 
     def _of_history(self) -> set[Path]:
         return {path for name in HISTORY for path in (self.directory / name).glob("*.parquet")}

@@ -6,7 +6,7 @@ Here: which files are committed. Not here: the writing (archive), or a case's ta
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from pyarrow import ArrowInvalid
 
 from forensics.audit.dated import DatedCase, DayFile, is_intact
 from forensics.audit.history import History
-from forensics.audit.kept import is_kept
+from forensics.audit.kept import COLUMNS, is_kept
 from forensics.audit.layout import Layout, names
 from forensics.audit.upkeep import is_entry
 from forensics.case.read import Unreadable
@@ -29,8 +29,6 @@ FAMILY = SCHEMA.rpartition("/")[0]
 OWN = "_audit"
 """Directory of files other than tables; engines that read Hive directories skip names like this."""
 KEPT = f"{OWN}/kept"
-COLUMNS = ("events", "records")
-"""Columns of a source that name kept files."""
 MANIFEST = f"{OWN}/manifest.json"
 """The manifest. Files that it does not name, directly or indirectly, are not committed."""
 
@@ -61,8 +59,9 @@ def escaped(cluster: str) -> str:
 class Audit:
     """The results of an audit. Raises Unreadable if they are damaged or made by another version."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, directory: Path, bring: Callable[[Iterable[str]], None] = lambda _: None) -> None:
+        """`bring` makes sure that files, relative to the directory, are there if it is a copy of tables elsewhere."""
+        self.directory, self._bring = directory, bring
         self.manifest = self._json(MANIFEST)
         if (schema := self.manifest.get("schema")) != SCHEMA:
             raise Unreadable(
@@ -74,6 +73,7 @@ class Audit:
         """Clusters that the last run could not judge, and why."""
 
     def _json(self, file: str) -> dict[str, Any]:
+        self._bring([file])
         try:
             return json.loads((self.directory / file).read_bytes())  # type: ignore[no-any-return]
         except (OSError, ValueError) as error:
@@ -89,6 +89,7 @@ class Audit:
     def summaries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         """The results of all clusters in short, by name, and the clusters without: these could not be judged, or their results are damaged."""
         found, failed = {}, dict(self.failed)
+        self._bring(f"{OWN}/{file}" for file in self.clusters.values())
         for name in self.clusters:
             try:
                 found[name] = self.entry(name)["summary"]
@@ -105,6 +106,7 @@ class Audit:
                 f"{self.directory}: the audit has no cluster {cluster!r} (clusters: {names}{' …' * (len(self.clusters) > 20)})"
             )
         entry = self.entry(cluster)
+        self._bring(self.files(cluster))
         return case_of(self.directory, cluster, entry, with_records=self.manifest["settings"]["records"], tolerant=tolerant)
 
     def named(self, path: str, cluster: str) -> str | None:
@@ -140,20 +142,27 @@ class Audit:
         for cluster in self.clusters:
             with suppress(Unreadable, KeyError, TypeError):
                 yield from ((file, is_intact(self.directory / file)) for file in self.files(cluster))
-        yield from ((file, is_intact(self.directory / file)) for file in (self.manifest.get("history") or {"files": {}})["files"].values())
+        yield from ((file, is_intact(self.directory / file)) for file in self._of_history)
         for file in sorted(kept_of(s for sources in self._read_files() for s in sources)):
             yield f"{KEPT}/{file}", is_kept(self.directory / KEPT / file)
 
     def _read_files(self) -> list[list[Row]]:
         """The sources of each file of the archive that was read."""
         place = self.directory / OWN / self.manifest["files"]
+        self._bring([f"{OWN}/{place.name}"])
         try:
             return pq.read_table(place, columns=["sources"])["sources"].to_pylist()  # type: ignore[no-any-return]
         except (OSError, ArrowInvalid) as error:
             raise Unreadable(f"{place}: damaged ({' '.join(str(error).split())[:200]})") from None
 
+    @property
+    def _of_history(self) -> list[str]:
+        """The files of the tables of runs."""
+        return list((self.manifest.get("history") or {"files": {}})["files"].values())
+
     def history(self) -> History:
         """The runs, and since when each finding is known. Raises Unreadable."""
+        self._bring(self._of_history)
         try:
             return History(self.directory, self.manifest.get("history"))
         except (OSError, ArrowInvalid) as error:

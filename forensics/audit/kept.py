@@ -22,7 +22,10 @@ import pyarrow.parquet as pq
 from forensics.audit.dated import digest, is_intact
 from forensics.model.cluster.cluster_history import CLUSTER_ID
 from forensics.tools.ordered_records import KEPT, Merger, logs
+from parsers import evidence
+from parsers.containers.storage import held, storage
 from parsers.containers.units import Unit
+from parsers.evidence import LOG_KINDS
 from parsers.records import RECORDS, batches
 from parsers.schemas import EVENTS, Row
 from spark.sorting import ORDER
@@ -33,6 +36,8 @@ NAME = 40
 """Hexadecimal digits of the SHA-256 of a kept file that are its name."""
 MAGIC = b"PAR1"
 """First and last bytes of a Parquet file."""
+COLUMNS = ("events", "records")
+"""What is kept of a file."""
 Group = Callable[[str], str]
 """A name that is the same for paths whose rows are kept together."""
 
@@ -64,7 +69,31 @@ def record_batches(units: Iterable[Unit], kinds: Mapping[str, str], log_patterns
     return batches(chain.from_iterable(logs(units, kinds, log_patterns)))
 
 
-def keep(given: Iterable[pa.RecordBatch], schema: pa.Schema, group: Group, directory: Path) -> list[Row]:
+def keep_units(
+    units: Iterator[Unit], columns: Sequence[str], room: int, log_patterns: Sequence[str], group: Group, directory: Path
+) -> Iterator[Row]:
+    """Reads each unit, writes its rows, and returns rows of CONTENTS with the column (events, records). Each unit must come as often as there
+    are columns. Objects are requested once if those of a unit have up to `room` bytes together."""
+    for unit in units:
+        with held(room if _is_read_whole(unit) else 0):
+            events = written(evidence.events(unit, log_patterns), EVENTS, group, directory)
+            yield from ({**row, "column": "events"} for row in events)
+            if "records" in columns:
+                found = record_batches([next(units)], log_kinds(events), log_patterns)
+                yield from ({**row, "column": "records"} for row in written(found, RECORDS, group, directory))
+
+
+def _is_read_whole(unit: Unit) -> bool:
+    """Whether this unit is not a share of an archive, of which a reader skips the rest."""
+    return unit.dealt is None and (unit.select is None or storage(unit.path).is_directory())
+
+
+def log_kinds(contents: Iterable[Row]) -> dict[str, str]:
+    """The kinds of the logs in rows of CONTENTS, by path."""
+    return {row["source"]: row["kind"] for row in contents if row["kind"] in LOG_KINDS}
+
+
+def written(given: Iterable[pa.RecordBatch], schema: pa.Schema, group: Group, directory: Path) -> list[Row]:
     """Writes rows to new files in `directory`, one for each group, and returns rows of CONTENTS. The rows of one group must come together."""
     writers: dict[str, _Writer] = {}
     contents: list[Row] = []

@@ -1,8 +1,9 @@
-"""The tables of an audit, or a case, in an S3 bucket: copied to a local directory, and committed back by one conditional put of the manifest.
+"""The tables of an audit, or a case, in an S3 bucket: files that are needed are copied to a local directory, and what a run made is committed
+back by one conditional put of the manifest.
 
 Here: the copies, the commit, and who else committed in the meantime. Not here: evidence on object stores (parsers.containers.storage), or
 what an audit's directory contains (archive, audited). pyarrow lists, reads and writes objects, but has no conditional put: the manifest is
-put with a request that is signed here (AWS Signature Version 4).
+put with a request that is signed here (AWS Signature Version 4), as are the other requests that change an object.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import hashlib
 import hmac
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -22,6 +24,7 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 from forensics.audit.audited import MANIFEST, OWN
 from forensics.case.read import Unreadable
 from forensics.case.write import Refused
+from forensics.output.files import PART
 from parsers.cached import cached_property
 from parsers.containers.storage import without_secrets
 
@@ -30,7 +33,10 @@ TRIES = 4
 PAUSE_S = 0.2
 """Before the second try; twice as long before each further one."""
 TIMEOUT_S = 60
-LOCAL = (f"{OWN}/staged/", f"{OWN}/lock", f"{OWN}/running")
+AT_ONCE = 8
+"""Objects that are copied at the same time."""
+CHUNK = 16 << 20
+LOCAL = (f"{OWN}/staged/", f"{OWN}/lock", f"{OWN}/running", f"{OWN}/checked")
 """What stays local."""
 Done = TypeVar("Done")
 
@@ -45,7 +51,7 @@ class Remote:
 
     def __post_init__(self) -> None:
         self._etag: str | None = None
-        self._sizes: dict[str, int] = {}
+        self._directory = Path()
 
     @property
     def shown(self) -> str:
@@ -61,41 +67,49 @@ class Remote:
             raise Unreadable(f"{self.shown}: {self._words(error)}") from None
         return files, base.rstrip("/")
 
-    def pull(self, directory: Path, *, kept: bool) -> bool:
-        """Copies the tables into a directory; `kept`: with what was read from the archive. Returns whether there is a manifest. Raises
-        Unreadable."""
+    def pull(self, directory: Path) -> bool:
+        """Makes the directory a copy that has only the manifest. Returns whether there is one. Raises Unreadable."""
+        self._directory = directory
         manifest = self._read_manifest()
-        self._sizes = self._listed()
-        if manifest is None:
-            return False
-        for name, size in self._sizes.items():
-            if name != self.manifest and not name.startswith(LOCAL) and (kept or not name.startswith(f"{OWN}/kept/")):
-                _write(directory / name, self._try(lambda name=name, size=size: self._read(name, size)))  # type: ignore[misc]
-        _write(directory / self.manifest, manifest)
-        return True
+        if manifest is not None:
+            _place(directory / self.manifest).write_bytes(manifest)
+        return manifest is not None
 
-    def push(self, directory: Path) -> None:
-        """Commits the tables in the directory. Raises Refused if another run committed since `pull`, or the store fails: then its tables
-        are as they were."""
-        names = {str(path.relative_to(directory)): path for path in sorted(directory.rglob("*")) if path.is_file()}
-        local = {name: path for name, path in names.items() if not name.startswith(LOCAL)}
-        for name, path in local.items():
-            if name != self.manifest and self._sizes.get(name) != path.stat().st_size:
-                self._try(lambda name=name, path=path: self._write(name, path))  # type: ignore[misc]
-        self._put((directory / self.manifest).read_bytes())
-        files, base = self._there
-        for name in self._sizes.keys() - local.keys():
-            if not name.startswith(LOCAL):
-                self._try(lambda name=name: files.delete_file(f"{base}/{name}"))  # type: ignore[misc]
+    def bring(self, names: Iterable[str]) -> None:
+        """Copies those of these files that are there and not yet in the copy. Raises Unreadable."""
+        lacking = [name for name in dict.fromkeys(names) if not (self._directory / name).exists()]
+        self._at_once(lambda name: self._try(lambda: self._read(name)), lacking)
 
-    # objects
+    def bring_all(self) -> None:
+        """Copies everything. Raises Unreadable."""
+        self.bring(name for name in self.sizes if not name.startswith(LOCAL))
 
-    def _listed(self) -> dict[str, int]:
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """The size of each object, when this was first asked for. Raises Unreadable."""
         from pyarrow.fs import FileSelector
 
         files, base = self._there
         infos = self._try(lambda: files.get_file_info(FileSelector(base, recursive=True, allow_not_found=True)))
         return {info.path[len(base) + 1 :]: info.size for info in infos if info.type.name == "File"}
+
+    def push(self, names: Collection[str]) -> None:
+        """Commits these files: those of the copy are written, all others in the store are deleted. Raises Refused if another run committed since
+        `pull`, or the store fails: then its tables are as they were."""
+        directory = self._directory
+        here = [name for name in sorted(names) if name != self.manifest and (directory / name).is_file()]
+        changed = [name for name in here if self.sizes.get(name) != (directory / name).stat().st_size]
+        self._at_once(lambda name: self._try(lambda: self._write(name)), changed)
+        self._put((directory / self.manifest).read_bytes())
+        gone = [name for name in self.sizes.keys() - set(names) if not name.startswith(LOCAL)]
+        self._at_once(lambda name: self._try(lambda: self._done("DELETE", name)), gone)
+
+    # objects
+
+    def _at_once(self, do: Callable[[str], object], names: Sequence[str]) -> None:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for _ in pool.map(do, names):
+                pass
 
     def _read_manifest(self) -> bytes | None:
         def read() -> bytes | None:
@@ -112,18 +126,35 @@ class Remote:
 
         return self._try(read)
 
-    def _read(self, name: str, size: int) -> bytes:
+    def _read(self, name: str) -> None:
         files, base = self._there
-        with files.open_input_file(f"{base}/{name}") as source:
-            content = bytes(source.read())
-        if len(content) < size:
-            raise EOFError("the store cut its answer")
-        return content
+        place = _place(self._directory / name)
+        part = place.with_name(f"{PART}{place.name}")
+        try:
+            with files.open_input_file(f"{base}/{name}") as source, part.open("wb") as out:
+                while data := source.read(CHUNK):
+                    out.write(data)
+                if out.tell() < source.size():
+                    raise EOFError("the store cut its answer")
+            part.rename(place)
+        except FileNotFoundError:
+            part.unlink(missing_ok=True)
 
-    def _write(self, name: str, path: Path) -> None:
+    def _write(self, name: str) -> None:
         files, base = self._there
-        with files.open_output_stream(f"{base}/{name}", compression=None) as out:
-            out.write(path.read_bytes())
+        path = self._directory / name
+        if path.stat().st_size <= CHUNK:
+            self._done("PUT", name, path.read_bytes())
+            return
+        with path.open("rb") as content, files.open_output_stream(f"{base}/{name}", compression=None) as out:
+            while data := content.read(CHUNK):
+                out.write(data)
+
+    def _done(self, method: str, name: str, content: bytes = b"") -> None:
+        """Sends one request. pyarrow needs three to write or delete an object. Raises OSError."""
+        status, why = self._answer(method, name, content, {})
+        if not 200 <= status < 300:
+            raise OSError(f"the store refused to {'write' if method == 'PUT' else 'delete'} {name} ({why})")
 
     def _try(self, do: Callable[[], Done]) -> Done:
         for pause in _pauses():
@@ -141,10 +172,11 @@ class Remote:
     # the commit
 
     def _put(self, content: bytes) -> None:
+        condition = {"If-Match": self._etag} if self._etag is not None else {"If-None-Match": "*"}
         for pause in _pauses():
             why = ""
             try:
-                status, why = self._answer(content)
+                status, why = self._answer("PUT", self.manifest, content, condition)
             except (OSError, HTTPException) as error:
                 status, why = 0, self._words(error)
             if 200 <= status < 300:
@@ -157,13 +189,12 @@ class Remote:
                 raise Refused(f"{self.shown}: the store did not accept the manifest ({why or status}); its tables are as they were")
             time.sleep(pause)
 
-    def _answer(self, content: bytes) -> tuple[int, str]:
-        """Status and reason of the answer to a signed PUT of the manifest, on the condition that nobody else has put one. Raises OSError or
-        HTTPException."""
+    def _answer(self, method: str, name: str, content: bytes, condition: Mapping[str, str]) -> tuple[int, str]:
+        """Status and reason of the answer to a signed request for an object. Raises OSError or HTTPException."""
         parts = urlsplit(self.uri)
         options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         bucket = parts.netloc.rpartition("@")[2]
-        key = quote("/".join(step for step in (unquote(parts.path).strip("/"), self.manifest) if step), safe="/~")
+        key = quote("/".join(step for step in (unquote(parts.path).strip("/"), name) if step), safe="/~")
         region = options.get("region") or str(self._there[0].region)
         endpoint = options.get("endpoint_override") or os.environ.get("AWS_ENDPOINT_URL", "").rpartition("://")[2]
         host, path = (endpoint, f"/{bucket}/{key}") if endpoint else (f"{bucket}.s3.{region}.amazonaws.com", f"/{key}")
@@ -174,19 +205,18 @@ class Remote:
         signed |= {"x-amz-security-token": token} if token else {}
         scope = f"{at:%Y%m%d}/{region}/s3/aws4_request"
         names = ";".join(sorted(signed))
-        canonical = "\n".join(["PUT", path, "", *(f"{name}:{signed[name]}" for name in sorted(signed)), "", names, digest])
+        canonical = "\n".join([method, path, "", *(f"{name}:{signed[name]}" for name in sorted(signed)), "", names, digest])
         text = "\n".join(["AWS4-HMAC-SHA256", signed["x-amz-date"], scope, hashlib.sha256(canonical.encode()).hexdigest()])
         own = f"AWS4{secret}".encode()
         for step in scope.split("/"):
             own = hmac.digest(own, step.encode(), "sha256")
         signature = hmac.digest(own, text.encode(), "sha256").hex()
-        headers = dict(signed)
+        headers = signed | dict(condition)
         headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={access}/{scope}, SignedHeaders={names}, Signature={signature}"
-        headers |= {"If-Match": self._etag} if self._etag is not None else {"If-None-Match": "*"}
         connect = HTTPConnection if options.get("scheme") == "http" else HTTPSConnection
         connection = connect(host, timeout=TIMEOUT_S)
         try:
-            connection.request("PUT", path, content, headers)
+            connection.request(method, path, content, headers)
             answer = connection.getresponse()
             answer.read()
             return answer.status, f"{answer.status} {answer.reason}"
@@ -207,8 +237,7 @@ class Remote:
 
     def is_empty(self) -> bool:
         """Whether there is nothing below the URI. Raises Unreadable."""
-        self._sizes = self._listed()
-        return not self._sizes
+        return not self.sizes
 
     def check(self) -> None:
         """Raises Refused if the keys for the commit are not known."""
@@ -221,6 +250,7 @@ def _pauses() -> Iterator[float | None]:
     yield None
 
 
-def _write(path: Path, content: bytes) -> None:
+def _place(path: Path) -> Path:
+    """The path, in a directory that exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    return path

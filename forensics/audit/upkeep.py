@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from forensics.audit.kept import conform, keep
+from forensics.audit.kept import conform, written
 from forensics.audit.layout import DAY_IN_PATH, Layout
 from forensics.output.files import whole_file
 from parsers.containers.names import join
@@ -180,11 +180,11 @@ def _compact(sources: Sequence[Row], column: str, schema: pa.Schema, directory: 
                     if mine.num_rows:
                         yield conform(mine, schema)
 
-    written = keep(batches(), schema, lambda _: "", directory)
-    if not written:
+    contents = written(batches(), schema, lambda _: "", directory)
+    if not contents:
         return 0
-    (new,) = {row["file"] for row in written}
-    rows = {row["source"]: row["rows"] for row in written}
+    (new,) = {row["file"] for row in contents}
+    rows = {row["source"]: row["rows"] for row in contents}
     gone = set(small)
     for s in {id(s): s for file in small for s, _ in users[file]}.values():
         s[column] = [part for part in s[column] if part["file"] not in gone]

@@ -112,7 +112,7 @@ def command(
         with noted(case):
             found.keep(place, progress)
             if remote is not None:
-                remote.push(place)
+                remote.push({str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()})
                 click.echo(f"Wrote {remote.shown}", err=True)
         if not written().failed:
             found = open_case(str(place))

@@ -178,17 +178,17 @@ def command(
     remarks: list[str] | None = None
     written().advice.append("Everything that was committed is kept. Free some space, and run the same command again to go on.")
     with noted(without_secrets(out)):
-        with Archive(place, settings, force=force, forget=forgotten) as archive:
+        with Archive(place, settings, force=force, forget=forgotten, store=remote) as archive:
             remarks = _run(archive, paths, options, master, progress)
         if remote is not None:
             with progress.stage("Committing to the store"):
-                remote.push(place)
+                remote.push(archive.committed())
             click.echo(f"Wrote {remote.shown}", err=True)
     if remarks is None or written().failed:
         return
     from forensics.audit.audited import Audit
 
-    show_clusters(Audit(place), exports, fail_on, fail_on_new, remarks)
+    show_clusters(Audit(place) if remote is None else Audit(place, remote.bring), exports, fail_on, fail_on_new, remarks)
 
 
 def _as_before(place: Path, force: bool) -> tuple[Settings, Options]:
@@ -359,8 +359,7 @@ def _waves(candidates: Mapping[str, Group]) -> Iterator[dict[str, Group]]:
 def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Group], progress: Progress) -> list[Leaf]:
     """Reads new files, commits them, and returns them."""
     from forensics.audit.audited import KEPT
-    from forensics.jobs import keep_events, keep_records
-    from parsers.containers.names import clean, join
+    from forensics.jobs import keep
     from parsers.containers.units import divided
     from spark.audit import digests
 
@@ -374,15 +373,13 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
         return []
     kept, group = archive.directory / KEPT, archive.layout.group
     with progress.stage("Reading what is new"):
-        events = keep_events(session, units, log_patterns(), group, kept)
-        if missing := next((row["file"] for row in events if row["file"] and not (kept / row["file"]).exists()), None):
+        contents = keep(session, units, log_patterns(), group, kept, with_records=archive.settings.records)
+        if missing := next((r["file"] for rows in contents.values() for r in rows if r["file"] and not (kept / r["file"]).exists()), None):
             raise Unusable(
                 f"{kept / missing}: a Spark worker wrote this file, and it is not here; --out must be on a file system that all workers share"
             )
-        archive.take("events", events)
-        if archive.settings.records:
-            logs = archive.logs(join(of.prefix, clean(leaf.name)) for of in changed for leaf in of.leaves)
-            archive.take("records", keep_records(session, units, logs, log_patterns(), group, kept))
+        for column, rows in contents.items():
+            archive.take(column, rows)
         archive.keep_unread()
     archive.commit()
     return [leaf for of in changed for leaf in of.leaves]

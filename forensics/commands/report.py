@@ -43,14 +43,15 @@ def command(case: str, exports: Exports, fail_on: str | None, weights: Mapping[s
     """
     from forensics.audit.audited import Audit, is_audit
 
-    place, _ = local_tables(case)
+    place, remote = local_tables(case)
     if is_audit(place) and chosen_cluster() is None:
         from forensics.commands.audit import show_clusters
 
         if weights:
             raise click.UsageError("--weight is for the report of one cluster; choose the cluster with --cluster NAME")
         exports.check_summary()
-        show_clusters(Audit(place), exports, fail_on, request=Request(**requested))
+        audit = Audit(place) if remote is None else Audit(place, remote.bring)
+        show_clusters(audit, exports, fail_on, request=Request(**requested))
         return
     exports.check()
     report(open_case(str(place)), Progress(), exports, Request(**requested), weights, fail_on)

@@ -1,4 +1,5 @@
-"""The tables of an audit, or the case, that a path names, as a local directory: those in an S3 bucket are copied to a temporary one.
+"""The tables of an audit, or the case, that a path names, as a local directory: of those in an S3 bucket, what is needed is copied to a
+temporary one.
 
 Here: the copy, for the time that a command runs. Not here: requests and commits (forensics.audit.remote).
 """
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forensics.commands.evidence import chosen_cluster
 from parsers.containers.storage import is_object_store
 
 if TYPE_CHECKING:
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
 
 
 def local_tables(path: str, *, to_write: bool = False) -> tuple[Path, Remote | None]:
-    """The directory, and where it was copied from. `to_write`: with what was read from the archive. Raises Refused or Unreadable."""
+    """The directory, and where it was copied from: the manifest, and the files of the cluster that --cluster names; a case is copied whole.
+    `to_write`: only the manifest of an audit. Raises Refused or Unreadable."""
     if not is_object_store(path):
         return Path(path), None
+    from forensics.audit.audited import Audit
     from forensics.audit.remote import Remote
     from forensics.case.tables import MANIFEST as CASE
 
@@ -28,8 +32,12 @@ def local_tables(path: str, *, to_write: bool = False) -> tuple[Path, Remote | N
     if to_write:
         remote.check()
     place = _temporary()
-    if not remote.pull(place, kept=to_write) and not to_write:
-        Remote(path, CASE).pull(place, kept=True)
+    if remote.pull(place):
+        cluster = chosen_cluster()
+        if not to_write and cluster is not None and cluster in (audit := Audit(place, remote.bring)).clusters:
+            remote.bring(audit.files(cluster))
+    elif not to_write and (case := Remote(path, CASE)).pull(place):
+        case.bring_all()
     return place, remote
 
 
@@ -45,7 +53,9 @@ def new_case(path: str) -> tuple[Path, Remote | None]:
     remote.check()
     if not remote.is_empty():
         raise Refused(f"{remote.shown}: there are objects already; give another URI")
-    return _temporary(), remote
+    place = _temporary()
+    remote.pull(place)
+    return place, remote
 
 
 def _temporary() -> Path:

@@ -20,6 +20,7 @@ from forensics.commands.tables import local_tables
 
 if TYPE_CHECKING:
     from forensics.audit.audited import Audit
+    from forensics.audit.remote import Remote
     from forensics.case.read import Case
     from forensics.case.recheck import Rechecked
     from forensics.tools.custody import Compared
@@ -67,13 +68,15 @@ def command(case: str, paths: tuple[str, ...], proof: bool, json_file: str | Non
     from forensics.commands.inputs import kept_case
     from forensics.output.json_text import encoded
 
-    place, _ = local_tables(case)
+    place, remote = local_tables(case)
     if not paths and not proof:
         if chosen_cluster() is not None or not is_audit(place):
             raise click.UsageError("give the evidence (PATH...) to compare it with the case, or --proof to compute the verdicts again")
+        if remote is not None:
+            remote.bring_all()
         _examine(Audit(place), json_file)
         return
-    audit = _audit(place)
+    audit = _audit(place, remote)
     kept = kept_case(place)
     rechecked = _recheck(kept) if proof else None
     files = _compare(kept, paths, audit) if paths else None
@@ -120,14 +123,14 @@ def _recheck(case: Case) -> list[Rechecked]:
         return recheck(case)
 
 
-def _audit(path: Path) -> Audit | None:
+def _audit(path: Path, remote: Remote | None) -> Audit | None:
     """The audit that the case is in. Raises Unusable if its tables of the cluster are damaged."""
     from forensics.audit.audited import Audit, is_audit
 
     cluster = chosen_cluster()
     if cluster is None or not is_audit(path):
         return None
-    audit = Audit(path)
+    audit = Audit(path) if remote is None else Audit(path, remote.bring)
     if cluster not in audit.clusters:
         return audit
     if damaged := audit.damaged(cluster):

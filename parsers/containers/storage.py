@@ -14,8 +14,9 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -31,6 +32,29 @@ NO_FILE = "is not a regular file (socket, pipe or device)"
 CHANGED = "was changed while it was read"
 READ_AHEAD = range(2**17, 2**23)
 """Bytes requested from a store at a time: few at first, twice as many with each further sequential read."""
+
+
+class _Held:
+    """The content of objects that are read more than once."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.contents: dict[tuple[str, str, Version | None], memoryview] = {}
+
+
+_held: _Held | None = None
+
+
+@contextmanager
+def held(room: int) -> Iterator[None]:
+    """Objects opened in this context are read whole, by one request each, and opened again without a request, as far as they fit into `room`
+    bytes together. For a process that reads the same objects more than once; one context at a time."""
+    global _held
+    _held = _Held(room)
+    try:
+        yield
+    finally:
+        _held = None
 
 
 class Version(NamedTuple):
@@ -250,6 +274,9 @@ class _Objects:
             yield self._leaf(name, info)
 
     def open(self, name: str = "", version: Version | None = None) -> File:
+        key = self._uri, name, version
+        if _held is not None and key in _held.contents:
+            return _Object(None, "", _held.contents[key])
         files, base = self._there
         path = f"{base.rstrip('/')}/{name}" if name else base
         try:
@@ -261,6 +288,9 @@ class _Objects:
             raise OSError(_told(error) if version is None else _other(version, None)) from None
         except Exception as error:
             raise OSError(_told(error)) from None
+        if _held is not None and file.size <= _held.room:
+            _held.room -= file.size
+            file.keep = partial(_held.contents.__setitem__, key)
         return file
 
     def refusal(self, name: str) -> tuple[str, datetime | None] | None:
@@ -285,12 +315,21 @@ class _Objects:
 class _Object(File):
     """An object as a seekable file, read in few requests."""
 
-    def __init__(self, files: Any, path: str) -> None:
+    keep: Callable[[memoryview], None] | None = None
+    """Takes the content, which is then read whole."""
+
+    def __init__(self, files: Any, path: str, content: memoryview | None = None) -> None:
+        """`content`: that of the object, if it is known: then nothing is requested."""
         super().__init__()
-        self._files, self._path = files, path
-        self._source = files.open_input_file(path)
-        self._first = self._source.metadata()
-        self.size = self._source.size()
+        self._files, self._path, self._content = files, path, content
+        if content is not None:
+            self._source: Any = None
+            self._first: Any = None
+            self.size = len(content)
+        else:
+            self._source = files.open_input_file(path)
+            self._first = self._source.metadata()
+            self.size = self._source.size()
         self.modified = None
         self._at = self._asked = 0
         self._window, self._begin = memoryview(b""), 0
@@ -330,19 +369,34 @@ class _Object(File):
         return len(piece)
 
     def _fetch(self, wanted: int) -> None:
+        if self.keep is not None and self._content is None:
+            self._content = self._requested(self.size, 0)
+            self.keep(self._content)
+        if self._content is not None:
+            self._window, self._begin = self._content, 0
+            return
         goes_on = self._at == self._begin + len(self._window)
         self._ahead = min(self._ahead * 2, READ_AHEAD.stop) if goes_on and self._window else READ_AHEAD.start
         size = max(wanted, self._ahead)
         begin = max(0, min(self._at, self.size - size))  # at the end of a zip, the bytes before are needed next
         size = min(size, self.size - begin) if self._at < self.size else 0
+        self._window, self._begin = memoryview(b""), self._at
+        if size:
+            self._window, self._begin = self._requested(size, begin), begin
+
+    def _requested(self, size: int, begin: int) -> memoryview:
+        """A part of the object. Raises OSError, and EOFError if the store returns less."""
+        if not size:
+            return memoryview(b"")
+        self._asked += 1
         try:
-            self._window = memoryview(self._source.read_at(size, begin) if size else b"")
+            data = memoryview(self._source.read_at(size, begin))
         except Exception as error:
             raise OSError(_told(error)) from None
-        self._begin = begin if size else self._at
-        self._asked += size > 0
-        if len(self._window) < size:
-            raise EOFError(f"ends at byte {begin + len(self._window)} of {self.size}: the store cut it off, or it was changed")
+        if len(data) < size:
+            self._window, self._begin = data, begin
+            raise EOFError(f"ends at byte {begin + len(data)} of {self.size}: the store cut it off, or it was changed")
+        return data
 
     def changed(self) -> str | None:
         if self._asked < 2:  # one answer has one content
@@ -355,7 +409,7 @@ class _Object(File):
         return None if same else f"{CHANGED}: what was read of it may be of both"
 
     def close(self) -> None:
-        if not self.closed:
+        if not self.closed and self._source is not None:
             self._source.close()
         super().close()
 

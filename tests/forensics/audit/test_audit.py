@@ -28,7 +28,6 @@ from forensics.audit import remote, upkeep
 from forensics.audit.audited import Audit, escaped
 from forensics.audit.history import TABLES as HISTORY
 from forensics.audit.history import History
-from forensics.audit.kept import Group, keep
 from forensics.audit.layout import UNNAMED, Layout, Named, Teller, clusters
 from forensics.case.tables import PROOF, TABLES
 from forensics.cli import cli
@@ -37,10 +36,8 @@ from forensics.commands.inputs import CaseInput
 from forensics.incidents.judging import OF_REPORT, OF_VERDICT, with_facts
 from forensics.views.document import Report
 from forensics.views.story.step import Wanted
-from parsers import evidence
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern_toml import write
-from parsers.schemas import EVENTS
 from spark import audit as spark_audit
 from spark.session import DIRECTORY
 from tests.bundles.test_bundles import BUNDLES
@@ -86,6 +83,9 @@ class Here:
         return self._items
 
 
+KEEP = jobs.keep
+
+
 @dataclass
 class Run:
     """Audits without Spark, and what each of them read."""
@@ -106,12 +106,11 @@ class Run:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     made = Run(str(tmp_path / "archive"), [])
 
-    def keep_events(_: Any, units: Sequence[Any], patterns: Sequence[str], group: Group, directory: Path) -> list[dict[str, Any]]:
+    def keep(session: Any, units: list[Any], *given: Any, with_records: bool) -> Any:
         made.read += [name for unit in units for name in unit.select or (unit.path,)]
-        told = (batch for unit in units for batch in evidence.events(unit, patterns))
-        return keep(told, EVENTS, group, directory)
+        return KEEP(session, units, *given, with_records=with_records)
 
-    monkeypatch.setattr(jobs, "keep_events", keep_events)
+    monkeypatch.setattr(jobs, "keep", keep)
     monkeypatch.setattr(command, "start", lambda _: object())
     monkeypatch.setattr(command, "started", lambda _: Here(tmp_path))
     return made
@@ -430,14 +429,10 @@ def test_spark_makes_the_same_bytes_of_a_small_cluster_and_of_a_large_one(
     done = run(tmp_path / "here")
     assert done.returncode == 0, done.stdout
     there = tables(tmp_path / "here")
-    monkeypatch.setattr(jobs, "keep_events", KEEP_EVENTS)
     monkeypatch.setattr(command, "started", lambda _: session)
     monkeypatch.setattr(command, "WHOLE", 10)  # rows of the quiet one
     assert called("audit", archive, "--out", tmp_path / "spark", cwd=tmp_path).returncode == 0
     assert tables(tmp_path / "spark") == there
-
-
-KEEP_EVENTS = jobs.keep_events
 
 
 # what is wrong
@@ -580,7 +575,7 @@ def test_objects_that_are_uploaded_again_are_not_read_again(run: Run, tmp_path: 
     assert run(tmp_path / "out", archive=uri).returncode == 0
     assert len(run.read) == len(told)
     requests = Counter(method for method, path in objects.requests if path.endswith(".log"))
-    assert requests == {"HEAD": 2 * len(told), "GET": 2 * len(told)}, "events and log lines are read apart"
+    assert requests == {"HEAD": len(told), "GET": len(told)}, "events and log lines are read from one answer"
     before = tables(tmp_path / "out")
     assert "nobody" not in "".join(p.read_text("utf-8", "replace") for p in (tmp_path / "out").rglob("*") if p.is_file())
     _, path, text = told[0]
@@ -762,13 +757,26 @@ def test_tables_in_a_bucket_are_those_of_a_directory(run: Run, tmp_path: Path, o
     assert len(run.read) == sum(map(len, by_day[1:]))
     assert next(failures, None) is None
     assert run(tmp_path / "scratch").returncode == 0
-    remote.Remote(uri).pull(tmp_path / "copy", kept=True)
+    copy = remote.Remote(uri)
+    assert copy.pull(tmp_path / "copy")
+    copy.bring_all()
     assert tables(tmp_path / "copy") == tables(tmp_path / "scratch")
     assert not (Path.cwd() / "s3:").exists()
+    objects.requests.clear()
+    assert run(out).returncode == 0 and run.read == []
+    assert not [path for method, path in objects.requests if method in ("GET", "PUT") and ("/cluster=" in path or "/kept/" in path)]
+    objects.requests.clear()
     shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["report", uri])
     assert shown.exit_code == 0 and "DATA WAS LOST in 1 (eu)" in shown.stdout
+    assert not [path for _, path in objects.requests if "/cluster=" in path], "the summary is in the entries"
     story = CliRunner().invoke(cli, ["timeline", uri, "--cluster", "eu", "--topic", "t", "--partition", "0"])
     assert story.exit_code == 0, story.stderr
+    of_clusters = {path.split("/cluster=")[1].split("/")[0] for _, path in objects.requests if "/cluster=" in path}
+    assert of_clusters == {"eu"}
+    page = CliRunner().invoke(cli, ["report", uri, "--html", str(tmp_path / "all.html")])
+    assert page.exit_code == 0 and len(list((tmp_path / "all.clusters").iterdir())) == 2
+    verified = CliRunner().invoke(cli, ["verify", uri])
+    assert verified.exit_code == 0 and verified.stdout.startswith("INTACT. "), verified.output
 
 
 def test_a_case_in_a_bucket(tmp_path: Path, objects: Objects, called: Callable[..., Done]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -12,7 +13,7 @@ from forensics.commands.evidence import Opened, Progress, Unusable, open_evidenc
 from forensics.commands.inputs import EvidenceInput
 from forensics.model.cluster.build import Options
 from parsers import evidence
-from parsers.containers.storage import READ_AHEAD, storage, without_secrets
+from parsers.containers.storage import READ_AHEAD, held, storage, without_secrets
 from parsers.containers.units import units
 from parsers.containers.walk import read_unit
 from tests.support import local
@@ -106,6 +107,25 @@ def test_an_object_takes_two_requests(objects: Objects) -> None:
     of_objects = [method for method, path in objects.requests if path.endswith("server.log")]
     assert sorted(of_objects) == ["GET"] * 5 + ["HEAD"] * 5
     assert len(objects.requests) - len(of_objects) == 1, "the list"
+
+
+def test_an_object_that_is_held_is_requested_once_for_two_readings(objects: Objects) -> None:
+    content = os.urandom(READ_AHEAD.start * 5)
+    uri = objects.spread("held", {"a": content, "b": content})
+    (first, second), place = storage(uri).leaves(), storage(uri)
+    objects.requests.clear()
+    with held(len(content) + 10):
+        for _ in range(2):
+            for leaf in (first, second):
+                with place.open(leaf.name, leaf.version) as file:
+                    assert (file.read(10), file.seek(-7, os.SEEK_END)) == (content[:10], len(content) - 7)
+                    assert (file.read(), file.read(), file.seek(0)) == (content[-7:], b"", 0)
+                    assert (b"".join(iter(lambda file=file: file.read(1 << 16), b"")), file.changed()) == (content, None)  # type: ignore[misc]
+    asked = Counter(path.rsplit("/", 1)[-1] for _, path in objects.requests)
+    assert asked["a"] == 2 and asked["b"] > 4, "there is no room for the second"
+    objects.before["held/a"] = lambda: 403
+    with held(len(content)), place.open("a", first.version) as file, pytest.raises(OSError, match="ACCESS_DENIED"):
+        file.read()
 
 
 def test_what_the_store_refuses_is_a_row_that_names_it(objects: Objects) -> None:
