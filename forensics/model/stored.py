@@ -59,17 +59,18 @@ class _File:
 
 
 class OnDisk:
-    """Batches in a file in Arrow's format, of which only the requested column is read."""
+    """Batches in a file, each column as a message of its own in Arrow's format: a reader gets exactly the column that it asks for."""
 
-    def __init__(self, file: _File, schema: pa.Schema, sizes: Sequence[int]) -> None:
-        self._file, self.schema, self.sizes = file, schema, sizes
-        self._readers: dict[str, pa.ipc.RecordBatchFileReader] = {}
+    def __init__(self, file: _File, schema: pa.Schema, sizes: Sequence[int], places: Sequence[Sequence[tuple[int, int]]]) -> None:
+        """`places`: for each batch, where each column begins and its length in bytes."""
+        self._file, self.schema, self.sizes, self._places = file, schema, sizes, places
 
     def column(self, batch: int, name: str) -> pa.Array:
-        if name not in self._readers:
-            only = [self.schema.get_field_index(name)] if len(self.schema) > 1 else []
-            self._readers[name] = pa.ipc.open_file(self._file.open, options=pa.ipc.IpcReadOptions(included_fields=only))
-        return self._readers[name].get_batch(batch).column(0)
+        number = self.schema.get_field_index(name)
+        begin, length = self._places[batch][number]
+        self._file.open.seek(begin)
+        message = pa.py_buffer(self._file.open.read(length))
+        return pa.ipc.read_record_batch(message, pa.schema([self.schema.field(number)])).column(0)
 
 
 class Store:
@@ -83,7 +84,7 @@ class Store:
         self._sizes: list[int] = []
         self._bytes = 0
         self._file: _File | None = None
-        self._out: pa.ipc.RecordBatchFileWriter | None = None
+        self._places: list[list[tuple[int, int]]] = []
 
     def add(self, rows: pa.RecordBatch) -> None:
         self._added.append(rows)
@@ -100,21 +101,21 @@ class Store:
             self._write()
 
     def _write(self) -> None:
-        if self._out is None:
+        if self._file is None:
             self._file = _File()
-            self._out = pa.ipc.new_file(self._file.open, self._schema)
+        out = self._file.open
         for batch in self._batches:
-            self._out.write_batch(batch)
+            self._places.append([(out.tell(), out.write(batch.select([name]).serialize())) for name in self._schema.names])
         self._batches = []
 
     def kept(self) -> Stored:
         """All rows that were added."""
         if self._added:
             self._put()
-        if self._out is None or self._file is None:
+        if self._file is None:
             return Stored(InMemory(self._batches, self._schema), self._bytes)
-        self._out.close()
-        return Stored(OnDisk(self._file, self._schema, self._sizes), self._bytes)
+        self._write()
+        return Stored(OnDisk(self._file, self._schema, self._sizes, self._places), self._bytes)
 
 
 class Stored:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from operator import itemgetter
-from typing import Any, TypeVar
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple, TypeVar
 
 from forensics.model.cluster.availability import CLOCK_TOLERANCE, DETECTION, SLACK, Outage
 from forensics.model.cluster.facts import Cluster
@@ -46,6 +46,17 @@ class CrashTime:
     """At `start` it wrote its last record to the metadata log; otherwise its last line is from then."""
 
 
+class _Absence(NamedTuple):
+    """What is read of an absence, a row of forensics.model.partition.absences: there may be millions."""
+
+    name: str
+    """Of the partition."""
+    start: datetime
+    end: datetime | None
+    leader: int | None
+    times: int
+
+
 class CrashTimes:
     """The evidence of crashes in the cluster and in its partitions, grouped by broker once for all crashes."""
 
@@ -67,9 +78,9 @@ class CrashTimes:
     def _noticed(self, broker: int, start: datetime, back: datetime | None) -> Iterator[tuple[datetime, str]]:
         """When an ISR lost the broker that it had not rejoined before its restart, and when a partition lost the broker as its leader: a
         process may print nothing about itself for months before it crashes."""
-        for name, a in self._left(broker, start, back):
-            if a["times"] == 1 and a["start"] > start and _lasted(a, back):
-                yield a["start"] + CLOCK_TOLERANCE, f"broker {broker} was removed from the ISR of {name} at {moment(a['start'])}"
+        for a in self._left(broker, start, back):
+            if a.times == 1 and a.start > start and _lasted(a, back):
+                yield a.start + CLOCK_TOLERANCE, f"broker {broker} was removed from the ISR of {a.name} at {moment(a.start)}"
         failed = self._cluster.availability(broker).between
         for name, at in self._lost(broker, start, back):
             if at > start and not failed("log-dir", at - DETECTION, at + SLACK):
@@ -86,7 +97,7 @@ class CrashTimes:
 
     def left(self, broker: int, start: datetime | None, back: datetime | None) -> list[str]:
         """Partitions whose ISR lost the broker between its last line and its restart."""
-        return sorted({name for name, _ in self._left(broker, start, back)})
+        return sorted({a.name for a in self._left(broker, start, back)})
 
     def headless(self, broker: int, start: datetime | None, back: datetime | None) -> list[str]:
         """Partitions that had no leader after the broker led them."""
@@ -101,7 +112,7 @@ class CrashTimes:
 
     def meanwhile(self, broker: int, start: datetime | None, end: datetime | None) -> Iterator[str]:
         """Sentences about the partitions that lacked the broker in this time, whenever that began, or that it left without a leader."""
-        absent = sorted({name for name, a in self._absences.get(broker, ()) if _overlaps(a, start, end)})
+        absent = sorted({a.name for a in self._absences.get(broker, ()) if _overlaps(a, start, end)})
         if absent:
             yield f"In this time broker {broker} was missing from the ISR of {some(absent, 6)}."
         if headless := self.headless(broker, start, end):
@@ -123,10 +134,10 @@ class CrashTimes:
 
     def _without(self, broker: int, start: datetime | None, end: datetime | None, leader: int | None = None) -> set[str]:
         """Partitions whose ISR lacked the broker at some time strictly within this time."""
-        own = ((name, a) for name, a in self._absences.get(broker, ()) if leader in (None, a["leader"]))
-        return {n for n, a in own if (end is None or a["start"] < end) and (start is None or a["end"] is None or a["end"] > start)}
+        own = (a for a in self._absences.get(broker, ()) if leader in (None, a.leader))
+        return {a.name for a in own if (end is None or a.start < end) and (start is None or a.end is None or a.end > start)}
 
-    def _left(self, broker: int, start: datetime | None, back: datetime | None) -> Sequence[tuple[str, Mapping[str, Any]]]:
+    def _left(self, broker: int, start: datetime | None, back: datetime | None) -> Sequence[_Absence]:
         return _within(self._absences.get(broker, ()), _start, start, back)
 
     def _lost(self, broker: int, start: datetime | None, back: datetime | None) -> Sequence[tuple[str, datetime]]:
@@ -141,13 +152,14 @@ class CrashTimes:
         return found
 
     @cached_property
-    def _absences(self) -> Mapping[int, Sequence[tuple[str, Mapping[str, Any]]]]:
+    def _absences(self) -> Mapping[int, Sequence[_Absence]]:
         """Absences from an ISR that a crash may have caused, sorted by their start."""
-        found: dict[int, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
+        found: dict[int, list[_Absence]] = defaultdict(list)
         for p in self._partitions:
+            name = f"{p['topic']}-{p['partition']}"
             for a in p.get("absences") or ():
                 if a["start"] is not None and a["cause"] not in _WITHOUT_CRASH:
-                    found[a["broker"]].append((f"{p['topic']}-{p['partition']}", a))
+                    found[a["broker"]].append(_Absence(name, a["start"], a["end"], a["leader"], a["times"]))
         for absences in found.values():
             absences.sort(key=_start)
         return found
@@ -175,11 +187,7 @@ def _noticed(outage: Outage, who: str) -> str:
     return f"a controller noticed the absence of {who} {at}"
 
 
-def _start(absence: tuple[str, Mapping[str, Any]]) -> datetime:
-    start: datetime = absence[1]["start"]
-    return start
-
-
+_start: Callable[[_Absence], datetime] = attrgetter("start")
 _LOST: Callable[[tuple[str, datetime]], datetime] = itemgetter(1)
 
 
@@ -189,11 +197,11 @@ def _within(items: Sequence[T], when: Callable[[T], datetime], begin: datetime |
     return items[first : len(items) if end is None else bisect_right(items, end + DETECTION, key=when)]
 
 
-def _overlaps(absence: Mapping[str, Any], start: datetime | None, end: datetime | None) -> bool:
-    begins_before = end is None or absence["start"] <= end + DETECTION
-    return begins_before and (start is None or absence["end"] is None or absence["end"] >= start)
+def _overlaps(absence: _Absence, start: datetime | None, end: datetime | None) -> bool:
+    begins_before = end is None or absence.start <= end + DETECTION
+    return begins_before and (start is None or absence.end is None or absence.end >= start)
 
 
-def _lasted(absence: Mapping[str, Any], returned: datetime | None) -> bool:
-    over = absence["end"]
-    return over is None or (returned is not None and absence["start"] <= returned <= over)
+def _lasted(absence: _Absence, returned: datetime | None) -> bool:
+    over = absence.end
+    return over is None or (returned is not None and absence.start <= returned <= over)
