@@ -18,12 +18,17 @@ def kept(told: Iterable[Rows]) -> list[Rows]:
     found = list(told)
     rows = [one for one in found if isinstance(one, dict)]
     for batch in (one for one in found if isinstance(one, pa.RecordBatch)):
-        batch.validate(full=True)
         assert batch.schema == EVENTS
-        assert KINDS.keys() >= set(batch["event"].unique().to_pylist())
+        known(batch)
     _held(rows)
     assert all(row["reason"] and row["text"] for row in rows if row["event"] == "problem")
     return found
+
+
+def known(events: pa.RecordBatch | pa.Table) -> None:
+    """Valid columns, and events of known kinds."""
+    events.validate(full=True)
+    assert KINDS.keys() >= set(events["event"].unique().to_pylist())
 
 
 def _held(rows: Sequence[Row]) -> None:
