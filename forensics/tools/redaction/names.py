@@ -242,7 +242,8 @@ class Names:
         for match in _PART.finditer(_EITHER.sub("", token)):
             numbered = _NUMBERED.fullmatch(match[0])
             if match["run"] is None or not is_made_by_kafka(match["run"]):
-                parts = _DIGITS.findall(match["run"] or (numbered[2] if numbered is not None else ""))
+                run_on = _RUN_ON.fullmatch(match[0])
+                parts = _DIGITS.findall(match["run"] or (numbered[2] if numbered is not None else run_on[1] if run_on is not None else ""))
                 found += sum(len(part) for part in parts if not numbers.known(part))
         return found
 
@@ -390,7 +391,7 @@ def is_plain(name: str) -> bool:
 def as_name(name: str) -> re.Pattern[str]:
     """Matches a Kafka word where it is used as a name: before a partition's number, in quotes, after 'topic' or 'group', alone in a
     list."""
-    end = r"(?!\)\s*$)" if name in loggers() or name in ("redacted", "hidden") else ""  # at the end of a record, it is the logger
+    end = r"(?!\)[\s\"}]*$)" if name in loggers() or name in ("redacted", "hidden") else ""  # at the end of a record, it is the logger
     either = (
         rf"(?<![\w.-]){re.escape(name)}(?=-\d+(?![\w-]))",
         rf"(?<=[\"']){re.escape(name)}(?=[\"'](?!\s*:))",

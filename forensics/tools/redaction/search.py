@@ -23,6 +23,8 @@ _TOKEN = re.compile(r"[\w.-]+")
 _V4 = re.compile(r"(?<!\d)\d{1,3}([._-])\d{1,3}\1\d{1,3}\1\d{1,3}(?!\d)")
 _V6 = re.compile(r"[0-9A-Fa-f:]*:[0-9A-Fa-f:.]+")
 _OF_STAND_INS = re.compile(r"2001:db8::[0-9a-f]{1,4}(?![^\W_]|:)")
+_OF_NUMBERS = "0"
+"""What hides a number, also if a topic has this name."""
 _PIECE = re.compile(r"[^\W_]+")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _ENCODED = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{8,}={0,2}")
@@ -50,7 +52,7 @@ class Search:
 
     def _left(self, text: str) -> Iterator[str]:
         text = _OF_STAND_INS.sub("::", PLACEHOLDER.sub("()", text))
-        yield from (name for name in self._names.marked_in(text) if as_name(name).search(text))
+        yield from (name for name in self._names.marked_in(text) if name != _OF_NUMBERS and as_name(name).search(text))
         yield from self._names.odd_in(text)
         if ":" in text and self._addresses:
             yield from (found for found in _V6.findall(text) if found in self._addresses)

@@ -66,12 +66,15 @@ def test_names_of_members_are_rebuilt(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "topic",
-    ["topicxaaaa", "redacted", "hidden", "kafka.log.Log", "wordxaaaa", "state.change.logger", "clusterxaaaaAAAAAAAAAA", "topicyaaaa"],
+    ["topicxaaaa", "redacted", "hidden", "kafka.log.Log", "wordxaaaa", "state.change.logger", "clusterxaaaaAAAAAAAAAA", "topicyaaaa", "0"],
 )
 def test_any_topic_is_replaced_and_the_copy_can_be_redacted_again(topic: str, tmp_path: Path) -> None:
     log = READ.format(topic) + READ.format("orders") + "[2026-11-21 02:15:39,147] INFO Client 198.18.0.1 left 2001:db8::1 (kafka.x.Y)\n"
     files = {
         "broker-1/logs/server.log": log.encode(),
+        "broker-1/logs/docker.log": "".join(
+            json.dumps({"log": f"{line}\n", "stream": "stdout"}) + "\n" for line in log.splitlines()
+        ).encode(),
         "broker-1/data/replication-offset-checkpoint": f"0\n2\n{topic} 0 7\norders 0 7\n".encode(),
     }
     bundle, names = spread(tmp_path / "source", files), [{topic, "orders"}]
@@ -86,6 +89,11 @@ def test_any_topic_is_replaced_and_the_copy_can_be_redacted_again(topic: str, tm
         }
         names.append({*mapping.values()})
         bundle = copy
+
+
+def test_a_number_before_a_word_counts_as_a_part_of_a_long_number(tmp_path: Path) -> None:
+    _, copy = copied({"broker-1/logs/server.log": b"[2026-11-21 02:15:39,147] INFO [Broker 555-01-99id=3] left (kafka.x.Y)\n"}, tmp_path)
+    assert not any(part in content for content in copy.values() for part in (b"555", b"99id"))
 
 
 def test_the_copy_names_its_policy(tmp_path: Path) -> None:
