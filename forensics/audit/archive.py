@@ -24,7 +24,7 @@ from typing import IO, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from forensics.audit.audited import KEPT, MANIFEST, OWN, SCHEMA, Audit, case_of, escaped, is_audit, kept_of, table_file
+from forensics.audit.audited import CHECKED, KEPT, MANIFEST, OWN, RUNNING, SCHEMA, Audit, case_of, escaped, is_audit, kept_of, table_file
 from forensics.audit.dated import is_intact
 from forensics.audit.history import TABLES as HISTORY
 from forensics.audit.history import History, Results, results
@@ -45,10 +45,6 @@ from parsers.schemas import Row
 from spark.audit import File
 
 STAGED = f"{OWN}/staged"
-CHECKED = f"{OWN}/checked"
-"""Size and modification time of each file that had the right content in the last run."""
-RUNNING = f"{OWN}/running"
-"""Exists during a run, and after a run that was killed."""
 READING = ("log_patterns", "limits", "patterns")
 """Settings on which it depends what is read: with others, all files are read again."""
 RACY_S = 2.0
@@ -171,6 +167,8 @@ class Archive:
         self.known: dict[str, Row] = {}
         """By path, rows of FILES."""
         self.listed = self.gone = self.named = self.dropped = self.compacted = 0
+        self.emptied: dict[str, int] = {}
+        """Arguments in which there is nothing any more, with the number of files that were read from them."""
         self.again: set[str] = set()
         """Versions of the tool whose files are read again because this version has another catalogue."""
         self._replaced: dict[str, Row] = {}
@@ -312,6 +310,7 @@ class Archive:
                 if not self.forgotten.covers(path, leaf.changed, self.layout):
                     groups[path].at.append((of, leaf))
         self.listed = len(groups)
+        self.emptied = {of.path: count for of in listed if not of.leaves and (count := sum(_is_below(p, of.prefix) for p in self.known))}
         self.gone = len(self.known.keys() - groups.keys())
         for path in [path for path, row in self.known.items() if row["sha256"] is None and not row["sources"] and path not in groups]:
             self.damaged.append(f"{path} is no longer in the archive: its content is lost.")
@@ -606,6 +605,10 @@ def _files_of(source: str) -> Iterator[str]:
 def _to_retry(known: Row, group: Group) -> bool:
     """A store may return next time what it failed to return; damaged files stay damaged."""
     return _remote(group) and known["tries"] < TRIES and any(s["problem"] for s in known["sources"])
+
+
+def _is_below(path: str, prefix: str) -> bool:
+    return not prefix or path == prefix or path.startswith(f"{prefix}/")
 
 
 def _remote(group: Group) -> bool:

@@ -29,6 +29,10 @@ FAMILY = SCHEMA.rpartition("/")[0]
 OWN = "_audit"
 """Directory of files other than tables; engines that read Hive directories skip names like this."""
 KEPT = f"{OWN}/kept"
+CHECKED = f"{OWN}/checked"
+"""Size and modification time of each file that had the right content in the last run."""
+RUNNING = f"{OWN}/running"
+"""Exists during a run, and after a run that was killed."""
 MANIFEST = f"{OWN}/manifest.json"
 """The manifest. Files that it does not name, directly or indirectly, are not committed."""
 

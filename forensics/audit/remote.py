@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from forensics.audit.audited import MANIFEST, OWN
+from forensics.audit.audited import CHECKED, MANIFEST, OWN, RUNNING
 from forensics.case.read import Unreadable
 from forensics.case.write import Refused
 from forensics.output.files import PART
@@ -36,7 +37,9 @@ TIMEOUT_S = 60
 AT_ONCE = 8
 """Objects that are copied at the same time."""
 CHUNK = 16 << 20
-LOCAL = (f"{OWN}/staged/", f"{OWN}/lock", f"{OWN}/running", f"{OWN}/checked")
+_DENIED = re.compile(r"ACCESS_DENIED|INVALID_ACCESS_KEY_ID|SIGNATURE_DOES_NOT_MATCH")
+_REFUSED = "the store refuses access; check the keys, and that these may list, read, write and delete objects there"
+LOCAL = (f"{OWN}/staged/", f"{OWN}/lock", RUNNING, CHECKED)
 """What stays local."""
 Done = TypeVar("Done")
 
@@ -153,7 +156,11 @@ class Remote:
     def _done(self, method: str, name: str, content: bytes = b"") -> None:
         """Sends one request. pyarrow needs three to write or delete an object. Raises OSError."""
         status, why = self._answer(method, name, content, {})
-        if not 200 <= status < 300:
+        if status == 404 and method == "PUT":
+            raise FileNotFoundError("there is no such bucket; create it, or check the URI")
+        if status == 403:
+            raise PermissionError(f"{_REFUSED} ({why})")
+        if not 200 <= status < 300 and status != 404:
             raise OSError(f"the store refused to {'write' if method == 'PUT' else 'delete'} {name} ({why})")
 
     def _try(self, do: Callable[[], Done]) -> Done:
@@ -161,13 +168,15 @@ class Remote:
             try:
                 return do()
             except Exception as error:  # a store's client raises its own errors
-                if isinstance(error, FileNotFoundError) or pause is None:
+                if isinstance(error, FileNotFoundError | PermissionError) or pause is None or _DENIED.search(str(error)):
                     raise Unreadable(f"{self.shown}: {self._words(error)}") from None
                 time.sleep(pause)
         raise AssertionError
 
     def _words(self, error: Exception) -> str:
-        return without_secrets(" ".join(str(error).split()))[:300]
+        words = without_secrets(" ".join(str(error).split()))[:300]
+        denied = _DENIED.search(words)
+        return f"{_REFUSED} ({denied[0]})" if denied is not None else words
 
     # the commit
 
@@ -240,8 +249,11 @@ class Remote:
         return not self.sizes
 
     def check(self) -> None:
-        """Raises Refused if the keys for the commit are not known."""
+        """Raises Refused if the keys for the commit are not known, and Unreadable if these may not write, or there is no such bucket: a run
+        must not find that out at its end."""
         self._credentials()
+        for method in ("PUT", "DELETE"):
+            self._try(lambda method=method: self._done(method, RUNNING))  # type: ignore[misc]
 
 
 def _pauses() -> Iterator[float | None]:

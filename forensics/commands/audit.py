@@ -314,12 +314,19 @@ def _whole(audit: Audit, name: str) -> tuple[Report, CaseInput]:
 
 def _run(archive: Archive, paths: Sequence[str], options: Options, master: str | None, progress: Progress) -> list[str]:
     """Reads new files and judges their clusters; returns statistics."""
+    from forensics.model.findings import counted
+    from parsers.containers.storage import without_secrets
     from parsers.containers.units import listed
 
     if archive.lost and not paths:
         raise Unusable(f"{' '.join(archive.damaged)} Give the archive (ARCHIVE...) to read them")
     with progress.stage("Listing what was collected"):
         candidates = archive.candidates(listed(paths)) if paths else {}
+    for path, count in archive.emptied.items():
+        raise Unusable(
+            f"{without_secrets(path)}: no files found, but {counted(count, 'file')} were read from it earlier; check that it is mounted, or leave out "
+            "ARCHIVE to judge again what is kept"
+        )
     starting = start(master) if candidates else None
     read: list[Leaf] = []
     for wave in _waves(candidates):
@@ -497,21 +504,26 @@ def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources]) 
     from forensics.views.text import sized
 
     of_files = (
-        f"Read {len(read)} of {archive.listed} files ({sized(sum(leaf.size or 0 for leaf in read))}); the other {archive.listed - len(read)} were read "
+        f"Read {len(read)} of {counted(archive.listed, 'file')} ({sized(sum(leaf.size or 0 for leaf in read))}); the other {archive.listed - len(read)} were read "
         "earlier."
         if archive.listed
         else "Read nothing."
     )
     remarks = [
         *archive.damaged,
-        f"{of_files} Judged {len(judged)} of {archive.named} clusters"
+        f"{of_files} Judged {len(judged)} of {counted(archive.named, 'cluster')}"
         + ("; the others have no new files." if len(judged) < archive.named else "."),
     ]
     if archive.dropped:
         remarks.append(f"{counted(archive.dropped, 'file')} forgotten.")
     remarks += _of_older_versions(archive)
     if archive.gone:
-        remarks.append(f"{archive.gone} files that were read earlier are no longer in the archive; their events are kept.")
+        what = (
+            "that was read earlier is no longer in the archive; its"
+            if archive.gone == 1
+            else "that were read earlier are no longer in the archive; their"
+        )
+        remarks.append(f"{counted(archive.gone, 'file')} {what} events are kept.")
     if UNNAMED in archive.entries:
         only = archive.named == 1
         remarks.append(

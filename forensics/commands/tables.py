@@ -26,6 +26,7 @@ def local_tables(path: str, *, to_write: bool = False) -> tuple[Path, Remote | N
         return Path(path), None
     from forensics.audit.audited import Audit
     from forensics.audit.remote import Remote
+    from forensics.case.read import Unreadable
     from forensics.case.tables import MANIFEST as CASE
 
     remote = Remote(path)
@@ -36,7 +37,10 @@ def local_tables(path: str, *, to_write: bool = False) -> tuple[Path, Remote | N
         cluster = chosen_cluster()
         if not to_write and cluster is not None and cluster in (audit := Audit(place, remote.bring)).clusters:
             remote.bring(audit.files(cluster))
-    elif not to_write and (case := Remote(path, CASE)).pull(place):
+    elif not to_write:
+        case = Remote(path, CASE)
+        if not case.pull(place):
+            raise Unreadable(f"{remote.shown}: there are no tables of an audit and no case; check the URI")
         case.bring_all()
     return place, remote
 

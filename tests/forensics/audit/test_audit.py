@@ -706,6 +706,17 @@ def test_damaged_files_are_named_and_made_again(run: Run, tmp_path: Path) -> Non
     assert all(row["gone"] is None for row in seen) and len({row["first_seen"] for row in seen}) == 1
 
 
+def test_an_archive_that_is_empty_all_at_once_is_an_error(run: Run, tmp_path: Path) -> None:
+    put_days(run, archive_of_days(Path(run.archive)))
+    assert run(tmp_path / "out").returncode == 0
+    before = tables(tmp_path / "out")
+    shutil.rmtree(run.archive)
+    Path(run.archive).mkdir()
+    done = run(tmp_path / "out")
+    assert (done.returncode, tables(tmp_path / "out")) == (2, before)
+    assert "archive: no files found, but 9 files were read from it earlier; check that it is mounted" in done.stderr
+
+
 def test_small_kept_files_are_put_together(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "MANY", 2)
     for files in archive_of_days(Path(run.archive)):
@@ -809,6 +820,14 @@ def test_of_two_audits_into_one_bucket_one_commits(run: Run, tmp_path: Path, obj
     monkeypatch.setattr(remote.Remote, "_put", late)
     done = run(out)
     assert (done.returncode, "another run was committed" in done.stderr) == (2, True)
+    for status, where, words in (
+        (403, "shared", "the store refuses access; check the keys"),
+        (404, "new", "there is no such bucket; create it"),
+    ):
+        monkeypatch.setattr(objects, "writing", lambda method, path, status=status: status if method == "PUT" else None)
+        run.read.append("before")
+        done = run(cast("Path", objects.uri(where)))
+        assert (done.returncode, words in done.stderr, run.read) == (2, True, []), done.stderr
     monkeypatch.setattr(objects, "writing", lambda method, path: 503 if method == "PUT" and path.endswith("manifest.json") else None)
     done = run(cast("Path", objects.uri("failing")))
     assert (done.returncode, "did not accept the manifest (503 No)" in done.stderr) == (2, True), done.stderr
