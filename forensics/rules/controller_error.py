@@ -20,6 +20,10 @@ _PREFERRED = "PREFERRED"
 _NOT_ELIGIBLE = "StateChangeFailedException"
 _ZOOKEEPER = re.compile(r"SessionExpired|ConnectionLoss|session expired|ZooKeeperClientExpired|AuthFailed|InterruptedException")
 """The connection to ZooKeeper was lost, or the process was ending."""
+_OF_ANY_BROKER = re.compile(r"electing or becoming|event (?:RegisterBrokerAndReelect|Reelect|Startup|Expire|ControllerChange)\b")
+"""Steps of any broker, which want to become the controller; all others are those of the active controller."""
+_REGISTERED = re.compile(r"NodeExists")
+"""A registration that was refused has a finding of its own (registration_refused)."""
 _BATCH_LEFT = re.compile(r"state change requests batch is not empty")
 
 
@@ -87,8 +91,36 @@ def _preferred(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
 
 
 def detect_steps(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    for node, errors in failures(cluster.of("controller-step-failed"), lambda e: (e.value, (e.key or "").partition(":")[0])):
-        yield _of_step(node, errors, cluster)
+    failed = (e for e in cluster.of("controller-step-failed") if not _REGISTERED.search(e.key or ""))
+    for node, errors in failures(failed, lambda e: (e.value, (e.key or "").partition(":")[0])):
+        yield _of_candidate(node, errors, cluster) if _OF_ANY_BROKER.search(errors[0].value or "") else _of_step(node, errors, cluster)
+
+
+def _of_candidate(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Finding:
+    """A broker that could not take part in the election of a controller, or not become the controller."""
+    step, thrown, who = errors[0].value or "", exception(errors), named_node(node, cluster)
+    of_zookeeper = thrown is not None and _ZOOKEEPER.search(thrown) is not None
+    return Finding(
+        kind="controller-error",
+        severity="low" if of_zookeeper else "medium",
+        confidence="certain",
+        brokers=(node,) if node is not None else (),
+        start=errors[0].at,
+        end=errors[-1].last_at,
+        cause="zookeeper" if of_zookeeper else "not-elected",
+        summary=f"{who} could not become the controller, or take part in its election: it failed while {step}",
+        explanation=" ".join(
+            (
+                f"{capital(who)} failed while {step}, {span(errors)}.",
+                *((f"The error is: {thrown}.",) if thrown else ()),
+                "A step of this kind registers a broker, or elects the controller; another broker can be elected instead.",
+            )
+        ),
+        next_steps=(
+            f"Check that a broker is the controller (`zookeeper-shell.sh HOST:2181 get /controller`) and that {who} is registered (`zookeeper-shell.sh HOST:2181 ls /brokers/ids`); restart {who} if it is not.",
+        ),
+        evidence=quote(errors[:4], errors[-1]),
+    )
 
 
 def _of_step(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Finding:

@@ -179,6 +179,9 @@ def _finding(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -> F
     )
 
 
+_NORMAL = " For some seconds this is normal while a topic is created or deleted, or while a leader changes."
+
+
 def _unfinished(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     """A failure with which a part of a log ends: no evidence shows whether it lasted."""
     events, words = streak.events, _words(streak, cluster)
@@ -199,7 +202,7 @@ def _unfinished(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -
                 f"The last fetch of {words.follower}{words.source} for {timeline.name}{words.at} that its log shows failed {span(events)}, because {words.because}.",
                 *((f"The error is: {words.thrown}.",) if words.thrown else ()),
                 "The log ends then, so the evidence does not show whether later fetches failed."
-                + ("" if remains else " For some seconds this is normal while a topic is created or deleted, or while a leader changes."),
+                + (_NORMAL if words.why in (_TOPIC_UNKNOWN, _NOT_LEADER, _TOPIC_ID) else ""),
             )
         ),
         next_steps=(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import runs
+from forensics.model.cluster.process_errors import of_fetcher, runs
 from forensics.model.events import Event
 from forensics.model.findings import moment, period
 from forensics.model.partition.remembered import cached_on_timeline
@@ -84,6 +84,8 @@ def unfinished(timeline: PartitionTimeline, cluster: Cluster) -> list[Streak]:
 
 def _ends_with(failed: Event, cluster: Cluster) -> bool:
     """Whether the log ends before the fetcher would have tried again for long, and neither broker was down or ending."""
+    if any(e.source == failed.source and of_fetcher(e) for e in cluster.of("fatal-error")):
+        return False  # the fetcher ended, which is a finding of its own
     last = next((s.last_own or s.last for s in cluster.sources if s.path == failed.source), None)
     if last is None or failed.last_at is None or failed.at is None or last - failed.last_at > TRIED_AGAIN:
         return False
