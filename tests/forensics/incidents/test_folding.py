@@ -196,6 +196,22 @@ def test_what_is_minor_and_happened_often_to_any_broker_is_reported_once() -> No
         assert sorted(recurring_of_each(separate, RULES), key=lambda f: str(f.start)) == separate
 
 
+def test_what_is_of_several_incidents_belongs_to_the_first_of_them() -> None:
+    count = MAX_SEPARATE_EVENTS + 1
+    stops = [replace(of_broker("controlled-shutdown", n % 3, 3600 * n, 3600 * n), severity="low", incident=f"i{n}") for n in range(count)]
+    (often,) = recurring_of_each(stops, RULES)
+    assert often.incident == "i0"
+    (later,) = recurring_of_each([replace(stops[0], incident=None), *stops[1:]], RULES)
+    assert later.incident == "i1"
+
+
+def test_steps_that_save_something_come_first_and_the_others_keep_their_order() -> None:
+    resend, copy, check = "Ask the producers to resend.", "Copy the disk.", "Check the disk."
+    alike = [replace(offline(p), next_steps=(resend, copy, check)) for p in range(2)]
+    (together,) = fold(alike)
+    assert together.next_steps == (copy, resend, check)
+
+
 def test_losses_that_are_only_possible_after_many_events_are_one() -> None:
     count = MAX_SEPARATE_EVENTS + 1
     crashes = [of_broker("broker-crash", 1, 7200 * n, 7200 * n + 5) for n in range(count)]
