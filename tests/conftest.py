@@ -1,11 +1,13 @@
-"""What tests share: one Spark session, since a JVM's start is most of what a small test would take."""
+"""What tests share: one Spark session, because the start of a JVM takes longer than a small test, and the directory of a test run."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +15,7 @@ from click.testing import CliRunner
 from hypothesis import settings
 
 from spark.class_archive import SWITCH
+from tests.support.recorded import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +30,17 @@ os.environ[SWITCH] = "off"
 # A deadline measures the machine, not the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the directory of this run, before its other processes start."""
+    if not hasattr(config, "workerinput"):
+        os.environ[SHARED] = mkdtemp(prefix="kafka-forensics-test-run-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ.pop(SHARED))
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from forensics.views.document import Report
 from forensics.views.headline import EXCLUDED, FOUND
 from forensics.views.impact import failures
 from forensics.views.losses import CUT, LOST, losses
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES, truth_of
 from tests.support.schemas import of_report
 
@@ -110,7 +110,7 @@ def check_first_screen(report: Report) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_verdicts(name: str) -> None:
-    report, truth = local.report(local.events_of(BUNDLES / f"{name}.tar.gz")), truth_of(name)
+    report, truth = recorded.report(name), truth_of(name)
     check_elections(report, truth)
     check_losses(report, truth)
     check_findings(report, truth)

@@ -27,7 +27,7 @@ from forensics.views.notes import notes
 from parsers import evidence, schemas
 from parsers.schemas import EVENTS, Member
 from tests.forensics.staged import table
-from tests.support import local, taken
+from tests.support import local, recorded, taken
 from tests.support.paths import BUNDLES
 from tests.support.shapes import bundle
 from tests.support.taken import ways
@@ -227,7 +227,7 @@ def test_error_is_told_with_how_it_was_seen() -> None:
 def test_clocks_of_recorded_clusters(name: str) -> None:
     truth = json.loads((BUNDLES / f"{name}.expected.json").read_text())
     zones, errors = truth["broker_timezone"], truth["broker_clock_offsets"]
-    cluster, _ = local.gathered(local.events_of(BUNDLES / f"{name}.tar.gz"))
+    cluster, _ = local.gathered(recorded.events(name))
     for node in cluster.nodes.values():
         zone = zones.get(str(node.id), "UTC") if isinstance(zones, dict) else zones
         offset = in_zone(zone, RECORDED) + 1000 * errors.get(str(node.id), 0)

@@ -11,7 +11,7 @@ import pytest
 
 from forensics.incidents.folding import places
 from forensics.views.document import Report
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.shapes import BUNDLES, File, Files, bundle, only, put, without
 
 EARLIER, LATER = "unclean-election-2.8.2-zk", "acks1-failover-2.8.2-zk"
@@ -62,8 +62,7 @@ def test_each_cluster_is_judged_as_if_it_were_alone(tmp_path: Path) -> None:
     "name", sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz") if not p.name.startswith("wiped-"))
 )
 def test_a_cluster_that_lived_once_is_one(name: str) -> None:
-    cluster, _ = local.gathered(local.events_of(BUNDLES / f"{name}.tar.gz"))
-    assert cluster.ended == ()
+    assert recorded.report(name).cluster.ended == ()
 
 
 @pytest.mark.parametrize("name", ["wiped-zookeeper-1.1.1-zk", "wiped-everything-0.10.0.1-zk", "wiped-everything-3.9.1-kraft"])
@@ -77,7 +76,7 @@ def test_logs_alone_tell_of_the_other_cluster(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["shared-log-2.8.2-zk", "shared-log-clean-2.8.2-zk"])
 def test_lines_of_a_log_of_several_brokers_are_their_writers(name: str) -> None:
     """What a line says of itself, by its component or its log directory, is who is taken to have written it."""
-    table = local.events_of(BUNDLES / f"{name}.tar.gz")
+    table = recorded.events(name)
     _, resolver = local.gathered(table)
     seen = Counter[tuple[int, int | None]]()
     for batch in table.to_batches():

@@ -10,7 +10,7 @@ import pytest
 
 from forensics.model.findings import Finding
 from tests.forensics import staged
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES
 
 EPOCHS, INCONSISTENT = "epoch-history-damaged", "checkpoint-inconsistent"
@@ -61,7 +61,7 @@ NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 
 @cache
 def findings(bundle: str) -> tuple[Finding, ...]:
-    return tuple(f for f in local.spread(local.report(local.events_of(BUNDLES / f"{bundle}.tar.gz")).findings) if f.kind in KINDS)
+    return tuple(f for f in local.spread(recorded.report(bundle).findings) if f.kind in KINDS)
 
 
 @pytest.mark.parametrize("bundle", NAMES)

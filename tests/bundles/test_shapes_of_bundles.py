@@ -9,7 +9,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ from forensics.incidents.folding import places
 from forensics.model.findings import LEVELS, Finding, Place
 from forensics.views.document import Report
 from forensics.views.text import show
-from tests.support import local
-from tests.support.shapes import BUNDLES, File, Files, bundle, by_pod, cut, latest, nodes, only, put, renamed, tar, without, zipped
+from tests.support import local, recorded, taken
+from tests.support.shapes import File, Files, bundle, by_pod, cut, latest, nodes, only, put, renamed, tar, without, zipped
 
 ZOOKEEPER, KRAFT, TWICE = "unclean-election-2.8.2-zk", "unclean-election-3.9.1-kraft", "last-replica-standing-2.8.2-zk"
 """The last one holds broker 1 as it was before its restart, too."""
@@ -48,11 +47,6 @@ def told(finding: Finding) -> tuple[Any, ...]:
     )
 
 
-@cache
-def whole(name: str) -> Report:
-    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
-
-
 def verdicts(report: Report, but: frozenset[str] = frozenset()) -> Counter[tuple[Any, ...]]:
     return Counter(told(f) for f in report.findings if f.kind not in but)
 
@@ -65,8 +59,8 @@ def owned(report: Report) -> set[int]:
 
 def expect_same(name: str, *paths: Path, but: frozenset[str] = frozenset()) -> Report:
     report = local.report(local.events_of(*paths))
-    assert verdicts(report, but) == verdicts(whole(name), but)
-    assert owned(report) == owned(whole(name))
+    assert verdicts(report, but) == verdicts(recorded.report(name), but)
+    assert owned(report) == owned(recorded.report(name))
     assert report.cluster.conflicts == []
     return report
 
@@ -116,12 +110,13 @@ TREES = {
 }
 
 
-@pytest.mark.parametrize("hints", ["all", "no meta.properties, no configuration"])
-@pytest.mark.parametrize("shape", TREES)
-@pytest.mark.parametrize("name", NAMES)
-def test_trees(name: str, shape: str, hints: str, tmp_path: Path) -> None:
-    """Names that are no node ids, and with the files taken out that say whose a directory is."""
-    files = bundle(name) if hints == "all" else without(bundle(name), r"/meta\.properties$|/config/")
+IN_TREES = [(name, shape, (n + m) % 2 == 0) for n, name in enumerate(NAMES) for m, shape in enumerate(TREES)]
+
+
+@pytest.mark.parametrize(("name", "shape", "hints"), IN_TREES)
+def test_trees(name: str, shape: str, hints: bool, tmp_path: Path) -> None:
+    """Names that are no node ids; without `hints`, the files that say whose a directory is are taken out."""
+    files = bundle(name) if hints else without(bundle(name), r"/meta\.properties$|/config/")
     expect_same(name, put(tmp_path / "dump", moved(files, tree(*TREES[shape]))))
 
 
@@ -131,8 +126,7 @@ def apart(files: Files) -> tuple[dict[str, Files], Files]:
     return own, {p: f for p, f in files.items() if not any(p.startswith(f"{node}/") for node in own)}
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("inside", ["", "kafka-dump/"])
+@pytest.mark.parametrize(("inside", "backwards"), [("", False), ("kafka-dump/", True)])
 @pytest.mark.parametrize("name", NAMES)
 def test_archive_of_each_broker_as_a_path_of_its_own(name: str, inside: str, backwards: bool, tmp_path: Path) -> None:
     own, rest = apart(bundle(name))
@@ -191,15 +185,17 @@ def test_strimzi_report_with_volumes(name: str, tmp_path: Path) -> None:
             volumes[f"{volume}/{found['rest'].removeprefix('data/')}"] = file
     put(tmp_path, {"report.zip": zipped({**report_of_strimzi(files), **volumes, **only(files, "^cluster/")})})
     report = local.report(local.events_of(tmp_path / "report.zip"))
-    assert verdicts(report) == verdicts(whole(name))
-    assert {s.node for s in report.cluster.sources if s.path.startswith("reports/logs/")} <= owned(whole(name))
+    assert verdicts(report) == verdicts(recorded.report(name))
+    assert {s.node for s in report.cluster.sources if s.path.startswith("reports/logs/")} <= owned(recorded.report(name))
 
 
 def test_strimzi_report_alone_tells_of_the_election_and_its_loss(tmp_path: Path) -> None:
     put(tmp_path, {"report-21-11-2026_02-00-00.zip": zipped(report_of_strimzi(bundle(ZOOKEEPER)))})
     report = local.report(local.events_of(tmp_path / "report-21-11-2026_02-00-00.zip"))
     for kind in ("unclean-election", "data-loss", "broker-crash", "zombie-leader"):
-        assert {told(f) for f in report.findings if f.kind == kind} == {told(f) for f in whole(ZOOKEEPER).findings if f.kind == kind}
+        assert {told(f) for f in report.findings if f.kind == kind} == {
+            told(f) for f in recorded.report(ZOOKEEPER).findings if f.kind == kind
+        }
     owners = {f"reports/{s.path}": s.node for s in report.cluster.sources}
     assert {p.rpartition("/")[2]: n for p, n in owners.items() if re.search("/logs/|/configs/", p)} == {
         f"my-cluster-kafka-{n - 1}{suffix}": n for n in (1, 2, 3) for suffix in ("-kafka.log", ".cfg")
@@ -322,7 +318,7 @@ def test_facts_count_once(name: str, what: str, tmp_path: Path) -> None:
     files = bundle(name)
     report = expect_same(name, put(tmp_path, {**files, **REPEATS[what](files)}))
     lives = {node.id: [life.outcome for life in node.lives] for node in report.cluster.nodes.values()}
-    assert lives == {node.id: [life.outcome for life in node.lives] for node in whole(name).cluster.nodes.values()}
+    assert lives == {node.id: [life.outcome for life in node.lives] for node in recorded.report(name).cluster.nodes.values()}
 
 
 # names
@@ -418,12 +414,12 @@ def _worst(kind: str, topic: str | None, partition: int | None, findings: list[F
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("name", [*NAMES, STEADY, UNPROVABLE])
-def test_part_of_it_claims_no_more_than_all_of_it(name: str, part: str, tmp_path: Path) -> None:
+def test_part_of_it_claims_no_more_than_all_of_it(name: str, part: str) -> None:
     files = only(bundle(name), PARTS[part])
     if not files:
         pytest.skip("this mode has no such files")
-    report = local.report(local.events_of(put(tmp_path, files)))
-    everything = list(whole(name).findings)
+    report = taken.report(files)
+    everything = list(recorded.report(name).findings)
     said = [f for f in report.findings if f.kind not in ABOUT_EVIDENCE]
     assert [(f.severity, f.summary) for f in said if not below(f, everything)] == []
     for finding in said:

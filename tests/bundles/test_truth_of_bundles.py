@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
 import pytest
@@ -18,8 +17,7 @@ from forensics.model.findings import Finding
 from forensics.model.partition.absences import intervals
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import MAX_SEPARATE_EVENTS
-from forensics.views.document import Report
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES, truth_of
 
 NEAR = timedelta(seconds=5)
@@ -34,13 +32,8 @@ RECORDED = [n for n in ALL if any(a["action"] == "produced" for a in truth_of(n)
 """Bundles whose truth tells all that was done to the brokers; the oldest ones tell only starts."""
 
 
-@cache
-def report_of(name: str) -> Report:
-    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
-
-
 def of(name: str, *kinds: str) -> list[Finding]:
-    return [f for f in local.spread(report_of(name).findings) if f.kind in kinds]
+    return [f for f in local.spread(recorded.report(name).findings) if f.kind in kinds]
 
 
 def when(action: dict[str, Any]) -> datetime:
@@ -140,7 +133,7 @@ _BECAUSE = {
 @pytest.mark.parametrize("name", RECORDED)
 def test_what_is_said_of_an_absent_replica_is_what_its_broker_was(name: str) -> None:
     deleted = {a["topic"] for a in truth_of(name)["actions"] if a["action"] == "delete-topic"}
-    for timeline, cluster in local.timelines(local.events_of(BUNDLES / f"{name}.tar.gz")):
+    for timeline, cluster in local.timelines(recorded.events(name)):
         if timeline.topic in deleted:
             continue
         for i in intervals(timeline, cluster):
@@ -183,7 +176,7 @@ def test_a_clock_is_wrong_only_where_it_was_set_wrong(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_nothing_ends_before_it_begins(name: str) -> None:
-    assert [f.summary for f in report_of(name).findings if f.start is not None and f.end is not None and f.end < f.start] == []
+    assert [f.summary for f in recorded.report(name).findings if f.start is not None and f.end is not None and f.end < f.start] == []
 
 
 @pytest.mark.parametrize("name", [n for n in RECORDED if done(n, "freeze")])

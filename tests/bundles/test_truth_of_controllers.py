@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import tarfile
 from datetime import datetime, timedelta, timezone
-from functools import cache
 from typing import Any
 
 import pytest
@@ -20,8 +19,7 @@ from forensics.model.cluster.zookeeper import without_zookeeper
 from forensics.model.findings import Finding
 from forensics.model.partition.crash_times import CrashTimes
 from forensics.model.partition.unreplaced import unreplaced
-from forensics.views.document import Report
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES, truth_of
 
 QUORUM, MIGRATED, UPGRADED = "quorum-lost-4.1.1-kraft", "migration-3.9.1-zk", "rolling-upgrade-2.8.2-zk"
@@ -30,13 +28,8 @@ STARTUP = timedelta(seconds=20)
 """A process on a busy machine needs so long to start."""
 
 
-@cache
-def report_of(name: str) -> Report:
-    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
-
-
 def found(name: str, kind: str) -> list[Finding]:
-    return [f for f in report_of(name).findings if f.kind == kind]
+    return [f for f in recorded.report(name).findings if f.kind == kind]
 
 
 def actions(name: str, begins: str) -> list[tuple[datetime, dict[str, Any]]]:
@@ -90,15 +83,15 @@ def part_of(name: str, left_out: str) -> dict[str, bytes]:
 
 
 def test_controllers_crash_as_controllers() -> None:
-    (incident,) = [i for i in report_of(QUORUM).incidents if i.kind == "controller-crash"]
+    (incident,) = [i for i in recorded.report(QUORUM).incidents if i.kind == "controller-crash"]
     assert incident.summary.startswith("Controllers 100 and 101 crashed: the metadata quorum had no leader for ")
     assert incident.brokers == (100, 101)
-    assert {f.kind for f in report_of(QUORUM).findings if f.incident == incident.id} >= {"controller-crash", "quorum-lost"}
+    assert {f.kind for f in recorded.report(QUORUM).findings if f.incident == incident.id} >= {"controller-crash", "quorum-lost"}
 
 
 @pytest.mark.parametrize("name", [QUORUM, MIGRATED, UPGRADED, ZOOKEEPER])
 def test_every_node_that_was_killed_crashed_in_its_bracket_and_no_other(name: str) -> None:
-    crashes = [f for f in report_of(name).findings if f.kind in ("broker-crash", "controller-crash")]
+    crashes = [f for f in recorded.report(name).findings if f.kind in ("broker-crash", "controller-crash")]
     killed = actions(name, "kill")
     assert len(crashes) == len(killed)
     for at, a in killed:
@@ -116,7 +109,7 @@ def test_zookeeper_was_lost_while_it_was_stopped_and_left_a_killed_leader_in_pla
     assert abs(lost.start - stopped) < timedelta(seconds=1) and back <= lost.end <= back + STARTUP
     assert (lost.brokers, lost.confidence) == ((1, 2, 3), "certain")
     (kept,) = unreplaced(
-        *without_zookeeper(cluster := report_of(ZOOKEEPER).cluster), cluster, report_of(ZOOKEEPER).partitions, times(ZOOKEEPER)
+        *without_zookeeper(cluster := recorded.report(ZOOKEEPER).cluster), cluster, recorded.report(ZOOKEEPER).partitions, times(ZOOKEEPER)
     )
     assert kept.broker == node(victim) and killed > lost.start
     (created,) = (a["assignment"] for _, a in actions(ZOOKEEPER, "create-topic"))
@@ -126,12 +119,12 @@ def test_zookeeper_was_lost_while_it_was_stopped_and_left_a_killed_leader_in_pla
 
 
 def times(name: str) -> CrashTimes:
-    report = report_of(name)
+    report = recorded.report(name)
     return CrashTimes(report.cluster, report.partitions)
 
 
 def test_phases_of_the_migration_are_those_that_were_done() -> None:
-    m = migration(report_of(MIGRATED).cluster)
+    m = migration(recorded.report(MIGRATED).cluster)
     assert m is not None and m.copied is not None and m.copied.at is not None and m.finished is not None and m.finished.at is not None
     starts = [(at, node(a)) for at, a in actions(MIGRATED, "start") if "broker" in a]
     turned = {
@@ -150,7 +143,7 @@ def test_phases_of_the_migration_are_those_that_were_done() -> None:
 
 
 def test_a_migration_is_one_incident_and_nothing_else() -> None:
-    report = report_of(MIGRATED)
+    report = recorded.report(MIGRATED)
     (finding,) = found(MIGRATED, "migration")
     assert sorted(i.kind for i in report.incidents) == ["broker-crash", "migration"]
     (incident,) = [i for i in report.incidents if i.kind == "migration"]
@@ -166,7 +159,7 @@ def test_a_new_controller_of_the_quorum_does_not_follow_one_of_zookeeper() -> No
 
 
 def test_an_upgrade_is_told_in_its_order_with_its_protocol() -> None:
-    report = report_of(UPGRADED)
+    report = recorded.report(UPGRADED)
     upgraded = [node(a) for _, a in actions(UPGRADED, "upgraded")]
     (finding,) = found(UPGRADED, "upgrade")
     assert list(finding.brokers) == upgraded
@@ -180,7 +173,7 @@ def test_an_upgrade_is_told_in_its_order_with_its_protocol() -> None:
 
 
 def test_restarts_of_an_upgrade_are_part_of_it() -> None:
-    report = report_of(UPGRADED)
+    report = recorded.report(UPGRADED)
     assert sorted(i.kind for i in report.incidents) == ["broker-crash", "upgrade"]
     (incident,) = [i for i in report.incidents if i.kind == "upgrade"]
     assert {f.incident for f in found(UPGRADED, "controlled-shutdown")} == {incident.id}

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
-from functools import cache
 
 import pytest
 
 from forensics.model.findings import Finding
-from forensics.views.document import Report
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES, truth_of
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*-kraft*.tar.gz"))
@@ -22,11 +20,6 @@ CLOCKS = timedelta(seconds=1)
 """By how much an action's time and a corrected clock may differ."""
 START = timedelta(seconds=10)
 """A JVM that starts on a busy machine prints its first line so late."""
-
-
-@cache
-def report_of(name: str) -> Report:
-    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
 
 
 def done(name: str, action: str) -> list[tuple[datetime, int]]:
@@ -60,7 +53,7 @@ def tells_actions(name: str) -> bool:
 
 
 def said(name: str, *kinds: str) -> Iterator[Finding]:
-    return (f for f in report_of(name).findings if f.kind in kinds)
+    return (f for f in recorded.report(name).findings if f.kind in kinds)
 
 
 def within(at: datetime, finding: Finding) -> bool:
@@ -143,7 +136,7 @@ def test_a_broker_that_is_offline_was_killed_before(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_crash_touches_no_partition_that_its_broker_had_left_before(name: str) -> None:
     """Of two deaths only the one in which the replica fell out of the ISR is told to have done it."""
-    rows = {f"{p['topic']}-{p['partition']}": p for p in report_of(name).partitions}
+    rows = {f"{p['topic']}-{p['partition']}": p for p in recorded.report(name).partitions}
     for f in said(name, "broker-crash"):
         named = f.explanation.partition("It dropped out of the ISR of ")[2].partition(". ")[0].removesuffix(".").split(" and ")[0]
         for place in named.split(", ") if named else ():
@@ -163,7 +156,7 @@ def test_a_reassignment_is_over_when_the_last_replica_is_in_its_place(name: str)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_named_is_nobody(name: str) -> None:
-    for f in report_of(name).findings:
+    for f in recorded.report(name).findings:
         for text in (f.summary, f.explanation, *f.next_steps):
             assert "no broker" not in text.replace("no broker led", ""), text
             assert "of []" not in text
@@ -207,7 +200,7 @@ def test_a_broker_that_restarts_before_its_session_is_over_has_died_not_lagged()
 
 
 def test_a_replica_that_came_back_before_it_died_did_not_leave_for_its_death() -> None:
-    rows = {f"{p['topic']}-{p['partition']}": p for p in report_of("last-replica-standing-3.7.2-kraft").partitions}
+    rows = {f"{p['topic']}-{p['partition']}": p for p in recorded.report("last-replica-standing-3.7.2-kraft").partitions}
     first, second = (a for a in rows["trades-0"]["absences"] if a["broker"] == 2)
     assert (first["cause"], second["cause"]) == ("not-told", "crashed")
 

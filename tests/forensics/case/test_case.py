@@ -37,7 +37,7 @@ from forensics.views.story.step import STORY, Wanted
 from spark import sorting
 from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import ROOT
 from tests.support.schemas import of_rows
 
@@ -60,7 +60,7 @@ def make(directory: Path, events: pa.Table) -> Case:
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("cases") / "a.case"
-    make(directory, local.events_of(BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz"))
+    make(directory, recorded.events("zombie-leader-3.9.1-kraft"))
     return directory
 
 
@@ -106,7 +106,7 @@ def test_every_command_says_of_a_case_what_it_says_of_the_evidence(tmp_path: Pat
 @pytest.mark.parametrize(("name", "rows"), KEPT)
 def test_what_comes_back_is_what_was_kept(name: str, rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "ROWS", rows)
-    events = local.events_of(BUNDLES / f"{name}.tar.gz")
+    events = recorded.events(name)
     there = local.report(events)
     found = CaseInput(make(tmp_path / "a.case", events))
     told = found.conclusion(None)
@@ -132,7 +132,7 @@ def test_what_comes_back_is_what_was_kept(name: str, rows: int, tmp_path: Path, 
 
 def test_a_case_has_no_facts_of_files_that_were_set_aside(case: Path, tmp_path: Path) -> None:
     sample = "process.roles=broker,controller\nnode.id=77\nlog.dirs=/tmp/kraft-combined-logs\n"
-    events = local.events_of(BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz")
+    events = recorded.events("zombie-leader-3.9.1-kraft")
     other = local.events_of_files({"config/kraft/server.properties": sample})
     make(tmp_path / "a.case", pa.concat_tables([events, other]))
     assert pq.read_table(tmp_path / "a.case" / "facts.parquet").equals(pq.read_table(case / "facts.parquet"))

@@ -11,8 +11,7 @@ from forensics.case.columns import adapted
 from forensics.case.read import Case
 from forensics.case.tables import TABLES
 from tests.forensics.case.test_case import make
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import recorded
 
 OLD = pa.schema([("id", pa.int32()), ("places", pa.list_(pa.struct([("topic", pa.string()), ("gone", pa.int8())])))])
 NEW = pa.schema(
@@ -36,7 +35,7 @@ def test_a_type_that_cannot_be_converted_is_an_error() -> None:
 
 
 def test_a_case_of_this_version_is_the_same_either_way(tmp_path: Path) -> None:
-    make(tmp_path / "a.case", local.events_of(BUNDLES / "clients-unclean-1.1.1-zk.tar.gz"))
+    make(tmp_path / "a.case", recorded.events("clients-unclean-1.1.1-zk"))
     strict, tolerant = Case(tmp_path / "a.case"), Case(tmp_path / "a.case", tolerant=True)
     for table in TABLES:
         assert tolerant.table(table.name).equals(strict.table(table.name)), table.name

@@ -21,8 +21,7 @@ from forensics.model.findings import CONFIDENCES, LEVELS
 from forensics.proof.verdict import VERDICTS
 from forensics.rules import RULES
 from tests.forensics.case.test_case import make
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import local, recorded
 from tests.support.schemas import of_rows, validator, violations
 
 NAMES = ("clients-unclean-3.9.1-kraft", "delete-recreate-retention-2.8.2-zk", "log-dir-failure-3.9.1-kraft")
@@ -90,7 +89,7 @@ def test_words_with_a_fixed_set_are_enums() -> None:
     ],
 )
 def test_a_wrong_value_is_not_allowed(place: tuple[str | int, ...], value: object) -> None:
-    document = json.loads(local.report(local.events_of(BUNDLES / "acks1-failover-1.1.1-zk.tar.gz")).json())
+    document = json.loads(recorded.report("acks1-failover-1.1.1-zk").json())
     assert violations("report", [document]) == []
     at: Any = document
     for step in place[:-1]:
@@ -101,7 +100,7 @@ def test_a_wrong_value_is_not_allowed(place: tuple[str | int, ...], value: objec
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_of_a_case_and_of_parquet_are_what_the_schemas_say(name: str, tmp_path: Path) -> None:
-    events = local.events_of(BUNDLES / f"{name}.tar.gz")
+    events = recorded.events(name)
     make(tmp_path / "a.case", events)
     parquet.write(local.report(events), tmp_path / "tables")
     for schema, table in tables().items():
@@ -113,7 +112,7 @@ def test_rows_of_a_case_and_of_parquet_are_what_the_schemas_say(name: str, tmp_p
 
 def test_a_difference_and_an_inventory_are_what_their_schemas_say(tmp_path: Path) -> None:
     for name in NAMES[1:]:
-        make(tmp_path / f"{name}.case", local.events_of(BUNDLES / f"{name}.tar.gz"))
+        make(tmp_path / f"{name}.case", recorded.events(name))
     done = CliRunner().invoke(cli, ["diff", *(str(tmp_path / f"{name}.case") for name in NAMES[1:]), "--json", "-"])
     assert violations("diff", [json.loads(done.stdout)]) == []
     inspected = CliRunner().invoke(cli, ["inspect", str(tmp_path / f"{NAMES[1]}.case"), "--json", "-"])

@@ -11,8 +11,7 @@ from click.testing import CliRunner, Result
 
 from forensics.cli import cli
 from tests.forensics.case.test_case import make
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import recorded
 
 ORDERS = ("--topic", "orders", "--partition", "0")
 NINE_HOURS = timedelta(hours=9)
@@ -22,7 +21,7 @@ TOKYO = ("--display-timezone", "Asia/Tokyo")
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> str:
     directory = tmp_path_factory.mktemp("cases") / "a.case"
-    make(directory, local.events_of(BUNDLES / "unclean-election-2.8.2-zk.tar.gz"))
+    make(directory, recorded.events("unclean-election-2.8.2-zk"))
     return str(directory)
 
 
@@ -96,5 +95,5 @@ def test_a_loss_fails(on: str, code: int, case: str) -> None:
     ],
 )
 def test_what_is_unknown_fails_only_if_asked_for(name: str, codes: dict[str, int], tmp_path: Path) -> None:
-    make(tmp_path / "a.case", local.events_of(BUNDLES / f"{name}.tar.gz"))
+    make(tmp_path / "a.case", recorded.events(name))
     assert {on: run("report", str(tmp_path / "a.case"), "--fail-on", on).exit_code for on in codes} == codes

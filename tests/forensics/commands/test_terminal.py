@@ -15,15 +15,14 @@ from click.testing import CliRunner
 
 from forensics.cli import Commands, cli
 from forensics.commands.help import Command
-from tests.bundles.test_bundles import BUNDLES
 from tests.forensics.case.test_case import make
-from tests.support import local
+from tests.support import recorded
 
 
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> str:
     directory = tmp_path_factory.mktemp("cases") / "a.case"
-    make(directory, local.events_of(BUNDLES / "unclean-election-2.8.2-zk.tar.gz"))
+    make(directory, recorded.events("unclean-election-2.8.2-zk"))
     return str(directory)
 
 

@@ -14,8 +14,7 @@ from click.testing import CliRunner
 
 from forensics.cli import cli
 from tests.forensics.case.test_case import make
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import recorded
 
 TABLE = Path(__file__).with_name("wrong_usages.txt")
 LONG = "x" * 300
@@ -38,7 +37,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (top / name).mkdir(parents=True)
     for name in ("logs/server.log", "b.log", "full/file", "notes.txt", "taken.tar.gz.mapping.json"):
         (top / name).write_text("a note\n")
-    make(top / "a.case", local.events_of(BUNDLES / "unclean-election-2.8.2-zk.tar.gz"))
+    make(top / "a.case", recorded.events("unclean-election-2.8.2-zk"))
     shutil.copytree(top / "a.case", top / "b.case")
     old = shutil.copytree(top / "a.case", top / "old.case") / "case.json"
     old.write_text(json.dumps({**json.loads(old.read_text()), "schema": "kafka-forensics/case/1"}))

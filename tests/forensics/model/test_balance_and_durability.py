@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,8 @@ from forensics.commands.analyze import weight
 from forensics.commands.inputs import measures_of
 from forensics.model.cluster.balance import measures, ratios
 from forensics.model.findings import LEVELS, Finding
-from forensics.views.document import Report
 from tests.forensics.staged import of
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES
 
 if TYPE_CHECKING:
@@ -29,11 +27,6 @@ NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 METRICS = "broker,cpu,disk io\n1,80,10\n2,20,30\n1,60,10\n3,40,20\n"
 
 
-@cache
-def bundle(name: str) -> Report:
-    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
-
-
 def named(pattern: str) -> list[str]:
     found = [n for n in NAMES if n.startswith(pattern)]
     assert found, f"no bundle is named {pattern}"
@@ -41,7 +34,7 @@ def named(pattern: str) -> list[str]:
 
 
 def risk(name: str, cause: str) -> list[Finding]:
-    return [f for f in of(bundle(name), "risky-setting") if f.cause == cause]
+    return [f for f in of(recorded.report(name), "risky-setting") if f.cause == cause]
 
 
 @pytest.mark.parametrize("name", named("unclean-election-"))
@@ -65,7 +58,7 @@ def test_min_isr_of_one_cost_what_the_last_replica_lost(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_finding_for_each_setting_and_value(name: str) -> None:
-    causes = [(f.cluster, f.cause) for f in of(bundle(name), "risky-setting")]
+    causes = [(f.cluster, f.cause) for f in of(recorded.report(name), "risky-setting")]
     assert len(causes) == len(set(causes))
 
 
@@ -73,14 +66,14 @@ def test_one_finding_for_each_setting_and_value(name: str) -> None:
     "name", [n for n in NAMES if n.startswith(("rolling-restart", "reassignment", "grow-replicas", "delete-recreate"))]
 )
 def test_what_was_planned_is_worth_advice_at_most(name: str) -> None:
-    worst = [f.summary for f in of(bundle(name), *OURS) if LEVELS.index(f.severity) > LEVELS.index("low")]
+    worst = [f.summary for f in of(recorded.report(name), *OURS) if LEVELS.index(f.severity) > LEVELS.index("low")]
     assert worst == []
 
 
 @pytest.mark.parametrize("name", named("rolling-restart-"))
 def test_who_gave_the_leaderships_back(name: str) -> None:
     """The recorder runs kafka-leader-election (before 2.4 kafka-preferred-replica-election), with automatic rebalance off."""
-    found = of(bundle(name), "preferred-election")
+    found = of(recorded.report(name), "preferred-election")
     assert found
     assert {f.cause for f in found} <= {"AdminClientTriggered", "ZkTriggered", "command"}
     assert all("moved from broker" in f.explanation and "by a command" in f.explanation for f in found)
@@ -88,7 +81,7 @@ def test_who_gave_the_leaderships_back(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_exposure_adds_up(name: str) -> None:
-    told = bundle(name).document()["cluster"]["durability"]["exposure"]
+    told = recorded.report(name).document()["cluster"]["durability"]["exposure"]
     whole = told["cluster"]["watched_partition_minutes"]
     assert whole > 0
     for what in ("offline", "below", "at", "alone", "untold"):
@@ -100,15 +93,15 @@ def test_exposure_adds_up(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_windows_and_exposure_agree(name: str) -> None:
     """A topic with a window below min.insync.replicas was exposed, and the other way round."""
-    told = bundle(name).document()["cluster"]["durability"]["exposure"]["topics"]
+    told = recorded.report(name).document()["cluster"]["durability"]["exposure"]["topics"]
     exposed = {t["topic"] for t in told if t["below_partition_minutes"] > 0.02}
-    windows = {f.topic for f in of(bundle(name), "under-min-isr")}
+    windows = {f.topic for f in of(recorded.report(name), "under-min-isr")}
     assert exposed <= windows
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_place_is_in_the_evidence(name: str) -> None:
-    document = bundle(name).document()
+    document = recorded.report(name).document()
     paths = {s["path"] for s in document["evidence"]["sources"]}
     durability = document["cluster"]["durability"]
     for told in (*durability["settings"], *durability["changes"]):
@@ -118,7 +111,7 @@ def test_every_place_is_in_the_evidence(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_shares_are_of_one_whole(name: str) -> None:
-    told = bundle(name).document()["cluster"]["balance"]
+    told = recorded.report(name).document()["cluster"]["balance"]
     assert sum(b["share"] for b in told["load"]["brokers"]) == pytest.approx(1, abs=1e-4)
     for broker in told["leaders"]["brokers"]:
         assert 0 <= broker["elsewhere"] <= broker["preferred"] or broker["preferred"] == 0
@@ -128,13 +121,15 @@ def test_shares_are_of_one_whole(name: str) -> None:
 @pytest.mark.parametrize("name", named("clean-failover-"))
 def test_imbalance_is_what_describe_shows(name: str) -> None:
     """Each broker's partitions it is the first replica of and does not lead; 0.10 brokers print replicas without their order."""
-    described = local.events_of(BUNDLES / f"{name}.tar.gz").to_pylist()
+    described = recorded.events(name).to_pylist()
     rows = {
         (e["topic"], e["partition"]): e for e in described if e["event"] == "describe-partition" and e["reason"] == "topics-describe-end"
     }
     should = Counter(e["replicas"][0] for e in rows.values())
     outage = Counter(e["replicas"][0] for e in rows.values() if e["leader"] != e["replicas"][0])
-    told = {b: points[-1] for b, points in ratios([p for p in bundle(name).partitions if (p["topic"], p["partition"]) in rows]).items()}
+    told = {
+        b: points[-1] for b, points in ratios([p for p in recorded.report(name).partitions if (p["topic"], p["partition"]) in rows]).items()
+    }
     assert {b: (r.preferred, r.elsewhere) for b, r in told.items()} == {b: (n, outage[b]) for b, n in should.items()}
 
 

@@ -10,8 +10,7 @@ import pytest
 from forensics.model import stored
 from forensics.model.rows import Rows
 from forensics.model.stored import InMemory, OnDisk, Store, Stored
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import local, recorded
 
 SCHEMA = pa.schema([("number", pa.int64()), ("name", pa.string()), ("list", pa.list_(pa.int32()))])
 ROWS = [{"number": n, "name": f"name {n}" if n % 3 else None, "list": list(range(n % 5)) if n % 4 else None} for n in range(3000)]
@@ -60,7 +59,7 @@ def test_no_rows_have_columns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_report_is_the_same_from_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    events = local.events_of(BUNDLES / "last-replica-standing-2.8.2-zk.tar.gz")
+    events = recorded.events("last-replica-standing-2.8.2-zk")
     in_memory = local.report(events).json()
     monkeypatch.setattr(stored, "IN_MEMORY_BYTES", 0)
     assert local.report(events).json() == in_memory

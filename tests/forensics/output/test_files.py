@@ -25,7 +25,7 @@ from forensics.output.files import whole_directory, whole_file
 from parsers.containers.units import units
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics.case.test_case import make
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import ROOT
 
 LINE = "[2026-11-21 02:15:38,147] INFO [Partition topic{}-0 broker=1] Shrinking ISR from 1,2 to 1. (kafka.cluster.Partition)\n"
@@ -35,7 +35,7 @@ FILES = ("json", "html", "sarif")
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> str:
     directory = tmp_path_factory.mktemp("cases") / "a.case"
-    make(directory, local.events_of(BUNDLES / "reassignment-2.8.2-zk.tar.gz"))
+    make(directory, recorded.events("reassignment-2.8.2-zk"))
     return str(directory)
 
 
@@ -72,7 +72,7 @@ def test_a_plan_and_a_case_on_a_full_disk(case: str, tmp_path: Path) -> None:
         done = CliRunner().invoke(cli, ["plan", case, "--gone", "3", "--out", str(tmp_path / "plan")])
         assert done.exit_code == 2 and f"{tmp_path / 'plan'} could not be written" in done.stderr and "replica" in done.stdout
         with pytest.raises(OSError):
-            make(tmp_path / "other.case", local.events_of(BUNDLES / "reassignment-2.8.2-zk.tar.gz"))
+            make(tmp_path / "other.case", recorded.events("reassignment-2.8.2-zk"))
     assert list(tmp_path.iterdir()) == []
 
 

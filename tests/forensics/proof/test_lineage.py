@@ -19,8 +19,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.lineage import committed, cuts, lineages, part, partings
 from forensics.rules import log_divergence
 from tests.forensics import staged
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import local, recorded
 
 META = "broker.id={}\nversion=0\ncluster.id=S__m9uKITl2lDhWYpvDFyw\n"
 
@@ -29,8 +28,8 @@ def lineage(broker: int, end: int, *entries: tuple[int, int], start: int = 0) ->
     return Lineage(broker, tuple(Entry(e, s, s) for e, s in entries), start, end, "epoch-file", ())
 
 
-def recorded(bundle: str, name: str) -> PartitionTimeline:
-    table = local.events_of(BUNDLES / f"{bundle}.tar.gz")
+def timeline_of(bundle: str, name: str) -> PartitionTimeline:
+    table = recorded.events(bundle)
     return next(t for t, _ in local.timelines(table) if t.name == name and t.generation == 0)
 
 
@@ -135,7 +134,7 @@ def test_a_cut_below_the_parting_took_too_much() -> None:
 
 @pytest.mark.parametrize("bundle", ["unclean-election-2.8.2-zk", "unclean-election-3.9.1-kraft"])
 def test_replicas_agree_after_a_real_unclean_election(bundle: str) -> None:
-    timeline = recorded(bundle, "orders-0")
+    timeline = timeline_of(bundle, "orders-0")
     found = lineages(timeline)
     assert set(found) == {1, 2, 3} and {x.source for x in found.values()} == {"batches"}
     assert partings(timeline) == []

@@ -13,8 +13,7 @@ from forensics.model.partition.salvageable import salvageable
 from forensics.proof.losses import losses
 from forensics.proof.written import written
 from tests.forensics.staged import START, Story, timeline
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import local, recorded
 
 SAVED = [
     "clients-unclean-1.1.1-zk",
@@ -27,7 +26,7 @@ SAVED = [
 
 @cache
 def orders(name: str):  # type: ignore[no-untyped-def]
-    return next(t for t in local.timelines(local.events_of(BUNDLES / f"{name}.tar.gz")) if t[0].topic == "orders")
+    return next(t for t in local.timelines(recorded.events(name)) if t[0].topic == "orders")
 
 
 @pytest.mark.parametrize("name", SAVED)

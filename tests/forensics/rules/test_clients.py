@@ -9,7 +9,6 @@ from datetime import timedelta
 from functools import cache
 from io import StringIO
 
-import pyarrow as pa
 import pytest
 from rich.console import Console
 
@@ -23,7 +22,7 @@ from forensics.views.story.assembly import story_rows
 from forensics.views.story.step import Wanted
 from tests.forensics.staged import START, Story
 from tests.forensics.staged import report as staged
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES, truth_of
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("clients-*.tar.gz"))
@@ -34,13 +33,8 @@ OF_BODIES = ("doomed", "overwriting", "key-0", "key-1")
 
 
 @cache
-def events(name: str) -> pa.Table:
-    return local.events_of(BUNDLES / f"{name}.tar.gz")
-
-
-@cache
 def report(name: str) -> Report:
-    return local.report(events(name))
+    return local.report(recorded.events(name))
 
 
 def loss(name: str) -> Finding:
@@ -100,7 +94,7 @@ def test_nothing_of_a_body_is_in_the_report() -> None:
 
 def told_everywhere(name: str) -> dict[str, str]:
     """The outputs that people read, as one line of text each."""
-    timeline, cluster = next((t, c) for t, c in local.timelines(events(name)) if t.topic == "orders")
+    timeline, cluster = next((t, c) for t, c in local.timelines(recorded.events(name)) if t.topic == "orders")
     story = " ".join(step["text"] for step in story_rows(timeline, cluster, Wanted()))
     page = html.unescape(re.sub(r"<[^>]+>", " ", "".join(pieces(report(name), None))))
     incidents = "".join(i["explanation"] for i in report(name).document()["incidents"])

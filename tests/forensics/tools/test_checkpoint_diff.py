@@ -19,7 +19,7 @@ from forensics.model.timelines import judged
 from forensics.tools.checkpoint_diff import SCHEMA, Copy, comparison, parting
 from forensics.views.checkpoints import Comparison, show
 from tests.forensics import staged
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES
 
 Row = Mapping[str, Any]
@@ -32,7 +32,7 @@ def compared(table: pa.Table, *, everything: bool = False) -> Comparison:
 
 
 def of(bundle: str, *, everything: bool = False) -> Comparison:
-    return compared(local.events_of(BUNDLES / f"{bundle}.tar.gz"), everything=everything)
+    return compared(recorded.events(bundle), everything=everything)
 
 
 def row(found: Comparison, topic: str, partition: int) -> Row:

@@ -26,7 +26,7 @@ from parsers.containers.units import units
 from parsers.decoding.batches import Batch, headers
 from parsers.decoding.bodies import Record
 from tests.parsers.decoding.test_bodies import batch, v2
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES, truth_of
 
 SAVED = sorted(p.name.removesuffix(".tar.gz") for p in (*BUNDLES.glob("clients-*.tar.gz"), *BUNDLES.glob("producers-*.tar.gz")))
@@ -34,7 +34,7 @@ SAVED = sorted(p.name.removesuffix(".tar.gz") for p in (*BUNDLES.glob("clients-*
 
 @cache
 def wanted(name: str) -> tuple[tuple[Lot, ...], EventResolver]:
-    table = local.events_of(BUNDLES / f"{name}.tar.gz")
+    table = recorded.events(name)
     return tuple(lots(local.report(table).findings)), local.gathered(table)[1]
 
 

@@ -37,7 +37,7 @@ from forensics.views.document import Report
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics import fleets, staged
 from tests.forensics.case.test_case import make
-from tests.support import local
+from tests.support import local, recorded
 
 TEXTS = {f.name: f for f in FORMATS if isinstance(f, FileFormat) and not f.needs_case}
 DIRECTORIES = [f for f in FORMATS if isinstance(f, DirectoryFormat)]
@@ -381,7 +381,7 @@ def test_hostile_text_is_data_in_tables(tmp_path: Path) -> None:
 
 
 def test_a_case_gives_the_same_files(tmp_path: Path) -> None:
-    events = local.events_of(BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz")
+    events = recorded.events("zombie-leader-3.9.1-kraft")
     make(tmp_path / "a.case", events)
     asked = [word for format in FORMATS for word in (format.option, str(tmp_path / format.name))]
     done = CliRunner().invoke(cli, ["report", str(tmp_path / "a.case"), *asked])

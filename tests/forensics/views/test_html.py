@@ -26,8 +26,7 @@ from forensics.views.html.page import environment, page
 from forensics.views.html.safe import block, visible
 from tests.forensics.staged import START, Story
 from tests.forensics.views.pages import Parsed, found, of_files
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import recorded
 
 BUNDLE = "mixed-fleet-3.5.2-zk"
 """51 partitions: two of them lost records, of two nobody knows."""
@@ -37,7 +36,7 @@ LARGEST = 1_500_000
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, CaseInput, str]:
     directory = tmp_path_factory.mktemp("page") / "a.case"
-    report, case = found(directory, local.events_of(BUNDLES / f"{BUNDLE}.tar.gz"))
+    report, case = found(directory, recorded.events(BUNDLE))
     return report, case, page(report, case)
 
 

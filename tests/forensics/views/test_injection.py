@@ -33,8 +33,7 @@ from tests.forensics.case.test_case import make
 from tests.forensics.output.test_files import LEFT_DOWN, read
 from tests.forensics.staged import Story, table
 from tests.forensics.views.pages import Parsed, found
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import recorded
 
 ATTACKS = (
     "<script>alert(1)</script><img src=x onerror=alert(1)>",
@@ -116,7 +115,7 @@ def test_no_command_prints_what_a_terminal_obeys(case: str, words: str) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--json", "-"), ("--markdown", "-")], ids=["text", "json", "markdown"])
 def test_diff_prints_nothing_that_a_terminal_obeys(case: str, options: tuple[str, ...], tmp_path: Path) -> None:
-    make(tmp_path / "other.case", local.events_of(BUNDLES / "acks1-failover-1.1.1-zk.tar.gz"))
+    make(tmp_path / "other.case", recorded.events("acks1-failover-1.1.1-zk"))
     shown = called("diff", str(tmp_path / "other.case"), case, *options)
     assert "new" in shown and OBEYED.search(shown) is None
 

@@ -26,8 +26,7 @@ from forensics.rules import RULES, under_replicated
 from forensics.views.document import SCHEMA, Report, rules_digest
 from forensics.views.text import MOST, show
 from tests.forensics.staged import START, Story
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import local, recorded
 
 NAMES = ("unclean-election-2.8.2-zk", "unclean-election-3.9.1-kraft", "rolling-restart-3.9.1-kraft", "clean-failover-0.10.2.2-zk")
 
@@ -80,13 +79,9 @@ CAUSES = {"unclean-election", "unflushed-log", "uncommitted-tail", "hw-truncatio
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
-def bundle(name: str) -> Report:
-    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
-
-
 @pytest.fixture(scope="module", params=NAMES)
 def document(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return json.loads(bundle(request.param).json())
+    return json.loads(recorded.report(request.param).json())
 
 
 def conforms(value: dict[str, Any], shape: dict[str, tuple[type, ...]]) -> None:
@@ -162,7 +157,7 @@ def test_ids_are_unique(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_most_urgent_comes_first_and_then_the_worst(name: str) -> None:
     declared = {rule.kind: rule for rule in RULES}
-    ranks = [(urgency(f, declared[f.kind]), -LEVELS.index(f.severity)) for f in bundle(name).findings]
+    ranks = [(urgency(f, declared[f.kind]), -LEVELS.index(f.severity)) for f in recorded.report(name).findings]
     assert ranks == sorted(ranks)
 
 
@@ -174,7 +169,7 @@ def test_partitions_are_in_order_and_without_the_metadata_log(document: dict[str
 
 @pytest.mark.parametrize("name", NAMES)
 def test_same_evidence_same_bytes(name: str) -> None:
-    assert bundle(name).json() == bundle(name).json()
+    assert recorded.report(name).json() == recorded.report(name).json()
 
 
 def dealt(table: pa.Table, seed: int) -> pa.Table:
@@ -189,7 +184,7 @@ def dealt(table: pa.Table, seed: int) -> pa.Table:
 
 def test_sources_in_any_order_give_the_same_bytes() -> None:
     for name in NAMES:
-        table = local.events_of(BUNDLES / f"{name}.tar.gz")
+        table = recorded.events(name)
         straight = local.report(table).json()
         assert [local.report(dealt(table, seed)).json() == straight for seed in range(3)] == [True] * 3, name
 
@@ -261,14 +256,14 @@ def text(report: Report, width: int = 100, *, colours: bool = False) -> str:
 @pytest.mark.parametrize("width", [80, 160])
 @pytest.mark.parametrize("name", NAMES)
 def test_text_fits_the_terminal(name: str, width: int) -> None:
-    shown = text(bundle(name), width)
+    shown = text(recorded.report(name), width)
     assert max(cell_len(line) for line in shown.splitlines()) <= width
     assert "brokers" in shown.splitlines()[0]
 
 
 @pytest.mark.parametrize("width", [80, 160])
 def test_text_says_what_was_lost_and_how_that_is_known(width: int) -> None:
-    shown = " ".join(text(bundle("unclean-election-2.8.2-zk"), width).split())
+    shown = " ".join(text(recorded.report("unclean-election-2.8.2-zk"), width).split())
     assert "DATA WAS LOST: 316 records that were committed, in 2 partitions." in shown
     assert "2 unclean elections." in shown
     assert "Lost: 316 records in 2 partitions" in shown
@@ -282,16 +277,16 @@ def test_text_says_what_was_lost_and_how_that_is_known(width: int) -> None:
     ("power-loss-divergence-0.10.2.2-zk", "· Kafka 0.10.2 or later (inter.broker.protocol.version)"),
 ])  # fmt: skip
 def test_text_names_the_version_as_far_as_it_is_known(name: str, version: str) -> None:
-    assert version in " ".join(text(bundle(name)).split())
+    assert version in " ".join(text(recorded.report(name)).split())
 
 
 def test_text_is_the_same_every_time() -> None:
     name = "unclean-election-3.9.1-kraft"
-    assert text(bundle(name)) == text(bundle(name))
+    assert text(recorded.report(name)) == text(recorded.report(name))
 
 
 def test_text_says_what_is_proven_and_no_more() -> None:
-    shown = text(bundle("rolling-restart-3.9.1-kraft"))
+    shown = text(recorded.report("rolling-restart-3.9.1-kraft"))
     assert "No committed record was lost: all 7 partitions are proven intact." in shown
     assert "nothing was lost" not in shown.lower()
 

@@ -12,8 +12,7 @@ from forensics.views.headline import EXCLUDED, FOUND, UNSETTLED, headline
 from forensics.views.scope import Scope, Selection
 from tests.forensics.case.test_case import make
 from tests.forensics.views.test_headline import loss, state
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import recorded
 
 INSIDE, OUTSIDE = [state("intact"), state("intact", 1)], [state("lost", 2), state("unknown", 3), state("intact", 4)]
 ONLY_T = Scope(Selection(topics=("t",)), [], OUTSIDE, 0)
@@ -50,7 +49,7 @@ def test_a_partition_that_refuses_writes_is_in_the_title_and_not_green() -> None
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> str:
     directory = tmp_path_factory.mktemp("scope") / "a.case"
-    make(directory, local.events_of(BUNDLES / "unclean-election-3.9.1-kraft.tar.gz"))
+    make(directory, recorded.events("unclean-election-3.9.1-kraft"))
     return str(directory)
 
 

@@ -24,7 +24,7 @@ from forensics.views.lanes import document, json_text, show
 from forensics.views.story.assembly import story_rows
 from forensics.views.story.step import MOST, STATUSES, STORY, TONES, Step, Wanted, folded, said
 from tests.forensics.staged import START, Story, table
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES
 
 RECORDED = (
@@ -57,13 +57,13 @@ def stories(events: pa.Table, wanted: Wanted = FOLDED) -> dict[str, Rows]:
 
 
 @cache
-def recorded(bundle: str) -> tuple[pa.Table, Mapping[str, Any]]:
+def story_of(bundle: str) -> tuple[pa.Table, Mapping[str, Any]]:
     truth = json.loads((BUNDLES / f"{bundle}.expected.json").read_text())
-    return local.events_of(BUNDLES / f"{bundle}.tar.gz"), truth
+    return recorded.events(bundle), truth
 
 
 def told(bundle: str, name: str, wanted: Wanted = FOLDED) -> Rows:
-    return stories(recorded(bundle)[0], wanted)[name]
+    return stories(story_of(bundle)[0], wanted)[name]
 
 
 def of(rows: Sequence[Mapping[str, Any]], *kinds: str) -> list[Mapping[str, Any]]:
@@ -86,7 +86,7 @@ def shown(rows: Rows, width: int = 80, *, encoding: str = "utf-8", name: tuple[s
 
 @pytest.mark.parametrize("bundle", RECORDED)
 def test_losses_unclean_elections_and_the_end_are_told_as_they_were(bundle: str) -> None:
-    events, truth = recorded(bundle)
+    events, truth = story_of(bundle)
     found = stories(events)
     for name, lost in truth["lost"].items():
         ranges = [tuple(r) for r in lost["offsets"]]
@@ -108,7 +108,7 @@ def test_losses_unclean_elections_and_the_end_are_told_as_they_were(bundle: str)
 
 @pytest.mark.parametrize("bundle", RECORDED)
 def test_a_story_names_no_finding_that_the_report_does_not_have(bundle: str) -> None:
-    events = recorded(bundle)[0]
+    events = story_of(bundle)[0]
     reported = {f.kind for f in local.report(events).findings}
     findings = {rule.kind for rule in RULES} - {"hw-regression", "topic-deleted"}  # lines have these names, too
     told_of = {r["kind"] for rows in stories(events).values() for r in rows}
@@ -117,7 +117,7 @@ def test_a_story_names_no_finding_that_the_report_does_not_have(bundle: str) -> 
 
 @pytest.mark.parametrize("bundle", RECORDED)
 def test_epochs_rise_and_every_entry_carries_its_lanes(bundle: str) -> None:
-    for name, rows in stories(recorded(bundle)[0]).items():
+    for name, rows in stories(story_of(bundle)[0]).items():
         for _, generation in itertools.groupby(rows, key=lambda r: r["generation"]):
             own = list(generation)
             changes = [(r["epoch"], r["partition_epoch"] or 0) for r in of(own, "leader-change", "isr-change", "epoch-change")]
@@ -184,7 +184,7 @@ def test_a_frozen_leader_is_lost_and_comes_back() -> None:
 
 @pytest.mark.parametrize("told_by", ["itself", "the controller"])
 def test_a_failed_directory_is_its_brokers_whoever_tells_of_it(told_by: str) -> None:
-    events, truth = recorded("log-dir-failure-2.8.2-zk")
+    events, truth = story_of("log-dir-failure-2.8.2-zk")
     if told_by == "the controller":
         events = events.filter(pc.invert(pc.match_substring(events["source"], "broker-2/logs/")))
     rows = stories(events)["media-1"]
@@ -326,7 +326,7 @@ def test_folding_keeps_first_and_last_and_covers_all(signatures: list[int], ever
 @pytest.mark.parametrize("width", [80, 120, 160])
 @pytest.mark.parametrize("bundle", ["unclean-election-2.8.2-zk", "isr-flapping-2.4.1-zk", "reassignment-3.9.1-kraft"])
 def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(bundle: str, width: int) -> None:
-    for name, rows in stories(recorded(bundle)[0]).items():
+    for name, rows in stories(story_of(bundle)[0]).items():
         text = shown(rows, width)
         assert max(map(cell_len, text.splitlines())) <= width, name
         lanes_end = 19 + 3 * len(rows[0]["lanes"]) + 2

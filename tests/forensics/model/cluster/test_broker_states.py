@@ -11,8 +11,7 @@ from forensics.model.cluster.broker_states import CONTROLLER, DOWN, ENDED, FENCE
 from forensics.views.document import Report
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import START, table
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import local, recorded
 
 PROCESS = (UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN)
 """A process is in one of them at a time."""
@@ -46,7 +45,7 @@ def test_a_crash_and_a_stop_are_told_apart(report: Report) -> None:
 
 @pytest.mark.parametrize("name", ["last-replica-standing-3.9.1-kraft", "many-lives-2.1.1-zk", "zombie-leader-4.1.1-kraft"])
 def test_spans_of_a_process_follow_each_other_and_have_evidence(name: str) -> None:
-    report = local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
+    report = recorded.report(name)
     for broker in report.cluster.nodes:
         own = states(report, broker, *PROCESS)
         for before, after in pairwise(own):
@@ -58,7 +57,7 @@ def test_spans_of_a_process_follow_each_other_and_have_evidence(name: str) -> No
 
 
 def test_who_lives_though_it_was_fenced_is_up_and_fenced() -> None:
-    report = local.report(local.events_of(BUNDLES / "zombie-leader-4.1.1-kraft.tar.gz"))
+    report = recorded.report("zombie-leader-4.1.1-kraft")
     (fenced,) = states(report, 1, FENCED)
     assert [s.state for s in states(report, 1, ENDED, DOWN)] == []
     assert any(s.start is not None and fenced.start is not None and s.start < fenced.start and s.end is None for s in states(report, 1, UP))
@@ -83,7 +82,7 @@ def test_without_its_logs_a_node_is_not_told_of() -> None:
 
 
 def test_partitions_without_a_leader_are_counted_as_the_findings_tell() -> None:
-    report = local.report(local.events_of(BUNDLES / "unclean-election-3.9.1-kraft.tar.gz"))
+    report = recorded.report("unclean-election-3.9.1-kraft")
     counts = report.document()["cluster"]["under_replication"]["offline"]
     hit = {(p.topic, p.partition) for f in report.findings if f.kind == "offline-partition" for p in f.places or (f,)}
     assert counts["peak"] == len(hit) == 5 and counts["steps"][-1]["offline"] == 0

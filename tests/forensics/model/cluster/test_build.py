@@ -13,8 +13,7 @@ from forensics.model.cluster.facts import Source
 from forensics.model.events import IDENTIFIED
 from parsers.schemas import EVENTS
 from tests.forensics.staged import START, Story, table
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import local, recorded
 
 
 def batch(*rows: dict[str, object]) -> pa.RecordBatch:
@@ -201,7 +200,7 @@ def test_line_of_a_rotated_file_and_its_packed_copy_counts_once() -> None:
 
 
 def test_real_bundle_names_nodes_roles_versions_and_settings() -> None:
-    cluster, known = local.gathered(local.events_of(BUNDLES / "acks1-failover-3.9.1-kraft.tar.gz"))
+    cluster, known = local.gathered(recorded.events("acks1-failover-3.9.1-kraft"))
     assert {n.id for n in cluster.nodes.values() if n.broker} >= {1, 2}
     assert {n.id for n in cluster.nodes.values() if not n.broker} == {100}
     assert {n.version for n in cluster.nodes.values()} == {"3.9.1"}
@@ -221,7 +220,7 @@ def test_real_bundle_names_nodes_roles_versions_and_settings() -> None:
     ],
 )
 def test_mode(name: str) -> None:
-    cluster, _ = local.gathered(local.events_of(BUNDLES / f"{name}.tar.gz"))
+    cluster, _ = local.gathered(recorded.events(name))
     assert cluster.mode == ("kraft" if name.endswith("kraft") else "zookeeper")
 
 

@@ -11,8 +11,7 @@ import pytest
 from forensics.model.cluster.availability import CONTROLLED, KILLED, Availability, BrokerRun, lives
 from forensics.model.cluster.facts import Cluster, recreated_topics
 from forensics.model.events import Event
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import local, recorded
 
 NOON = datetime(2026, 11, 21, 12)
 
@@ -217,7 +216,7 @@ def test_controlled_shutdown_is_kept_with_its_last_word() -> None:
     ],
 )
 def test_lives_of_real_brokers(name: str, outcome: str) -> None:
-    cluster, _ = local.gathered(local.events_of(BUNDLES / f"{name}.tar.gz"))
+    cluster, _ = local.gathered(recorded.events(name))
     assert {n.id: outcomes(n.lives) for n in cluster.nodes.values() if n.broker} == {b: [outcome, "running"] for b in (1, 2, 3)}
 
 

@@ -6,7 +6,6 @@ import json
 import tarfile
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,15 +15,10 @@ import pytest
 from forensics.model.findings import LEVELS, Finding
 from forensics.model.partition.absences import CRASHED, LOG_DIR, NEW, NOT_STATED, REASSIGNED, RESTARTED, SLOW, STUCK
 from forensics.views.document import Report
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES
 
 MARGIN = timedelta(seconds=1)
-
-
-@cache
-def bundle(name: str) -> Report:
-    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
 
 
 def done(name: str, action: str) -> list[tuple[datetime, int]]:
@@ -51,7 +45,7 @@ FLAPPING = {"isr-flapping-1.0.2-zk": 1, "isr-flapping-2.4.1-zk": 3, "isr-flappin
 @pytest.mark.parametrize("name", FLAPPING)
 def test_a_broker_that_is_frozen_again_and_again_is_the_culprit(name: str) -> None:
     broker = FLAPPING[name]
-    report = bundle(name)
+    report = recorded.report(name)
     (culprit,) = of(report, "culprit-broker")
     assert (culprit.brokers, culprit.cause, culprit.severity, culprit.confidence) == ((broker,), "replica", "high", "certain")
     assert "went up and down: this is a performance problem, not an offline broker" in culprit.explanation
@@ -61,7 +55,7 @@ def test_a_broker_that_is_frozen_again_and_again_is_the_culprit(name: str) -> No
 
 @pytest.mark.parametrize("name", [n for n in FLAPPING if "1.0.2" not in n])
 def test_frozen_is_told_from_slow(name: str) -> None:
-    report = bundle(name)
+    report = recorded.report(name)
     assert {a["cause"] for a in absences(report)} == {STUCK}
     (stuck,) = of(report, "stuck-replica")
     assert (stuck.brokers, stuck.severity, stuck.confidence) == ((FLAPPING[name],), "medium", "certain")
@@ -70,7 +64,7 @@ def test_frozen_is_told_from_slow(name: str) -> None:
 
 def test_a_follower_behind_a_slow_network_is_slow() -> None:
     """Kafka 3.9 prints when a replica was caught up last; segments show that it holds what was written after that."""
-    report = bundle("slow-replica-3.9.1-kraft")
+    report = recorded.report("slow-replica-3.9.1-kraft")
     (slow,) = of(report, "slow-replica")
     # the leaders' shrink lines
     first = datetime.fromisoformat("2026-11-21T10:30:39.212")
@@ -83,7 +77,7 @@ def test_a_follower_behind_a_slow_network_is_slow() -> None:
 
 
 def test_where_no_line_tells_when_it_was_caught_up_slow_is_not_taken_for_frozen() -> None:
-    report = bundle("slow-replica-2.8.2-zk")
+    report = recorded.report("slow-replica-2.8.2-zk")
     assert {(a["broker"], a["cause"]) for a in absences(report)} == {(3, NOT_STATED)}
     assert of(report, "stuck-replica") == []
     (culprit,) = of(report, "culprit-broker")
@@ -91,7 +85,7 @@ def test_where_no_line_tells_when_it_was_caught_up_slow_is_not_taken_for_frozen(
 
 
 def test_a_network_slow_for_all_is_nobodys_own() -> None:
-    report = bundle("slow-network-2.8.2-zk")
+    report = recorded.report("slow-network-2.8.2-zk")
     (wide,) = of(report, "cluster-wide-degradation")
     first = datetime.fromisoformat("2026-11-21T10:35:10.584")
     assert wide.brokers == (1, 2, 3) and "led by brokers 1, 2 and 3" in wide.explanation
@@ -103,7 +97,7 @@ def test_a_network_slow_for_all_is_nobodys_own() -> None:
 
 def test_a_throttle_left_behind_is_named() -> None:
     """It keeps out a replica that was restarted, and one that had fetched no record yet when the throttle came."""
-    report = bundle("throttled-replica-2.8.2-zk")
+    report = recorded.report("throttled-replica-2.8.2-zk")
     (slow,) = of(report, "slow-replica")
     first = datetime.fromisoformat("2026-11-21T10:54:03.974")
     assert (slow.brokers, slow.topic, slow.partition, slow.confidence) == ((3,), "telemetry", 1, "probable")
@@ -118,7 +112,7 @@ def test_a_throttle_left_behind_is_named() -> None:
 def test_lines_without_offsets_do_not_tell_frozen_from_slow() -> None:
     """Kafka 1.0 says only that it shrinks the ISR; that the broker was frozen at these times is known from elsewhere."""
     name = "isr-flapping-1.0.2-zk"
-    report = bundle(name)
+    report = recorded.report(name)
     assert {a["cause"] for a in absences(report)} == {NOT_STATED}
     frozen = done(name, "freeze")
     assert all(any(timedelta(0) <= a["start"] - at <= timedelta(seconds=7) for at, _ in frozen) for a in absences(report))
@@ -133,7 +127,7 @@ def test_lines_without_offsets_do_not_tell_frozen_from_slow() -> None:
 def test_a_leader_that_was_frozen_is_stuck_when_others_lead(name: str) -> None:
     ((begin, broker),) = done(name, "freeze")
     ((end, _),) = done(name, "thaw")
-    report = bundle(name)
+    report = recorded.report(name)
     (stuck,) = of(report, "stuck-replica")
     assert stuck.brokers == (broker,) and stuck.start is not None and stuck.end is not None
     assert begin < stuck.start < end + MARGIN and stuck.end > end
@@ -143,7 +137,7 @@ def test_a_leader_that_was_frozen_is_stuck_when_others_lead(name: str) -> None:
 def test_brokers_that_were_killed_were_gone_until_they_had_caught_up(name: str) -> None:
     killed = {broker: at for at, broker in done(name, "kill")}
     started = {broker: at for at, broker in done(name, "start")}
-    report = bundle(name)
+    report = recorded.report(name)
     gone = {a["broker"]: a for a in absences(report)}
     assert {a["cause"] for a in gone.values()} == {CRASHED} and set(gone) == set(killed)
     for broker, a in gone.items():
@@ -158,7 +152,7 @@ def test_brokers_that_were_killed_were_gone_until_they_had_caught_up(name: str) 
 
 @pytest.mark.parametrize("name", ["clean-failover-0.10.2.2-zk", "clean-failover-2.8.2-zk", "clean-failover-3.9.1-kraft"])
 def test_the_counts_add_up_to_the_partitions_of_the_broker_that_is_offline(name: str) -> None:
-    report = bundle(name)
+    report = recorded.report(name)
     crashed = {f.brokers[0] for f in of(report, "broker-crash")}
     offline = of(report, "culprit-broker")
     assert {f.brokers[0] for f in offline} == crashed and {f.cause for f in offline} == {"offline"}
@@ -171,7 +165,7 @@ ROLLING = ["rolling-restart-2.8.2-zk", "rolling-restart-3.9.1-kraft", "rolling-r
 
 @pytest.mark.parametrize("name", ROLLING)
 def test_a_rolling_restart_is_maintenance(name: str) -> None:
-    report = bundle(name)
+    report = recorded.report(name)
     assert {a["cause"] for a in absences(report)} == {RESTARTED}
     back = of(report, "restarted-replica")
     assert sorted(f.brokers[0] for f in back) == [1, 2, 3] and {(f.severity, f.cause) for f in back} == {("info", "controlled-shutdown")}
@@ -197,7 +191,7 @@ def test_a_rolling_restart_of_which_logs_are_missing_raises_no_alarm(name: str, 
     "name", ["grow-replicas-2.8.2-zk", "grow-replicas-3.9.1-kraft", "reassignment-2.8.2-zk", "reassignment-3.9.1-kraft"]
 )
 def test_replicas_on_their_way_in_or_out_are_no_failure(name: str) -> None:
-    report = bundle(name)
+    report = recorded.report(name)
     assert {a["cause"] for a in absences(report)} <= {NEW, REASSIGNED} and absences(report)
     count = report.document()["cluster"]["under_replication"]["cluster"]
     assert count["peak"] == 0 and max(s["reassigning"] for s in count["steps"]) == 2
@@ -208,7 +202,7 @@ def test_replicas_on_their_way_in_or_out_are_no_failure(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["log-dir-failure-2.8.2-zk", "log-dir-failure-3.9.1-kraft", "log-dir-failure-4.1.1-kraft"])
 def test_replicas_whose_directory_failed(name: str) -> None:
-    report = bundle(name)
+    report = recorded.report(name)
     out = [a for a in absences(report) if a["cause"] == LOG_DIR]
     assert {(a["broker"], a["end"]) for a in out} == {(2, None)} and len(out) >= 2
     assert of(report, "stuck-replica") == of(report, "slow-replica") == of(report, "cluster-wide-degradation") == []
@@ -217,9 +211,9 @@ def test_replicas_whose_directory_failed(name: str) -> None:
 @pytest.mark.parametrize("name", ["isr-flapping-3.9.1-kraft", "clean-failover-2.8.2-zk"])
 def test_the_series_says_what_each_partitions_states_say(name: str) -> None:
     """Counted anew at each step, from the states themselves."""
-    events = local.events_of(BUNDLES / f"{name}.tar.gz")
+    events = recorded.events(name)
     lines = [tl for tl, _ in local.timelines(events) if tl.topic != "__cluster_metadata"]
-    told = bundle(name).document()["cluster"]["under_replication"]
+    told = recorded.report(name).document()["cluster"]["under_replication"]
     for step in told["cluster"]["steps"]:
         at = datetime.fromisoformat(step["at"].removesuffix("Z")) + timedelta(microseconds=999)
         now = [[s for s in tl.states if s.at is not None and s.at <= at][-1:] for tl in lines]

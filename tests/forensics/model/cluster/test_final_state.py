@@ -17,7 +17,7 @@ from forensics.model.timelines import judged
 from forensics.tools.repair import REASSIGNMENTS, UNCLEAN, Broker, Partition
 from forensics.views.plan import Overview
 from tests.forensics.staged import START, Story, table
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import BUNDLES
 from tests.support.shapes import Files, bundle, put, without
 
@@ -36,14 +36,14 @@ def standing_in(table: pa.Table) -> tuple[Cluster, list[Partition]]:
 
 
 def planned(name: str, **more: Any) -> Overview:
-    cluster, known = stood(BUNDLES / f"{name}.tar.gz")
+    cluster, known = standing_in(recorded.events(name))
     return overview(cluster, known, **more)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_leaders_and_assignments_are_those_the_cluster_had(name: str) -> None:
     truth = json.loads((BUNDLES / f"{name}.expected.json").read_text())["final_state"]
-    _, known = stood(BUNDLES / f"{name}.tar.gz")
+    _, known = standing_in(recorded.events(name))
     seen = {p.name: p for p in known}
     compared = 0
     for place, state in truth.items():
@@ -57,7 +57,7 @@ def test_leaders_and_assignments_are_those_the_cluster_had(name: str) -> None:
 
 
 def test_before_leader_epochs_only_describe_and_creation_tell_the_order(tmp_path: Path) -> None:
-    _, known = stood(BUNDLES / "clean-failover-0.10.2.2-zk.tar.gz")
+    _, known = standing_in(recorded.events("clean-failover-0.10.2.2-zk"))
     assert {p.name: p.replicas for p in known}["payments-0"] == (1, 3, 2)
     files = without(bundle("clean-failover-0.10.2.2-zk"), r"^cluster/|controller|state-change\.log")
     cluster, unordered = stood(put(tmp_path, files))

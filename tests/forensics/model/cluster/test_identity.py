@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from forensics.model.cluster import identity
 from forensics.model.cluster.identity import Clues, Conflict, Owner, identify
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import local, recorded
 
 
 def owner(path: str, *clues: Clues) -> Owner:
@@ -99,7 +98,7 @@ def test_two_log_directories_of_one_broker_are_one_collection() -> None:
 
 @pytest.mark.parametrize("name", ["last-replica-standing-2.8.2-zk", "last-replica-standing-3.9.1-kraft"])
 def test_copies_of_a_real_broker_oldest_first(name: str) -> None:
-    cluster, _ = local.gathered(local.events_of(BUNDLES / f"{name}.tar.gz"))
+    cluster, _ = local.gathered(recorded.events(name))
     assert cluster.nodes[1].collections == [f"{name}/before-restart", f"{name}/broker-1"]
     assert cluster.nodes[2].collections == [f"{name}/broker-2"]
     assert cluster.conflicts == []

@@ -20,8 +20,7 @@ from forensics.model.partition.order import FileOrders, file_order
 from forensics.model.partition.states import State, replay
 from forensics.model.partition.timeline import PartitionTimeline, build
 from tests.forensics.staged import Story, timeline
-from tests.support import local
-from tests.support.paths import BUNDLES
+from tests.support import local, recorded
 from tests.support.shapes import bundle
 
 NOON = datetime(2026, 11, 21, 12)
@@ -439,7 +438,7 @@ def test_three_lives_of_one_topic() -> None:
 
 def test_real_topics_that_were_recreated() -> None:
     for name in ("delete-recreate-retention-2.8.2-zk", "delete-recreate-retention-3.9.1-kraft"):
-        told = [t for t, _ in local.timelines(local.events_of(BUNDLES / f"{name}.tar.gz"))]
+        told = [t for t, _ in local.timelines(recorded.events(name))]
         split = {t.name for t in told if t.generation < 0}
         assert split, name
         for t in told:
