@@ -32,8 +32,9 @@ from forensics.views.html.page import page
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import START
 from tests.forensics.views.pages import found, of_bundle, of_files
-from tests.forensics.views.test_html import BUNDLES, hostile, stamps
-from tests.support import local
+from tests.forensics.views.test_html import hostile, stamps
+from tests.support import recorded
+from tests.support.paths import BUNDLES
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[browser]'")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -101,7 +102,7 @@ def vast(directory: Path) -> str:
 
 def clusters(directory: Path) -> str:
     """Twelve clusters: one that lost, one of whose name nothing is obeyed, one that could not be judged."""
-    report, _ = found(directory, local.events_of(BUNDLES / f"{NAMES[0]}.tar.gz"))
+    report, _ = found(directory, recorded.events(NAMES[0]))
     lost = brief(Conclusion(report.findings, report.incidents, report.partitions), report.cluster)
     healthy = brief(Conclusion([], [], Rows(pa.Table.from_pylist([], schema=pa.schema(list(PARTITION))))), report.cluster)
     names = {"payments": lost, "<b>bold</b>\u202egnp": lost, **{f"a-cluster-of-a-team-in-a-region-{n}": healthy for n in range(9)}}
@@ -110,7 +111,7 @@ def clusters(directory: Path) -> str:
 
 
 def in_berlin(directory: Path) -> str:
-    report, case = found(directory, local.events_of(BUNDLES / f"{NAMES[0]}.tar.gz"))
+    report, case = found(directory, recorded.events(NAMES[0]))
     return page(replace(report, zone=DisplayZone.named("Europe/Berlin")), case)
 
 

@@ -9,6 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import pytest
 
 from forensics.incidents.folding import places
@@ -141,15 +142,10 @@ def test_verdicts_where_a_whole_failover_has_one_time(name: str, tmp_path: Path)
     check_findings(report, truth)
 
 
-def without_segments(name: str, directory: Path) -> Path:
-    """The bundle as it is when nobody may hand over records: checkpoints, epochs and logs only."""
-    target = directory / f"{name}.tar"
-    with tarfile.open(BUNDLES / f"{name}.tar.gz") as whole, tarfile.open(target, "w") as part:
-        for member in whole:
-            if not re.search(r"/\d{20}\.log$", member.name):
-                content = whole.extractfile(member)
-                part.addfile(member, BytesIO(content.read()) if content is not None else None)
-    return target
+def without_segments(name: str) -> Report:
+    """The report if nobody may hand over records: on checkpoints, epochs and logs only."""
+    events = recorded.events(name)
+    return local.report(events.filter(pc.invert(pc.match_substring_regex(events["source"], r"/\d{20}\.log$"))))
 
 
 OF_RECORDS_ALONE = frozenset({"log-divergence", "hw-stuck", "slow-replica"})
@@ -159,16 +155,16 @@ have been on it, too."""
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ENDS_UNTOLD])
-def test_verdicts_without_segments(name: str, tmp_path: Path) -> None:
-    report, truth = local.report(local.events_of(without_segments(name, tmp_path))), truth_of(name)
+def test_verdicts_without_segments(name: str) -> None:
+    report, truth = without_segments(name), truth_of(name)
     check_elections(report, truth)
     check_losses(report, truth, tails_open=True)  # who sent it, and whether again, stands in the batches alone
     check_findings(report, truth, without=OF_RECORDS_ALONE | {"data-loss"})
 
 
 @pytest.mark.parametrize("name", ENDS_UNTOLD)
-def test_no_loss_is_told_without_segments_where_no_line_tells_of_it(name: str, tmp_path: Path) -> None:
-    report, truth = local.report(local.events_of(without_segments(name, tmp_path))), truth_of(name)
+def test_no_loss_is_told_without_segments_where_no_line_tells_of_it(name: str) -> None:
+    report, truth = without_segments(name), truth_of(name)
     check_elections(report, truth)
     assert told(report, "data-loss") == []
     check_findings(report, truth, without=OF_RECORDS_ALONE | {"data-loss"})

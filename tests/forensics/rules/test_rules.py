@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from click.testing import CliRunner
 
 from forensics.exemplars import exemplars_of, parse
 from forensics.incidents.judging import conclude
-from forensics.model.findings import LEVELS, Exemplar, Range, Rule
+from forensics.model.findings import LEVELS, Exemplar, Finding, Range, Rule
 from forensics.rules import RULES
+from forensics.views.document import Report
 from tests.forensics.staged import report
-from tests.support import recorded
+from tests.support import local
+from tests.support.paths import BUNDLES
 from tests.support.schemas import of_report
 
 CONTRACT = {
@@ -73,14 +76,27 @@ def test_exemplar(rule: Rule, exemplar: Exemplar) -> None:
     else:
         assert own == []
     assert of_report(told) == []
+    check_lines_are_understood(told, rule)
+    check_quotes(own, exemplar)
 
 
-@pytest.mark.parametrize(("rule", "exemplar"), CASES, ids=[f"{r.kind}/{e.name}" for r, e in CASES])
-def test_exemplars_lines_are_understood(rule: Rule, exemplar: Exemplar) -> None:
+def check_lines_are_understood(told: Report, rule: Rule) -> None:
     """A near miss whose lines nobody reads would prove nothing."""
-    told = report(exemplar.files, exemplar.modified)
     unread = [s.path for s in told.cluster.sources if s.unrecognised or s.kind in ("unknown", "text", "other-log")]
     assert unread == [] or rule.kind == "unrecognised-lines"
+
+
+def check_quotes(found: Sequence[Finding], exemplar: Exemplar) -> None:
+    """What is said can be looked up: quoted text stands at the place that is named."""
+    shared = _shared_root(exemplar)
+    for finding in found:
+        assert finding.evidence
+        assert finding.summary and finding.explanation and finding.severity in LEVELS
+        for piece in finding.evidence:
+            if piece.line is None or not piece.source.endswith((".log", ".txt")):
+                continue
+            lines = exemplar.files[shared + piece.source].decode().split("\n")
+            assert lines[piece.line - 1].strip() == piece.text.split("\n")[0].strip()[: len(lines[piece.line - 1].strip())]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=[r.kind for r in RULES])
@@ -110,21 +126,6 @@ def test_declaration(rule: Rule) -> None:
     assert rule.root is None or rule.many is not None
 
 
-@pytest.mark.parametrize(("rule", "exemplar"), [c for c in CASES if c[1].found], ids=[f"{r.kind}/{e.name}" for r, e in CASES if e.found])
-def test_findings_quote_their_evidence(rule: Rule, exemplar: Exemplar) -> None:
-    """What is said can be looked up: quoted text stands at the place that is named."""
-    told = report(exemplar.files, exemplar.modified)
-    shared = _shared_root(exemplar)
-    for finding in (f for f in told.findings if f.kind == rule.kind):
-        assert finding.evidence
-        assert finding.summary and finding.explanation and finding.severity in LEVELS
-        for piece in finding.evidence:
-            if piece.line is None or not piece.source.endswith((".log", ".txt")):
-                continue
-            lines = exemplar.files[shared + piece.source].decode().split("\n")
-            assert lines[piece.line - 1].strip() == piece.text.split("\n")[0].strip()[: len(lines[piece.line - 1].strip())]
-
-
 def _shared_root(exemplar: Exemplar) -> str:
     tops = {path.split("/", 1)[0] for path in exemplar.files}
     return f"{tops.pop()}/" if len(tops) == 1 and len(exemplar.files) > 1 else ""
@@ -132,7 +133,7 @@ def _shared_root(exemplar: Exemplar) -> str:
 
 def test_a_dead_broker_was_not_fenced_alive() -> None:
     """Brokers 2 and 3 were killed; the records that fence them lie in every broker's copy of the metadata log, theirs too."""
-    told = recorded.report("clean-failover-3.9.1-kraft")
+    told = local.report(local.events_of(BUNDLES / "clean-failover-3.9.1-kraft.tar.gz"))
     assert [f.brokers for f in told.findings if f.kind == "broker-crash"] == [(2,), (3,)]
     assert [f.brokers for f in told.findings if f.kind == "broker-fenced"] == []
 

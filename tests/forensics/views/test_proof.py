@@ -41,7 +41,7 @@ from forensics.proof.verdict import (
 from forensics.views import proof as words
 from forensics.views.proof import Proof, Shown, Skipped, interval, of_report, section
 from forensics.views.proof_lines import lines
-from tests.forensics.views.test_story import recorded
+from tests.forensics.views.test_story import story_of
 from tests.support import local
 
 BEGUN = datetime(2026, 11, 21, 1, 53)
@@ -163,7 +163,7 @@ def test_a_case_without_the_table_says_so() -> None:
 
 
 def test_the_proof_of_a_recorded_loss_quotes_its_lines() -> None:
-    events, truth = recorded("unclean-election-2.8.2-zk")
+    events, truth = story_of("unclean-election-2.8.2-zk")
     timeline, cluster = next((t, c) for t, c in local.timelines(events) if t.name == "orders-0")
     judged = judgement(timeline, cluster, ())
     proof = {**{n: getattr(judged, n) for n in ("verdict", "why", "since", "until", "from_creation")}, "handovers": records(judged)}
