@@ -66,7 +66,12 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[int]]]:
 
 
 def analysed(tmp_path: Path, *more: str) -> subprocess.Popen[str]:
-    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "JAVA_HOME": str(find_java().home), "PYTHONPATH": str(ROOT)}
+    environment = os.environ | {
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "JAVA_HOME": str(find_java().home),
+        "PYTHONPATH": str(ROOT),
+        "PYSPARK_PYTHON": sys.executable,
+    }
     command = [sys.executable, "-c", "from forensics.cli import main; main()", "analyze", str(BUNDLE), "--json", "-", *more]
     return subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
