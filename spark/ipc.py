@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import zstandard
 
+from parsers.schemas import whole
 from spark.datasets import backend
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from spark.datasets import Dataset
 
+_ZSTD = pa.Codec("zstd")
 Pack = Callable[[Iterator[pa.RecordBatch]], Iterable[bytes]]
 """Turns the rows of one Spark partition into pieces of bytes."""
 
@@ -33,14 +35,9 @@ def packed(rows: pa.Table) -> bytes:
 
 def opened(piece: bytes) -> pa.Table:
     """The rows that were packed, without the columns that were null in all rows."""
-    return pa.ipc.open_stream(zstandard.ZstdDecompressor().decompress(piece)).read_all()
-
-
-def whole(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The rows with all columns of the schema; missing columns are null."""
-    present = set(rows.schema.names)
-    columns = [rows[f.name] if f.name in present else pa.nulls(rows.num_rows, f.type) for f in schema]
-    return pa.Table.from_arrays(columns, schema=schema)
+    size = zstandard.frame_content_size(piece)
+    # in Arrow's memory, which can be given back: among Python's small objects, the space of large ones that are gone is not
+    return pa.ipc.open_stream(_ZSTD.decompress(piece, size)).read_all()
 
 
 class Packed:

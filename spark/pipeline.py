@@ -25,9 +25,9 @@ from parsers.cached import cached_property
 from parsers.containers.walk import hands
 from parsers.log_pattern import compiled
 from parsers.pieces import put_together
-from parsers.schemas import EVENTS, batches
+from parsers.schemas import EVENTS, batches, whole
 from spark.datasets import Backend, Dataset, backend
-from spark.ipc import Packed, opened, packed, whole
+from spark.ipc import Packed, opened, packed
 from spark.progress import announced, metered
 
 if TYPE_CHECKING:

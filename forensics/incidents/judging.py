@@ -147,6 +147,7 @@ def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked 
     for batch in verdicts:
         own.add(batch)
     found, partitions = own.findings(), {number: Rows(rows) for number, rows in own.partitions().items()}
+    pa.default_memory_pool().release_unused()
     nothing = Rows(pa.schema(list(PARTITION)).empty_table())
     by_life = {n: _of_cluster(life, Findings(found.get(n), asked), partitions.get(n, nothing)) for n, life in cluster.by_number.items()}
     present = by_life[cluster.number].findings

@@ -75,7 +75,7 @@ def quote(*events: Event | Iterable[Event] | None) -> tuple[Evidence, ...]:
     for item in events:
         if item is None:
             continue
-        flat.extend([item] if isinstance(item, Event) else item)
+        flat.extend(item if isinstance(item, Iterable) else [item])
     return tuple(dict.fromkeys(Evidence.of(e) for e in flat))[:MAX_EVIDENCE]
 
 

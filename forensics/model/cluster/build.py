@@ -48,10 +48,11 @@ from forensics.model.cluster.zones import (
     steps,
     turns,
 )
-from forensics.model.events import IDENTIFIED, Event, place_in, rows
+from forensics.model.events import IDENTIFIED, Event, compact, place_in, rows
 from parsers.containers.names import IGNORED
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
+from parsers.schemas import filtered
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
@@ -411,9 +412,25 @@ def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock
 
 
 def _identified(table: pa.Table, resolver: EventResolver) -> Iterator[Event]:
-    """Events in batches of ROWS. The table is combined first, since identification costs as much for a small piece as for a large one."""
-    for batch in table.combine_chunks().to_batches(max_chunksize=ROWS):
+    """Events in batches of ROWS, since identification costs as much for a small piece as for a large one."""
+    for begin in range(0, table.num_rows, ROWS):
+        (batch,) = table.slice(begin, ROWS).combine_chunks().to_batches()
         yield from rows(resolver.apply(batch))
+
+
+def _kept(table: pa.Table, resolver: EventResolver) -> list[Event]:
+    """The events that stay in memory, in the order of the table. They are identified kind by kind: those of one kind have few columns."""
+    kinds = table["event"].combine_chunks().dictionary_encode()
+    found: list[Any] = [None] * table.num_rows
+    for code in range(len(kinds.dictionary)):
+        places = pc.indices_nonzero(pc.equal(kinds.indices, code))
+        for begin in range(0, len(places), ROWS):
+            own = places.slice(begin, ROWS)
+            (batch,) = table.take(own).combine_chunks().to_batches()
+            kept = compact(resolver.apply(batch))
+            for place, event in zip(own.to_pylist(), kept, strict=True):
+                found[place] = event
+    return found
 
 
 def _raw(table: pa.Table, resolver: EventResolver, sources: Iterable[Source]) -> list[Event]:
@@ -421,12 +438,12 @@ def _raw(table: pa.Table, resolver: EventResolver, sources: Iterable[Source]) ->
     the time of the snapshot. UTC lines are used only if the node has no others."""
     snapshots = pa.array([s.path for s in sources if s.kind == "metadata-snapshot"], pa.string())
     relating = pc.is_in(table["event"], pa.array(sorted({*RELATING, *LEADERSHIPS, "start-time"})))
-    relating_rows = table.filter(pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots))))
-    local = pc.fill_null(pc.equal(relating_rows["clock"], "line"), False)
-    nodes = {resolver.nodes.get(path) for path in pc.unique(relating_rows.filter(local)["source"]).to_pylist()}
+    relating = pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots)))
+    local = pc.and_(relating, pc.fill_null(pc.equal(table["clock"], "line"), False))
+    nodes = {resolver.nodes.get(path) for path in pc.unique(table["source"].filter(local)).to_pylist()}
     mixed = pa.array([s.path for s in sources if s.node in nodes], pa.string())
-    utc = pc.and_(pc.fill_null(pc.equal(relating_rows["clock"], "utc"), False), pc.is_in(relating_rows["source"], mixed))
-    found = _identified(relating_rows.filter(pc.invert(utc)), resolver)
+    utc = pc.and_(pc.fill_null(pc.equal(table["clock"], "utc"), False), pc.is_in(table["source"], mixed))
+    found = _identified(filtered(table, pc.and_(relating, pc.invert(utc))), resolver)
     return _without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))  # copies would pair wrong lines
 
 
@@ -629,21 +646,20 @@ def _digests(table: pa.Table) -> tuple[set[Archive], set[Archive]]:
 def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Cluster, EventResolver]:
     """The cluster at the end of the evidence and the EventResolver, from the rows of EVENTS that belong to no partition
     (kinds.GATHERED), and those of LEADERSHIPS for partitions numbered 0."""
-    table = table.combine_chunks()
     archives, ignored = _digests(table)
     collected = straightened(table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist())
     sources = _sources(collected)
     aside = _set_aside(table, collected, sources)
     others = frozenset(path for other in aside for path in other.paths)
     if others:
-        table = table.filter(_but(table["source"], others))
+        table = filtered(table, _but(table["source"], others))
         collected = [row for row in collected if row["source"] not in others]
         elsewhere = [replace(s, kind=SET_ASIDE) for s in sources if s.path in others]
         sources = [s for s in sources if s.path not in others]
     owned, conflicts, hosts_of = _with_owners(table, collected, sources)
     owned = _with_clusters(replace(owned, aside=others), table, sources)
     raw = _raw(table, owned, sources)
-    table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
+    table = filtered(table, pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
     owned = replace(owned, topics=_topic_names(table))
     resolver, clocks = _with_clocks(owned, collected, sources, raw, options or Options(), hosts_of)
     modes: dict[int | None, set[str | None]] = defaultdict(set)
@@ -663,13 +679,15 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
         copies=frozenset(map(resolver.shown, _copies(sources))),
         aside=aside,
     )
-    events = list(_identified(table, resolver))
+    events = _kept(table, resolver)
+    del table
     newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
     events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
     for s in sources:
         s.path = resolver.shown(s.path)
     if others:
         sources += elsewhere
+    pa.default_memory_pool().release_unused()
     return _clusters(evidence, events, resolver, clocks, ordered, modes)[-1], resolver
 
 
@@ -914,13 +932,16 @@ def _fill(
     cluster.recreated = recreated_topics(cluster.events)
 
 
-def _without_twins(events: Iterable[Event]) -> list[Event]:
+def _without_twins(events: Sequence[Event]) -> list[Event]:
     """Drops duplicate lines: another copy of a broker's log, or an earlier collection of it, contains the same lines."""
-    seen: dict[tuple[str | None, datetime | None, int | None], str] = {}
+    first: dict[tuple[datetime | None, int | None], str] = {}
+    several = {key for e in events if first.setdefault(key := (e.at, e.writer), e.source) != e.source}
+    seen: dict[tuple[str, datetime | None, int | None], str] = {}
     kept = []
     for e in events:
-        known = e.line is not None and e.text and e.writer is not None and e.at is not None
-        if not known or seen.setdefault((e.text, e.at, e.writer), e.source) == e.source:
+        known = (e.at, e.writer) in several and e.line is not None and e.writer is not None and e.at is not None
+        text = e.text if known else None  # only of these, because reading the text of an event takes time
+        if not text or seen.setdefault((text, e.at, e.writer), e.source) == e.source:
             kept.append(e)
     return kept
 

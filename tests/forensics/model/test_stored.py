@@ -46,6 +46,13 @@ def test_rows_are_taken_in_any_order(rows: Stored) -> None:
     assert view.lengths("list") == [len(row["list"] or ()) for row in ROWS]
 
 
+def test_column_from_disk_takes_no_memory_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "IN_MEMORY_BYTES", 0)
+    found, before = kept(), pa.total_allocated_bytes()
+    column = found.column("number")
+    assert pa.total_allocated_bytes() - before < 2 * column.nbytes
+
+
 def test_view_has_no_other_columns(rows: Stored) -> None:
     with pytest.raises(KeyError):
         next(iter(Rows(rows.batches).of("number")))["name"]
