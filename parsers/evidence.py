@@ -28,6 +28,7 @@ from parsers.layouts import Layout
 from parsers.line_order import LineOrder
 from parsers.log_pattern import compiled
 from parsers.matching.literals import mentions
+from parsers.named_partitions import NamedPartitions
 from parsers.paths import log_kind
 from parsers.printed import Printed
 from parsers.schemas import Member, Row, Rows
@@ -186,11 +187,15 @@ class SourceAccount:
         self._collected: dict[str, Row] = {}
         self._troubles: dict[str, str] = {}
         self._lines: dict[str, LinesAccount] = defaultdict(LinesAccount)
+        self._partitions = NamedPartitions()
         self.problems = 0
 
     def pass_by(self, row: Rows) -> Iterator[Rows]:
-        """The row with its source; none if the row only belongs to the summary, or is a problem too many. A batch contains events of one
-        source."""
+        """The row with its source; none if the row only belongs to the summary, is a problem too many, or is about a partition too many. A
+        batch contains events of one source."""
+        if (within := self._partitions.within(row)) is None:
+            return
+        row = within
         if isinstance(row, pa.RecordBatch):
             self._lines[row["source"][0].as_py()].pass_by(row)
             yield row
@@ -220,10 +225,14 @@ class SourceAccount:
             self._troubles.setdefault(source, trouble)
         for source, lines in later._lines.items():
             self._lines[source].follow(lines)
+        self._partitions.follow(later._partitions)
         self.problems += later.problems
 
     def end(self, member: Member, kind: str, size: int, sha256: str) -> Iterator[Row]:
         """The last rows: a `source` event for each writer."""
+        if (trouble := self._partitions.trouble(self._path)) is not None:
+            self._troubles.setdefault(self._path, trouble["text"])
+            yield {**trouble, "source": self._path}
         if self.problems > MAX_PROBLEMS:
             yield {**schemas.problem("more", f"{self.problems - MAX_PROBLEMS} more problems of this kind"), "source": self._path}
         for path in dict.fromkeys((*self._collected, self._path)):

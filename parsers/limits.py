@@ -34,6 +34,9 @@ class Limits:
     zip: int = _limit(4 << 30, "Bytes of a zip inside another container. Such a zip is copied first, because its directory is at its end.")
     document: int = _limit(16 << 20, "Bytes of a JSON document or of the output of a tool, which is kept in memory as a whole.")
     partitions: int = _limit(200_000, "Partitions of an offset checkpoint; a broker has some thousand.")
+    named: int = _limit(
+        500_000, "Partitions that one file names; Kafka clusters have up to about 200,000, and a controller's log names all."
+    )
     properties: int = _limit(1 << 20, "Bytes of a properties file.")
     patience: float = _limit(5, "Seconds that one expression may take for a line of more than 2,048 characters.")
 
