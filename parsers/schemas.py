@@ -241,6 +241,11 @@ def filtered(rows: pa.Table, mask: pa.ChunkedArray) -> pa.Table:
     return whole(pa.table(filled), rows.schema) if filled else rows.schema.empty_table()
 
 
+def release() -> None:
+    """Gives memory that Arrow does not use any more back to the system; otherwise that of a large table is kept for the next one."""
+    pa.default_memory_pool().release_unused()
+
+
 def _batch(rows: list[Row]) -> list[pa.RecordBatch]:
     return [pa.RecordBatch.from_pylist(rows, schema=EVENTS)] if rows else []
 

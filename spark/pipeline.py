@@ -25,7 +25,7 @@ from parsers.cached import cached_property
 from parsers.containers.walk import hands
 from parsers.log_pattern import compiled
 from parsers.pieces import put_together
-from parsers.schemas import EVENTS, batches, whole
+from parsers.schemas import EVENTS, batches, release, whole
 from spark.datasets import Backend, Dataset, backend
 from spark.ipc import Packed, opened, packed
 from spark.progress import announced, metered
@@ -141,6 +141,7 @@ class Events:
     def of_cluster(self) -> pa.Table:
         """The events that describe the cluster (schema parsers.schemas.EVENTS)."""
         tables = [whole(opened(block.data), EVENTS) for block in self._collected if block.what == CLUSTER]
+        release()
         return pa.concat_tables(tables) if tables else EVENTS.empty_table()
 
     @cached_property

@@ -28,6 +28,7 @@ from forensics.model.stored import Batches, Store, Stored
 from forensics.proof.judgement import judgement
 from forensics.proof.records import HANDOVER, records
 from forensics.rules import RULES
+from parsers.schemas import release
 
 INTERNAL = "__cluster_metadata"
 OF_METADATA = frozenset({"raft-truncation"})
@@ -147,7 +148,7 @@ def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked 
     for batch in verdicts:
         own.add(batch)
     found, partitions = own.findings(), {number: Rows(rows) for number, rows in own.partitions().items()}
-    pa.default_memory_pool().release_unused()
+    release()
     nothing = Rows(pa.schema(list(PARTITION)).empty_table())
     by_life = {n: _of_cluster(life, Findings(found.get(n), asked), partitions.get(n, nothing)) for n, life in cluster.by_number.items()}
     present = by_life[cluster.number].findings

@@ -152,7 +152,7 @@ PACKED_TEXTS = 64
 
 
 class _Compact:
-    """An event with the attributes of Event, of which only the columns with values take memory. Values never change."""
+    """An event with the attributes of Event, of which only the columns with values take memory. Of these, only `at` may change."""
 
     __slots__ = ()
     __repr__ = Event.__repr__
@@ -191,8 +191,7 @@ def compact(batch: pa.RecordBatch) -> list[Event]:
     is three times as large. The batch should have events of one kind."""
     present = [n for n in _COLUMNS if n in batch.schema.names and batch.column(n).null_count < batch.num_rows]
     columns: dict[str, list[Any]] = {n: values(batch.column(n)) for n in present if n != "text"}
-    if "at" in columns:
-        columns["last_at"] = columns["at"]
+    columns["last_at"] = columns.setdefault("at", [None] * len(batch))
     if "text" in present:
         texts = [_Texts(batch.column("text").slice(begin, PACKED_TEXTS).to_pylist()) for begin in range(0, len(batch), PACKED_TEXTS)]
         columns["_texts"] = [texts[n // PACKED_TEXTS] for n in range(len(batch))]

@@ -69,7 +69,8 @@ class OnDisk:
         number = self.schema.get_field_index(name)
         begin, length = self._places[batch][number]
         self._file.open.seek(begin)
-        message = pa.py_buffer(self._file.open.read(length))
+        message = pa.allocate_buffer(length)
+        self._file.open.readinto(message)  # type: ignore[attr-defined]
         return pa.ipc.read_record_batch(message, pa.schema([self.schema.field(number)])).column(0)
 
 

@@ -48,11 +48,11 @@ from forensics.model.cluster.zones import (
     steps,
     turns,
 )
-from forensics.model.events import IDENTIFIED, Event, compact, place_in, rows
+from forensics.model.events import IDENTIFIED, Event, compact, place_in
 from parsers.containers.names import IGNORED
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
-from parsers.schemas import filtered
+from parsers.schemas import filtered, release
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
@@ -411,15 +411,9 @@ def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock
     return replace(clock, changes=changes(found, clock.offset_ms, clock.files_ms))
 
 
-def _identified(table: pa.Table, resolver: EventResolver) -> Iterator[Event]:
-    """Events in batches of ROWS, since identification costs as much for a small piece as for a large one."""
-    for begin in range(0, table.num_rows, ROWS):
-        (batch,) = table.slice(begin, ROWS).combine_chunks().to_batches()
-        yield from rows(resolver.apply(batch))
-
-
-def _kept(table: pa.Table, resolver: EventResolver) -> list[Event]:
-    """The events that stay in memory, in the order of the table. They are identified kind by kind: those of one kind have few columns."""
+def _identified(table: pa.Table, resolver: EventResolver) -> list[Event]:
+    """Events in the order of the table. They are identified kind by kind, since those of one kind have few columns, and in batches of ROWS,
+    since identification costs as much for a small piece as for a large one."""
     kinds = table["event"].combine_chunks().dictionary_encode()
     found: list[Any] = [None] * table.num_rows
     for code in range(len(kinds.dictionary)):
@@ -427,8 +421,7 @@ def _kept(table: pa.Table, resolver: EventResolver) -> list[Event]:
         for begin in range(0, len(places), ROWS):
             own = places.slice(begin, ROWS)
             (batch,) = table.take(own).combine_chunks().to_batches()
-            kept = compact(resolver.apply(batch))
-            for place, event in zip(own.to_pylist(), kept, strict=True):
+            for place, event in zip(own.to_pylist(), compact(resolver.apply(batch)), strict=True):
                 found[place] = event
     return found
 
@@ -480,7 +473,7 @@ def _root(sources: Sequence[Source]) -> str:
 def _begins(table: pa.Table, resolver: EventResolver) -> dict[int, datetime]:
     """Last start of each node's process, UTC."""
     found: dict[int, datetime] = {}
-    for e in _identified(table.filter(pc.is_in(table["event"], pa.array(sorted(of(role=Role.BEGINS))))), resolver):
+    for e in _identified(filtered(table, pc.is_in(table["event"], pa.array(sorted(of(role=Role.BEGINS))))), resolver):
         if e.writer is not None and e.at is not None:
             found[e.writer] = max(found.get(e.writer, e.at), e.at)
     return found
@@ -609,8 +602,8 @@ def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping
 def _with_clusters(known: EventResolver, table: pa.Table, sources: Sequence[Source]) -> EventResolver:
     """Adds the clusters in the collection, and the cluster of each file: that of the disk it is on."""
     names = pc.or_(pc.not_equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
-    naming = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(OF_CLUSTERS | {"partition-state"}))), names))
-    of_clusters = list(_identified(naming, known))
+    naming = filtered(table, pc.and_(pc.is_in(table["event"], pa.array(sorted(OF_CLUSTERS | {"partition-state"}))), names))
+    of_clusters = _identified(naming, known)
     for e, wall in zip(of_clusters, naming["time"].to_pylist(), strict=True):
         e.at = wall
     named_on_disk = pc.and_(pc.equal(table["event"], "log-directory-identity"), pc.is_valid(table["value"]))
@@ -658,6 +651,7 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
         sources = [s for s in sources if s.path not in others]
     owned, conflicts, hosts_of = _with_owners(table, collected, sources)
     owned = _with_clusters(replace(owned, aside=others), table, sources)
+    release()
     raw = _raw(table, owned, sources)
     table = filtered(table, pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
     owned = replace(owned, topics=_topic_names(table))
@@ -666,6 +660,7 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     for e in raw:
         modes[e.cluster].add(e.mode)
     del raw  # as many events again follow
+    release()
     for s in sources:
         _correct(s, resolver)
     resolver, ordered = _with_collections(resolver, sources, _begins(table, resolver))
@@ -679,7 +674,7 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
         copies=frozenset(map(resolver.shown, _copies(sources))),
         aside=aside,
     )
-    events = _kept(table, resolver)
+    events = _identified(table, resolver)
     del table
     newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
     events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
@@ -687,7 +682,7 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
         s.path = resolver.shown(s.path)
     if others:
         sources += elsewhere
-    pa.default_memory_pool().release_unused()
+    release()
     return _clusters(evidence, events, resolver, clocks, ordered, modes)[-1], resolver
 
 
