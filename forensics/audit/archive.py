@@ -139,12 +139,21 @@ class Archive:
     """An audit's directory, which no other run may use at the same time. Raises Refused if the directory cannot be an audit."""
 
     def __init__(
-        self, directory: Path, settings: Settings, *, force: bool, forget: Forgotten | None = None, store: Remote | None = None
+        self,
+        directory: Path,
+        settings: Settings,
+        *,
+        force: bool,
+        reread: bool = False,
+        forget: Forgotten | None = None,
+        store: Remote | None = None,
     ) -> None:
-        """`store`: where the tables are, if the directory is a copy of a part of them."""
+        """`reread`: read the files again that another catalogue read. `store`: where the tables are, if the directory is a copy of a part of
+        them."""
         self.directory = directory.resolve()
         self.settings = settings
         self._store = store
+        self.reread = reread
         self.forgotten = forget or Forgotten()
         self.damaged: list[str] = []
         """Files of the audit that were missing or damaged, and what was done about it: sentences."""
@@ -166,13 +175,15 @@ class Archive:
             (self.directory / MANIFEST).unlink(missing_ok=True)
         self.known: dict[str, Row] = {}
         """By path, rows of FILES."""
-        self.listed = self.gone = self.named = self.dropped = self.compacted = 0
+        self.listed = self.named = self.dropped = self.compacted = 0
+        self.gone: set[str] = set()
+        """Known files that are no longer in the archive."""
         self.emptied: dict[str, int] = {}
         """Arguments in which there is nothing any more, with the number of files that were read from them."""
-        self.again: set[str] = set()
-        """Versions of the tool whose files are read again because this version has another catalogue."""
+        self.again: dict[str, str] = {}
+        """Files that are read again because another catalogue read them, with the version of the tool that did."""
         self._replaced: dict[str, Row] = {}
-        """Rows of files that are read again for that reason."""
+        """Rows of files that another catalogue read, and that are read again."""
         self._checked = Checked(self.directory, CHECKED)
         self._ended: set[str] = set()
         self.lost: list[Row] = []
@@ -311,7 +322,7 @@ class Archive:
                     groups[path].at.append((of, leaf))
         self.listed = len(groups)
         self.emptied = {of.path: count for of in listed if not of.leaves and (count := sum(_is_below(p, of.prefix) for p in self.known))}
-        self.gone = len(self.known.keys() - groups.keys())
+        self.gone = self.known.keys() - groups.keys()
         for path in [path for path, row in self.known.items() if row["sha256"] is None and not row["sources"] and path not in groups]:
             self.damaged.append(f"{path} is no longer in the archive: its content is lost.")
             del self.known[path]
@@ -321,17 +332,20 @@ class Archive:
         known = self.known.get(path)
         return (
             known is not None
-            and known["catalogue"] == reading_digest()
+            and not self._to_reread(known)
             and known["sure"]
             and known["stamp"] == group.stamp
             and known["sha256"] is not None
             and not _to_retry(known, group)
         )
 
+    def _to_reread(self, known: Row) -> bool:
+        return self.reread and _outdated(known)
+
     def to_digest(self, candidates: Mapping[str, Group]) -> dict[str, Group]:
         """The candidates whose digest decides whether they have to be read. An object that has to be read anyway is read once: reading it gives
         its digest."""
-        decided = {p for p in candidates if p not in self.known or self.known[p]["catalogue"] != reading_digest()}
+        decided = {p for p in candidates if p not in self.known or self._to_reread(self.known[p])}
         return {p: group for p, group in candidates.items() if p not in decided or len(group.at) > 1 or not _remote(group)}
 
     def changed(self, candidates: Mapping[str, Group], digests: Mapping[str, str | None]) -> list[Listed]:
@@ -342,20 +356,23 @@ class Archive:
         for path, group in candidates.items():
             known = self.known.get(path)
             sha256 = digests.get(path)
-            outdated = known is not None and known["catalogue"] != reading_digest()
-            if outdated and known is not None and known["sources"]:
-                if path in digests and sha256 is None:
-                    continue  # what an older version read of a file that cannot be opened now is kept
-                self.again.add(known["reader"] or "")
-                self._replaced[path] = known
+            older = known is not None and _outdated(known) and bool(known["sources"])
+            if older and path in digests and sha256 is None:
+                continue  # what an older version read of a file that cannot be opened now is kept
             # the modification time of a local file is evidence itself; for an object it is the time of the upload
             as_before = known is not None and known["sha256"] == sha256 and (known["stamp"] == group.stamp or _remote(group))
             tries = known["tries"] if known is not None and as_before else 0
-            same = known is not None and as_before and not outdated and not _to_retry(known, group)
+            same = known is not None and as_before and not self._to_reread(known) and not _to_retry(known, group)
+            if known is not None and older and not same:
+                self._replaced[path] = known
+                if self.reread:
+                    self.again[path] = known["reader"] or ""
             current = {"path": path, "stamp": group.stamp, "sure": group.sure(now), "sha256": sha256, "tries": tries + (not same)}
-            reader = known["reader"] if same and known is not None else version()
-            current |= {"reader": reader, "catalogue": reading_digest()}
-            self.known[path] = {**current, "sources": known["sources"] if same and known is not None else []}
+            if known is not None and same:
+                current |= {name: known[name] for name in ("reader", "catalogue", "sources")}
+            else:
+                current |= {"reader": version(), "catalogue": reading_digest(), "sources": []}
+            self.known[path] = current
             for of, leaf in () if same else group.at:
                 chosen[of.path].append(leaf)
                 of_path[of.path] = of
@@ -386,6 +403,7 @@ class Archive:
         for path, row in self._replaced.items():
             if self.known[path]["sha256"] is None:
                 self.known[path] = row
+                self.again.pop(path, None)
         self._replaced = {}
 
     def _source(self, path: str) -> Row:
@@ -398,7 +416,7 @@ class Archive:
 
     def outdated(self) -> dict[str, str]:
         """The files whose content was read with another catalogue than that of this version, with the version of the tool that read them."""
-        return {p: row["reader"] or "" for p, row in self.known.items() if row["sources"] and row["catalogue"] != reading_digest()}
+        return {p: row["reader"] or "" for p, row in self.known.items() if row["sources"] and _outdated(row)}
 
     # results
 
@@ -605,6 +623,11 @@ def _files_of(source: str) -> Iterator[str]:
 def _to_retry(known: Row, group: Group) -> bool:
     """A store may return next time what it failed to return; damaged files stay damaged."""
     return _remote(group) and known["tries"] < TRIES and any(s["problem"] for s in known["sources"])
+
+
+def _outdated(known: Row) -> bool:
+    """Whether another catalogue than that of this version read the file."""
+    return bool(known["catalogue"] != reading_digest())
 
 
 def _is_below(path: str, prefix: str) -> bool:

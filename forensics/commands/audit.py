@@ -6,6 +6,7 @@ here: the manifest (forensics.audit.archive), the jobs (spark.audit), one cluste
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from forensics.commands.inputs import CaseInput
     from forensics.model.cluster.build import Options
     from forensics.output.format import FileFormat
+    from forensics.views.clusters import OlderCatalogue
     from forensics.views.document import Report
     from parsers.containers.storage import Leaf
 
@@ -86,6 +88,7 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
         ("Directories name clusters, days and brokers", "s3://bucket/logs --layout '{cluster}/{date}/{broker}/…' --out tables"),
         ("Each directory is an incident of its own", "bundles/ --layout '{cluster}/…' --out tables"),
         ("A nightly job", "/archive --out tables --fail-on-new high --json summary.json"),
+        ("After an upgrade, read the files again that an older version read", "/archive --out tables --reread"),
     ),
 )
 @reading_options("[ARCHIVE...]", required=False)
@@ -107,6 +110,12 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
     "--no-records", is_flag=True, help="Do not keep the log lines, which `merge` and --html show. Saves about a quarter of the time."
 )
 @click.option("--force", is_flag=True, help="Delete the contents of TABLES, and read everything again.")
+@click.option(
+    "--reread",
+    is_flag=True,
+    help="After an upgrade, read the files of ARCHIVE again that a version with another catalogue of log lines read. A run that was stopped goes "
+    "on with --reread.",
+)
 @click.option(
     "--forget",
     multiple=True,
@@ -139,6 +148,7 @@ def command(
     layout: str | None,
     no_records: bool,
     force: bool,
+    reread: bool,
     forget: tuple[str, ...],
     before: datetime | None,
     exports: Exports,
@@ -147,7 +157,8 @@ def command(
 ) -> None:
     """Judge an archive of many clusters and days.
 
-    Reads only files that are new or changed since the last run, and judges only clusters with new files. TABLES contains a case for each
+    Reads only files that are new or changed since the last run, and judges only clusters with new files; a new version of kafka-forensics
+    judges all clusters. TABLES contains a case for each
     cluster, as Parquet by cluster and date. Other commands read the case with --cluster NAME; `report TABLES` shows the summary again. After
     a run that was killed, the next run repeats only the uncommitted work.
 
@@ -161,6 +172,8 @@ def command(
     exports.check()
     options = clocks(timezone, clock_offsets)
     check(paths)
+    if reread and not paths:
+        raise click.UsageError("--reread needs the archive (ARCHIVE...), whose files it reads again")
     given_options = {
         "timezone": timezone,
         "clock_offsets_ms": {str(broker): error for broker, error in options.clock_offsets_ms.items()},
@@ -176,10 +189,13 @@ def command(
     forgotten = Forgotten([in_archive(path, settings.archive) for path in forget], before.date().isoformat() if before else None)
     progress = Progress()
     remarks: list[str] | None = None
+    older: OlderCatalogue | None = None
     written().advice.append("Everything that was committed is kept. Free some space, and run the same command again to go on.")
     with noted(without_secrets(out)):
-        with Archive(place, settings, force=force, forget=forgotten, store=remote) as archive:
-            remarks = _run(archive, paths, options, master, progress)
+        with Archive(place, settings, force=force, reread=reread, forget=forgotten, store=remote) as archive:
+            read, judged = _run(archive, paths, options, master, progress)
+            older = _older(archive, without_secrets(out), options)
+            remarks = _remarks(archive, read, judged, older)
         if remote is not None:
             with progress.stage("Committing to the store"):
                 remote.push(archive.committed())
@@ -188,7 +204,7 @@ def command(
         return
     from forensics.audit.audited import Audit
 
-    show_clusters(Audit(place) if remote is None else Audit(place, remote.bring), exports, fail_on, fail_on_new, remarks)
+    show_clusters(Audit(place) if remote is None else Audit(place, remote.bring), exports, fail_on, fail_on_new, remarks, older=older)
 
 
 def _as_before(place: Path, force: bool) -> tuple[Settings, Options]:
@@ -213,8 +229,9 @@ def show_clusters(
     fail_on_new: str | None = None,
     remarks: Sequence[str] = (),
     request: Request | None = None,
+    older: OlderCatalogue | None = None,
 ) -> None:
-    """Shows all clusters of an audit. `request`: the part of each that is shown."""
+    """Shows all clusters of an audit. `request`: the part of each that is shown. `older`: files that an older version read."""
     from forensics.views.clusters import Clusters, show
 
     history = audit.history()
@@ -223,7 +240,8 @@ def show_clusters(
     if asked is not None:
         found = asked.summaries(found, failed)
         remarks = [*remarks, *asked.remarks]
-    clusters = Clusters(found, failed, remarks, display_zone(), history.document(), " ".join(asked.words) if asked is not None else "")
+    words = " ".join(asked.words) if asked is not None else ""
+    clusters = Clusters(found, failed, remarks, display_zone(), history.document(), words, older)
     to_stdout = exports.write_summary(clusters, partial(_cluster_files, audit, asked))
     written().advice[:] = exports.go_on(str(audit.directory), ())
     if not to_stdout:
@@ -312,8 +330,10 @@ def _whole(audit: Audit, name: str) -> tuple[Report, CaseInput]:
     return report_of(case, None), case
 
 
-def _run(archive: Archive, paths: Sequence[str], options: Options, master: str | None, progress: Progress) -> list[str]:
-    """Reads new files and judges their clusters; returns statistics."""
+def _run(
+    archive: Archive, paths: Sequence[str], options: Options, master: str | None, progress: Progress
+) -> tuple[list[Leaf], list[Sources]]:
+    """Reads new files and judges their clusters; returns both."""
     from forensics.model.findings import counted
     from parsers.containers.storage import without_secrets
     from parsers.containers.units import listed
@@ -345,7 +365,7 @@ def _run(archive: Archive, paths: Sequence[str], options: Options, master: str |
     else:
         archive.put({}, {})
     archive.end(len(to_judge), len(read), sum(leaf.size or 0 for leaf in read))
-    return _remarks(archive, read, to_judge)
+    return read, to_judge
 
 
 def _waves(candidates: Mapping[str, Group]) -> Iterator[dict[str, Group]]:
@@ -400,11 +420,10 @@ def _joined(digests: Sequence[str | None]) -> str | None:
 def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources], options: Options, progress: Progress) -> None:
     """Judges clusters and commits them: small ones in parallel, a large one with all tasks."""
     from forensics.audit.whole import Work
-    from forensics.case.write import Origin, told_options
+    from forensics.case.write import Origin
 
     settings = archive.settings
-    layout = () if settings.layout is None else ("--layout", settings.layout)
-    words = ("audit", *settings.archive, *layout, *reading_words(told_options(options, log_patterns(), limits(), pattern_files())))
+    words = ("audit", *_words(settings, options))
 
     def work(sources: Sources) -> Work:
         origin = Origin(settings.archive, words, options, log_patterns(), limits(), pattern_files())
@@ -423,6 +442,14 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
         if sources.rows > WHOLE:
             with progress.stage(f"Judging {sources.name}"):
                 put([_judged_by_all(session, work(sources), progress)])
+
+
+def _words(settings: Settings, options: Options) -> tuple[str, ...]:
+    """The archive and the options from which results follow, as words of a command."""
+    from forensics.case.write import told_options
+
+    layout = () if settings.layout is None else ("--layout", settings.layout)
+    return (*settings.archive, *layout, *reading_words(told_options(options, log_patterns(), limits(), pattern_files())))
 
 
 def _side_by_side(session: SparkSession, works: Sequence[Work]) -> list[Judged]:
@@ -472,21 +499,42 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
         return failed(work, error)
 
 
-def _of_older_versions(archive: Archive) -> Iterator[str]:
-    """Which files were read again because of another version of the tool, and which were not."""
+def _older(archive: Archive, out: str, options: Options) -> OlderCatalogue | None:
+    """The files that only an older version read, and the command that reads them again; None: there are none."""
+    from forensics.views.clusters import OlderCatalogue
+
+    files = archive.outdated()
+    if not files:
+        return None
+    records = () if archive.settings.records else ("--no-records",)
+    command = ("kafka-forensics", "audit", *_words(archive.settings, options), *records, "--out", out, "--reread")
+    gone = sorted(files.keys() & archive.gone)
+    return OlderCatalogue(sorted(files.keys() - archive.gone), gone, sorted({*files.values()} - {""}), command)
+
+
+def _of_older_versions(archive: Archive, older: OlderCatalogue | None) -> Iterator[str]:
+    """Which files were read again because an older version had read them, and which were not."""
     from forensics.model.findings import counted, some
 
     if archive.again:
-        yield f"All files of the archive that {_versions(archive.again)} had read were read again, because this version recognizes other lines."
-    if older := archive.outdated():
-        why = (
-            "no longer in the archive, or cannot be opened"
-            if archive.listed
-            else "not read in this run: give the archive to read them again"
-        )
+        yield f"Read {counted(len(archive.again), 'file')} again that {_versions(archive.again.values())} had read."
+    if older is None:
+        return
+    readers = _versions(older.versions)
+    missing = "Lines that only this version recognizes are missing from the results of these files."
+    if older.files and archive.reread:
         yield (
-            f"{counted(len(older), 'file')} read only by {_versions({*older.values()})}, and {why} ({some(sorted(older))}). Lines that only this "
-            "version recognizes are missing from the results of these files."
+            f"{counted(len(older.files), 'file')} could not be opened and not be read again ({some(older.files)}); what {readers} read of them is "
+            f"used. {missing} Make the files readable, and run the command again."
+        )
+    elif older.files:
+        yield (
+            f"{counted(len(older.files), 'file')} not read again after an upgrade ({some(older.files)}); what {readers} read of them is used. {missing} "
+            f"To read them again: {shlex.join(older.command)}"
+        )
+    if older.gone:
+        yield (
+            f"{counted(len(older.gone), 'file')} read only by {readers} and no longer in the archive ({some(older.gone)}); what was read of them is used."
         )
 
 
@@ -498,7 +546,7 @@ def _versions(found: Collection[str]) -> str:
     return some(named) if named else "an older version"
 
 
-def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources]) -> list[str]:
+def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources], older: OlderCatalogue | None) -> list[str]:
     from forensics.audit.layout import UNNAMED
     from forensics.model.findings import counted
     from forensics.views.text import sized
@@ -516,14 +564,14 @@ def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources]) 
     ]
     if archive.dropped:
         remarks.append(f"{counted(archive.dropped, 'file')} forgotten.")
-    remarks += _of_older_versions(archive)
+    remarks += _of_older_versions(archive, older)
     if archive.gone:
         what = (
             "that was read earlier is no longer in the archive; its"
-            if archive.gone == 1
+            if len(archive.gone) == 1
             else "that were read earlier are no longer in the archive; their"
         )
-        remarks.append(f"{counted(archive.gone, 'file')} {what} events are kept.")
+        remarks.append(f"{counted(len(archive.gone), 'file')} {what} events are kept.")
     if UNNAMED in archive.entries:
         only = archive.named == 1
         remarks.append(

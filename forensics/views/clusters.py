@@ -36,7 +36,7 @@ LOUD = ("high", "critical")
 RANK = {FOUND: 0, NOT_JUDGED: 1}
 """A cluster that could not be judged may be in any state."""
 LISTED = 40
-"""Clusters that are shown; the rest are counted."""
+"""Clusters that are shown, and names of files in the JSON; the rest are counted."""
 CLUSTERS = 8
 """Clusters whose losses or current failures are listed line by line."""
 LINES = 3
@@ -80,6 +80,31 @@ def brief(conclusion: Shown, cluster: Cluster, of_verdict: Sequence[Finding] | N
 
 
 @dataclass(frozen=True)
+class OlderCatalogue:
+    """Files that only a version with another catalogue of log lines read. Their results follow from what that version kept."""
+
+    files: Sequence[str]
+    """Those that can be read again."""
+    gone: Sequence[str]
+    """Those that are no longer in the archive."""
+    versions: Sequence[str]
+    """Versions of the tool that read them."""
+    command: Sequence[str]
+    """Reads them again."""
+
+    def document(self) -> dict[str, Any]:
+        """The numbers of files, and the first of their names, as JSON values."""
+        return {
+            "files": len(self.files),
+            "names": list(self.files[:LISTED]),
+            "gone": len(self.gone),
+            "gone_names": list(self.gone[:LISTED]),
+            "versions": list(self.versions),
+            "command": list(self.command) if self.files else [],
+        }
+
+
+@dataclass(frozen=True)
 class Clusters:
     """All clusters of an audit."""
 
@@ -96,6 +121,7 @@ class Clusters:
 
     scope: str = ""
     """The part of each cluster that is shown, in words; empty: everything."""
+    older: OlderCatalogue | None = None
 
     def ordered(self) -> list[str]:
         """Names, worst first."""
@@ -120,7 +146,8 @@ class Clusters:
 
     def json(self) -> str:
         rows = [{"cluster": n, **self.found.get(n, {}), "failed": self.failed.get(n)} for n in self.ordered()]
-        document = {"schema": SCHEMA, "tool": {"version": version()}, "remarks": list(self.remarks), **self.history, "clusters": rows}
+        document: dict[str, Any] = {"schema": SCHEMA, "tool": {"version": version()}, "remarks": list(self.remarks)}
+        document |= {"older_catalogue": self.older.document() if self.older is not None else None, **self.history, "clusters": rows}
         return encoded(document, indent=1) + "\n"
 
 

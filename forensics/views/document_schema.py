@@ -161,9 +161,14 @@ def clusters() -> Schema:
         "worse": described(record(dict.fromkeys(BAD, COUNT)), "number of partitions that became lost or unknown since then"),
         "worse_partitions": described(listed(partition), f"the first {LISTED} of these partitions"),
     }
-    body = record(
-        {"schema": {"const": CLUSTERS}, "tool": record({"version": TEXT}), "remarks": TEXTS, **of_runs, "clusters": listed(cluster)}
+    older = record({"files": COUNT, "names": TEXTS, "gone": COUNT, "gone_names": TEXTS, "versions": TEXTS, "command": TEXTS})
+    of_older = described(
+        nullable(older),
+        "files that only a version with another catalogue of log lines read: those that `command` reads again, those that are gone from the "
+        "archive, and the first names; null: none, or this is not the summary of a run",
     )
+    fields = {"schema": {"const": CLUSTERS}, "tool": record({"version": TEXT}), "remarks": TEXTS, "older_catalogue": of_older}
+    body = record({**fields, **of_runs, "clusters": listed(cluster)})
     return document(CLUSTERS, "Summary of an audit of kafka-forensics", body)
 
 

@@ -510,6 +510,7 @@ def test_all_files_are_read_again_if_a_file_of_patterns_changed(run: Run, tmp_pa
     [
         (("audit", "--out", "{out}-new"), "give the archive (ARCHIVE...)"),
         (("audit", "--out", "{out}", "--force"), "give the archive (ARCHIVE...)"),
+        (("audit", "--out", "{out}", "--reread"), "--reread needs the archive"),
         (("audit", "{archive}", "--out", "{archive}/out"), "lies in the evidence"),
         (("audit", "{archive}", "--out", "{archive}/.."), "not an audit"),
         (("audit", "{archive}", "--out", "{out}", "--layout", "{{nobody}}"), "is not a placeholder; use {cluster}"),
@@ -622,7 +623,7 @@ def test_another_version_judges_again_without_the_archive(run: Run, tmp_path: Pa
     assert Audit(out).entry("eu")["summary"]["loss"] == "found"
 
 
-def test_files_that_another_catalogue_read_are_read_again(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_another_catalogue_read_are_read_again_on_request(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     put_days(run, archive_of_days(Path(run.archive)))
     assert run(out).returncode == 0
@@ -633,17 +634,24 @@ def test_files_that_another_catalogue_read_are_read_again(run: Run, tmp_path: Pa
     monkeypatch.setattr(archives, "reading_digest", lambda: "sha256:9")
     real = spark_audit._digest
     monkeypatch.setattr(spark_audit, "_digest", lambda file: None if file.name == str(locked.relative_to(run.archive)) else real(file))
-    done = run(out)
+    summary = tmp_path / "summary.json"
+    done = run(out, "--json", str(summary))
+    older = json.loads(summary.read_text())["older_catalogue"]
+    command = f"kafka-forensics audit {run.archive} --out {out} --reread"
+    assert (done.returncode, run.read, tables(out)) == (0, [], before), done.stderr
+    assert f"8 files not read again after an upgrade ({locked.relative_to(run.archive)}" in " ".join(done.stdout.split())
+    assert "".join(command.split()) in "".join(done.stdout.split())
+    assert (older["files"], older["gone_names"], older["command"]) == (8, [str(gone.relative_to(run.archive))], command.split())
+    done = run(out, "--reread")
     said = " ".join(done.stdout.split())
     assert (done.returncode, sorted(run.read), tables(out)) == (0, others, before), done.stderr
-    assert "had read were read again, because this version recognizes other lines" in said
-    assert "2 files read only by another build of version" in said and str(gone.relative_to(run.archive)) in said
+    assert "Read 7 files again that another build of version" in said
+    assert f"1 file could not be opened and not be read again ({locked.relative_to(run.archive)})" in said
+    assert "1 file read only by another build of version" in said and str(gone.relative_to(run.archive)) in said
     monkeypatch.setattr(spark_audit, "_digest", real)
-    assert "1 file read only by" in " ".join(run(out).stdout.split())
-    assert run.read == [str(locked.relative_to(run.archive))]
     assert run(out).returncode == 0 and run.read == []
-    said = " ".join(run(out, archive="").stdout.split())
-    assert "not read in this run: give the archive to read them again" in said
+    assert run(out, "--reread").returncode == 0 and run.read == [str(locked.relative_to(run.archive))]
+    assert run(out, "--reread").returncode == 0 and run.read == []
 
 
 def test_what_is_forgotten_is_as_if_it_had_never_been_there(run: Run, tmp_path: Path) -> None:
