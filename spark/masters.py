@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 from spark.java import spark_home
 
@@ -32,6 +33,9 @@ HTTP2_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 
 Greet = Callable[[socket.socket], str | None]
 """Sends the first message of a protocol, waits for an answer or the end of the connection, and returns what is wrong with the answer. Raises
 OSError."""
+SITE = "yarn-site.xml"
+RESOURCE_MANAGER_PORT = 8032
+"""Of yarn.resourcemanager.address, if only the host name is configured (yarn-default.xml)."""
 HADOOP = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 IMAGE = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
 PORTS = {"https": 443, "http": 80}
@@ -42,7 +46,7 @@ def trouble(master: str, conf: Mapping[str, str]) -> str | None:
     if master.startswith("spark://"):
         return unreachable(master, "Spark master", list(_standalone(master)), sends(SPARK_GREETING))
     if master == "yarn":
-        return _without_hadoop()
+        return _without_hadoop() or _of_yarn(conf)
     if master.startswith("k8s://"):
         return _of_kubernetes(master, conf)
     return None
@@ -113,10 +117,51 @@ def _without_hadoop() -> str | None:
     named = {name: os.environ[name] for name in HADOOP if os.environ.get(name)}
     if not named:
         return "yarn: the configuration of Hadoop is not known; set HADOOP_CONF_DIR to the directory with yarn-site.xml"
-    if not any((Path(directory) / "yarn-site.xml").is_file() for directory in named.values()):
+    if not any((Path(directory) / SITE).is_file() for directory in named.values()):
         shown = " and ".join(f"{name}={directory}" for name, directory in named.items())
         return f"yarn: there is no yarn-site.xml in {shown}; set HADOOP_CONF_DIR to the directory that contains it"
     return None
+
+
+def _of_yarn(conf: Mapping[str, str]) -> str | None:
+    """Hadoop's client tries for 15 minutes (yarn.resourcemanager.connect.max-wait.ms)."""
+    file = next(path for name in HADOOP if (path := Path(os.environ.get(name) or os.devnull) / SITE).is_file())
+    addresses = list(_resource_managers(_site(file) | _of_hadoop(defaults()) | _of_hadoop(conf)))
+    if not addresses:
+        return None
+    shown = ", ".join(f"{host}:{port}" for host, port in addresses)
+    return unreachable("yarn", f"ResourceManager at {shown} ({file})", addresses, http)
+
+
+def _site(file: Path) -> dict[str, str]:
+    """The properties of a file of Hadoop's configuration; none if it is damaged, which is for Hadoop to report."""
+    try:
+        properties = ElementTree.parse(file).iter("property")  # noqa: S314 - the user's own configuration, which Spark reads too
+    except (OSError, ElementTree.ParseError):
+        return {}
+    return {name.strip(): (p.findtext("value") or "").strip() for p in properties if (name := p.findtext("name"))}
+
+
+def _of_hadoop(conf: Mapping[str, str]) -> dict[str, str]:
+    """The properties of Hadoop in settings of Spark."""
+    return {name.removeprefix("spark.hadoop."): value for name, value in conf.items() if name.startswith("spark.hadoop.")}
+
+
+def _resource_managers(site: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """Addresses for clients: one, or that of each id with high availability. None if these are not known, for example because they contain a
+    variable."""
+    ids = site.get("yarn.resourcemanager.ha.rm-ids", "") if site.get("yarn.resourcemanager.ha.enabled", "").lower() == "true" else ""
+    for suffix in [f".{each.strip()}" for each in ids.split(",") if each.strip()] or [""]:
+        hostname = site.get(f"yarn.resourcemanager.hostname{suffix}", "")
+        address = site.get(f"yarn.resourcemanager.address{suffix}") or hostname
+        address = address.replace(f"${{yarn.resourcemanager.hostname{suffix}}}", hostname)
+        if "$" in address or not address:
+            continue
+        host, _, port = address.rpartition(":")
+        if host and re.fullmatch(r"\d{1,5}", port):
+            yield host.strip("[]"), int(port)
+        else:
+            yield address, RESOURCE_MANAGER_PORT
 
 
 def _of_kubernetes(master: str, conf: Mapping[str, str]) -> str | None:

@@ -27,7 +27,7 @@ from forensics.case.read import Unreadable
 from forensics.case.write import Refused
 from forensics.output.files import PART
 from parsers.cached import cached_property
-from parsers.containers.storage import without_secrets
+from parsers.containers.storage import silent_endpoint, without_secrets
 
 TRIES = 4
 """How often an object is read or put if the store fails or cuts an answer."""
@@ -38,6 +38,8 @@ AT_ONCE = 8
 """Objects that are copied at the same time."""
 CHUNK = 16 << 20
 _DENIED = re.compile(r"ACCESS_DENIED|INVALID_ACCESS_KEY_ID|SIGNATURE_DOES_NOT_MATCH")
+_TRIED = re.compile("NETWORK_CONNECTION")
+"""pyarrow's client has tried for about 6 s itself."""
 _REFUSED = "the store refuses access; check the keys, and that these may list, read, write and delete objects there"
 LOCAL = (f"{OWN}/staged/", f"{OWN}/lock", RUNNING, CHECKED)
 """What stays local."""
@@ -168,12 +170,15 @@ class Remote:
             try:
                 return do()
             except Exception as error:  # a store's client raises its own errors
-                if isinstance(error, FileNotFoundError | PermissionError) or pause is None or _DENIED.search(str(error)):
+                lasting = isinstance(error, FileNotFoundError | PermissionError) or _DENIED.search(str(error))
+                if lasting or pause is None or _TRIED.search(str(error)):
                     raise Unreadable(f"{self.shown}: {self._words(error)}") from None
                 time.sleep(pause)
         raise AssertionError
 
     def _words(self, error: Exception) -> str:
+        if (silent := silent_endpoint(self.uri, error)) is not None:
+            return silent
         words = without_secrets(" ".join(str(error).split()))[:300]
         denied = _DENIED.search(words)
         return f"{_REFUSED} ({denied[0]})" if denied is not None else words

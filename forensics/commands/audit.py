@@ -39,7 +39,7 @@ from forensics.commands.inputs import EvidenceInput
 from forensics.commands.output import console
 from forensics.commands.selection import Request
 from forensics.commands.selection import check as check_selection
-from forensics.commands.tables import local_tables
+from forensics.commands.tables import as_given, local_tables
 from forensics.commands.targets import OutputDirectory, noted, written
 from forensics.commands.times import display_timezone_option, display_zone
 
@@ -236,6 +236,7 @@ def show_clusters(
 
     history = audit.history()
     found, failed = audit.summaries()
+    failed = {name: as_given(why) for name, why in failed.items()}
     asked = Asked(audit, request) if request is not None and request.words else None
     if asked is not None:
         found = asked.summaries(found, failed)
@@ -243,7 +244,7 @@ def show_clusters(
     words = " ".join(asked.words) if asked is not None else ""
     clusters = Clusters(found, failed, remarks, display_zone(), history.document(), words, older)
     to_stdout = exports.write_summary(clusters, partial(_cluster_files, audit, asked))
-    written().advice[:] = exports.go_on(str(audit.directory), ())
+    written().advice[:] = exports.go_on(as_given(str(audit.directory)), ())
     if not to_stdout:
         show(clusters, console())
     worst, losses = clusters.worst(), [b["loss"] for b in clusters.found.values()]

@@ -441,7 +441,8 @@ def check(paths: Sequence[str]) -> None:
         if not path.strip():
             raise Unusable(f"{path!r} is not a path; give a directory, an archive or a file")
         if trouble := storage(path).trouble():
-            raise Unusable(f"{without_secrets(path)}: {trouble}; {_advice(path)}")
+            advice = "" if "; check " in trouble else f"; {_advice(path)}"
+            raise Unusable(f"{without_secrets(path)}: {trouble}{advice}")
 
 
 def _advice(path: str) -> str:

@@ -71,8 +71,13 @@ class Command(click.Command):
         except click.exceptions.Exit:
             conclude()
             raise
-        except click.ClickException:
-            raise
+        except click.ClickException as error:
+            from forensics.commands.evidence import Unusable
+            from forensics.commands.tables import as_given
+
+            if (as_shown := as_given(error.message)) == error.message:
+                raise
+            raise Unusable(as_shown) from error
         except BrokenPipeError as error:
             raise Unread from error
         except Exception as error:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from forensics.audit.remote import Remote
 
 
+COPIES = f"{__name__}.copies"
+"""In the context: the URI that was given, without secrets, by the directory with its copy."""
+
+
 def local_tables(path: str, *, to_write: bool = False) -> tuple[Path, Remote | None]:
     """The directory, and where it was copied from: the manifest, and the files of the cluster that --cluster names; a case is copied whole.
     `to_write`: only the manifest of an audit. Raises Refused or Unreadable."""
@@ -32,7 +36,7 @@ def local_tables(path: str, *, to_write: bool = False) -> tuple[Path, Remote | N
     remote = Remote(path)
     if to_write:
         remote.check()
-    place = _temporary()
+    place = _temporary(remote.shown)
     if remote.pull(place):
         cluster = chosen_cluster()
         if not to_write and cluster is not None and cluster in (audit := Audit(place, remote.bring)).clusters:
@@ -57,10 +61,21 @@ def new_case(path: str) -> tuple[Path, Remote | None]:
     remote.check()
     if not remote.is_empty():
         raise Refused(f"{remote.shown}: there are objects already; give another URI")
-    place = _temporary()
+    place = _temporary(remote.shown)
     remote.pull(place)
     return place, remote
 
 
-def _temporary() -> Path:
-    return Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="kafka-forensics-"))) / "tables"
+def as_given(text: str) -> str:
+    """A message for people, in which directories with copies are the URIs that were given."""
+    context = click.get_current_context(silent=True)
+    for place, uri in (context.meta.get(COPIES, {}) if context is not None else {}).items():
+        text = text.replace(place, uri)
+    return text
+
+
+def _temporary(uri: str) -> Path:
+    context = click.get_current_context()
+    place = Path(context.with_resource(TemporaryDirectory(prefix="kafka-forensics-"))) / "tables"
+    context.meta.setdefault(COPIES, {}).update(dict.fromkeys((str(place.resolve()), str(place)), uri.partition("?")[0].rstrip("/")))
+    return place

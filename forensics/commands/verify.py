@@ -16,7 +16,7 @@ import click
 from forensics.commands.evidence import Progress, Unusable, check, chosen_cluster, cluster_option, limit_option, limits
 from forensics.commands.help import Command
 from forensics.commands.output import console, json_option, write_text
-from forensics.commands.tables import local_tables
+from forensics.commands.tables import as_given, local_tables
 
 if TYPE_CHECKING:
     from forensics.audit.audited import Audit
@@ -190,7 +190,7 @@ def _words(
     from forensics.output.sanitise import clean
 
     when = f" on {run['at']}" if "at" in run else ""
-    yield f"{clean(str(case))}: made{clean(when)} by kafka-forensics {clean(tool['version'])}, rules {clean(tool['rules'])}"
+    yield f"{clean(as_given(str(case)))}: made{clean(when)} by kafka-forensics {clean(tool['version'])}, rules {clean(tool['rules'])}"
     if files is not None:
         yield ""
         yield from map(clean, _of_files(files))

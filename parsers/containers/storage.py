@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache, partial
+from socket import gaierror
 from typing import Any, ClassVar, NamedTuple, Protocol
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from parsers.cached import cached_property
 from parsers.containers.directories import leaves, link_trouble
@@ -28,6 +29,7 @@ from parsers.containers.streams import why
 _REMOTE = re.compile(r"(?:s3|gs|gcs|abfs|abfss|hdfs|viewfs)://", re.IGNORECASE)
 _SECRET = re.compile(r"(?<=://)(?:[^/@\s']*:(?!\d+/)[^@\s']*|[^/@\s']*)@|\?[^\s']*")
 """In a URI: user and password (which may contain a slash that should have been written %2F), and its options, some of which are keys."""
+_NO_ANSWER = re.compile(r"NETWORK_CONNECTION.*?curlCode: \d+, (?P<why>[^;]*)", re.DOTALL)
 NO_FILE = "is not a regular file (socket, pipe or device)"
 CHANGED = "was changed while it was read"
 READ_AHEAD = range(2**17, 2**23)
@@ -121,6 +123,22 @@ def storage(path: str) -> Storage:
 def is_object_store(path: str) -> bool:
     """Whether the path is the URI of an S3 bucket."""
     return path.lower().startswith("s3://")
+
+
+def silent_endpoint(uri: str, error: Exception) -> str | None:
+    """Which endpoint of an S3 store cannot be reached, and what to check, if that is the error."""
+    if (found := _NO_ANSWER.search(str(error))) is not None:
+        reason = found["why"].strip()
+    elif isinstance(error, ConnectionRefusedError | TimeoutError | gaierror):
+        reason = error.strerror or "no answer in time"
+    else:
+        return None
+    parts = urlsplit(uri)
+    in_uri = parse_qs(parts.query).get("endpoint_override", [""])[-1]
+    if given := in_uri or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL"):
+        where = f"the endpoint of the store, {printable(given.rpartition('@')[2])}, does not answer"
+        return f"{where} ({reason}); check that it runs, the network, and endpoint_override and scheme in the URI or AWS_ENDPOINT_URL"
+    return f"Amazon S3 does not answer ({reason}); check the network, and for another store, set endpoint_override in the URI or AWS_ENDPOINT_URL"
 
 
 def identity(path: str) -> str:
@@ -250,7 +268,7 @@ class _Objects:
         try:
             kind = self._kind = self._info().type.name
         except Exception as error:  # a store's client raises its own errors, also for missing objects
-            return f"cannot be read: {_told(error)}"
+            return silent_endpoint(self._uri, error) or f"cannot be read: {_told(error)}"
         return "no such object or prefix" if kind == "NotFound" else None
 
     def is_directory(self) -> bool:

@@ -788,6 +788,8 @@ def test_tables_in_a_bucket_are_those_of_a_directory(run: Run, tmp_path: Path, o
     shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["report", uri])
     assert shown.exit_code == 0 and "DATA WAS LOST in 1 (eu)" in shown.stdout
     assert not [path for _, path in objects.requests if "/cluster=" in path], "the summary is in the entries"
+    absent = CliRunner().invoke(cli, ["report", uri, "--cluster", "nowhere"])
+    assert absent.stderr.startswith("Error: s3://evidence/tables: the audit has no cluster 'nowhere' (clusters: "), absent.stderr
     story = CliRunner().invoke(cli, ["timeline", uri, "--cluster", "eu", "--topic", "t", "--partition", "0"])
     assert story.exit_code == 0, story.stderr
     of_clusters = {path.split("/cluster=")[1].split("/")[0] for _, path in objects.requests if "/cluster=" in path}
@@ -839,6 +841,17 @@ def test_of_two_audits_into_one_bucket_one_commits(run: Run, tmp_path: Path, obj
     monkeypatch.setattr(objects, "writing", lambda method, path: 503 if method == "PUT" and path.endswith("manifest.json") else None)
     done = run(cast("Path", objects.uri("failing")))
     assert (done.returncode, "did not accept the manifest (503 No)" in done.stderr) == (2, True), done.stderr
+
+
+def test_an_endpoint_that_does_not_answer_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "PAUSE_S", 0.0)
+    Path(run.archive).mkdir()
+    done = run(cast("Path", "s3://key:nobody@bucket/tables?scheme=http&endpoint_override=127.0.0.1:1&region=us-east-1"))
+    assert done.returncode == 2 and "nobody" not in done.stderr
+    assert (
+        "s3://bucket/tables: the endpoint of the store, 127.0.0.1:1, does not answer (Connection refused); check that it runs"
+        in done.stderr
+    )
 
 
 # which cluster

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import PicklingError
@@ -100,8 +101,8 @@ class Faults:
         (self.place / "spark-defaults.conf").write_text("spark.kubernetes.container.image registry/spark:4\n")
         return self._at("k8s://https://127.0.0.1:{}")
 
-    def _at(self, url: str, answer: bytes = b"") -> tuple[int, str]:
-        """With a master whose port accepts connections, and gives this answer."""
+    def _at(self, url: str, answer: bytes = b"", before: Callable[[int], None] = lambda _: None) -> tuple[int, str]:
+        """With a master whose port accepts connections, and gives this answer. `before`: what to do with the port first."""
         self.patch.setattr("spark.masters.PATIENCE_S", 5.0 if answer else 0.2)
         self.patch.setattr("spark.masters.LEAST_S", 0.1)
         with socket.create_server(("127.0.0.1", 0)) as server:
@@ -113,6 +114,7 @@ class Faults:
 
             if answer:
                 threading.Thread(target=answers, daemon=True).start()
+            before(server.getsockname()[1])
             return analyze(url.format(server.getsockname()[1]))
 
     def _spark_master_without_a_port(self) -> tuple[int, str]:
@@ -124,6 +126,21 @@ class Faults:
     def _yarn_with_an_empty_configuration(self) -> tuple[int, str]:
         self.patch.setenv("HADOOP_CONF_DIR", str(self.place))
         return analyze("yarn")
+
+    def _yarn_resourcemanager_absent(self) -> tuple[int, str]:
+        self._hadoop("<name>yarn.resourcemanager.address</name><value>${yarn.resourcemanager.hostname}:1</value>")
+        return analyze("yarn")
+
+    def _yarn_resourcemanager_silent(self) -> tuple[int, str]:
+        return self._at(
+            "yarn", before=lambda port: self._hadoop(f"<name>yarn.resourcemanager.address</name><value>127.0.0.1:{port}</value>")
+        )
+
+    def _hadoop(self, of_address: str) -> None:
+        host = "<name>yarn.resourcemanager.hostname</name><value>127.0.0.1</value>"
+        text = f"<configuration><property>{host}</property><property>{of_address}</property></configuration>"
+        (self.place / "yarn-site.xml").write_text(text)
+        self.patch.setenv("HADOOP_CONF_DIR", str(self.place))
 
     def _kubernetes_without_an_image(self) -> tuple[int, str]:
         return analyze("k8s://https://127.0.0.1:1")
