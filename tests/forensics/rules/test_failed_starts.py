@@ -8,7 +8,6 @@ import pytest
 
 from forensics.exemplars import exemplars_of
 from forensics.model.cluster.process_errors import cause_of
-from forensics.model.events import Event
 from forensics.model.findings import Finding
 from forensics.views.document import Report
 from tests.forensics.staged import report
@@ -185,7 +184,6 @@ def test_the_exception_names_the_cause(thrown: str, cause: str) -> None:
     (error,) = read(
         {"broker-1/logs/server.log": f"[{DAY} 02:00:00,000] ERROR Exiting Kafka due to fatal exception (kafka.Kafka$)\n{thrown}\n"}
     ).cluster.of("fatal-error")[:1]
-    assert isinstance(error, Event)
     found = cause_of([error], starting=True)
     assert found is not None
     assert found.name == cause
