@@ -57,7 +57,8 @@ _QUANTITY = re.compile(r"\.(?:bytes|ms|size|messages|hours|minutes|seconds|rate|
 _FEW_DIGITS = 6
 _COMPONENT = re.compile(r"\[[^\[\]]{1,200}\]:? ?")
 """The prefix with which Kafka's classes name the broker."""
-_FRAME = re.compile(r"\s+(?:at [\w.$/<>]+\(|\.\.\. \d+ more)")
+_FRAME = re.compile(r"\s+(?:at (?![\w./@$]*\.downConvert)[\w.$/<>]+\(|\.\.\. \d+ more)")
+"""A frame of a stack, except those that a pattern reads."""
 _SETTING = re.compile(r"(\s+[\w.]+ = )(.*?)([\r\n]*)", re.DOTALL)
 """A line of the settings that a broker prints when it starts."""
 _DATE = re.compile(r"#\w{3} \w{3} \d\d? [\d:]{8} \w+ \d{4}\s*")
