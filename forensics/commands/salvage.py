@@ -26,6 +26,7 @@ from forensics.commands.selection import check_partitions
 from forensics.commands.targets import OutputDirectory, noted
 
 if TYPE_CHECKING:
+    from forensics.model.findings import DifferingCopies
     from forensics.tools.kafka_tools import Tools
     from forensics.tools.salvage.rows import Markers
     from forensics.tools.salvage.segments import Lot
@@ -98,7 +99,7 @@ def command(
     away. Only lost records are written, chosen by leader epoch and offset, with their checksums verified.
 
     If two collected files have different records at the same offsets and in the same leader epoch, nothing is written until --from names
-    the file that is right.
+    the file that is right. Batches that were only compressed or batched again have equal records, and are no obstacle.
 
     No other command reads record bodies. Only the owner can read the written files. The command prints how to send the records again; it
     sends nothing. Exit code 1: some of the lost records are not in the output.
@@ -115,7 +116,7 @@ def command(
         raise Unusable(f"{paths[0]}: a case contains no records; give the evidence from which the case was made")
     with progress.stage("Judging partitions"):
         lost = _lots(found, topics, partitions)
-        _choose(lost, sources)
+        _choose(found, lost, sources)
     kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
     salvage = None
     with noted(out), whole_directory(Path(out), DIRECTORY_OF_OWNER) as to:
@@ -136,20 +137,30 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _choose(lost: Sequence[Lot], sources: Sequence[str]) -> None:
+def _choose(found: EvidenceInput, lost: Sequence[Lot], sources: Sequence[str]) -> None:
     """Resolves differing copies. Raises Unusable if some are left."""
+    from forensics.tools.salvage.equal_records import settle
     from forensics.tools.salvage.segments import choose
 
     for lot in lost:
         choose(lot, sources)
+    if any(lot.unresolved for lot in lost):
+        settle(lost, found.opened.units, found.resolver.shown)
     differing = [(lot, d) for lot in lost for d in lot.unresolved]
     if differing:
-        shown = "\n".join(f"  {lot.name} offsets {d.offsets}: {', '.join(d.sources)}" for lot, d in differing[:SHOWN])
+        shown = "\n".join(_of_copies(lot, d) for lot, d in differing[:SHOWN])
         more = f"\n  and {len(differing) - SHOWN} more ranges" if len(differing) > SHOWN else ""
+        what = "batches" if all(d in lot.not_compared for lot, d in differing) else "records"
         raise Unusable(
-            f"files have different records at the same offsets and in the same leader epoch:\n{shown}{more}\n"
+            f"files have different {what} at the same offsets and in the same leader epoch:\n{shown}{more}\n"
             "At most one of the files is right. Name it with --from PATH, or leave out the partition; nothing was written"
         )
+
+
+def _of_copies(lot: Lot, differing: DifferingCopies) -> str:
+    why = lot.not_compared.get(differing)
+    note = f" (the batches differ, and their records were not compared: {why})" if why is not None else ""
+    return f"  {lot.name} offsets {differing.offsets}: {', '.join(differing.sources)}{note}"
 
 
 def _check(formats: Sequence[str], kafka_version: str | None, *, keys_only: bool) -> None:

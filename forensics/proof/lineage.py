@@ -108,8 +108,9 @@ def part(one: Lineage, other: Lineage) -> int | None:
 
 def same_batches(one: Disk, other: Disk, cleaned: bool | None) -> dict[int, bool | None]:
     """Each base offset at which both logs have a batch, with whether the batches are the same; None if the log cleaner may have made the
-    difference. The cleaner rewrites some batches and copies others unchanged, at its own pace on each replica, and keeps their base offset,
-    last offset and epoch (MemoryRecords.filterTo). A batch that lacks no records is as it was appended."""
+    difference, or if the records may be equal (`repacked_batches`). The cleaner rewrites some batches and copies others unchanged, at its own
+    pace on each replica, and keeps their base offset, last offset and epoch (MemoryRecords.filterTo). A batch that lacks no records is as it
+    was appended."""
     a, b = ({batch["base_offset"]: batch for batch in d.batches()} for d in (one, other))
     return {offset: _same(a[offset], b[offset], cleaned) for offset in sorted(a.keys() & b.keys())}
 
@@ -117,9 +118,35 @@ def same_batches(one: Disk, other: Disk, cleaned: bool | None) -> dict[int, bool
 def _same(one: Mapping[str, Any], other: Mapping[str, Any], cleaned: bool | None) -> bool | None:
     if one["crc"] == other["crc"]:
         return True
+    return False if _not_by_cleaner(one, other, cleaned) and not _repacked(one, other) else None
+
+
+def _not_by_cleaner(one: Mapping[str, Any], other: Mapping[str, Any], cleaned: bool | None) -> bool:
+    """Whether the log cleaner cannot have made the difference between these batches."""
     epochs = {one["leader_epoch"], other["leader_epoch"]}
-    proven = cleaned is False or (one["whole"] and other["whole"]) or (len(epochs) == 2 and min(epochs) >= 0)
-    return False if proven else None
+    return bool(cleaned is False or (one["whole"] and other["whole"]) or (len(epochs) == 2 and min(epochs) >= 0))
+
+
+_KEPT = ("leader_epoch", "producer_id", "producer_epoch", "base_sequence", "control", "append_time", "base_timestamp")
+"""Header fields that stay the same if the first batch of a range is compressed or batched again."""
+
+
+def _repacked(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether the headers allow that the batches hold the same records: tools that copy files outside of Kafka may compress or batch them
+    again. Only their bodies would show it. Batches from two producers' requests have other timestamps or sequences."""
+    if one["base_timestamp"] < 0 or one["leader_epoch"] < 0 or any(one[name] != other[name] for name in _KEPT):
+        return False
+    if one["last_offset"] != other["last_offset"]:
+        return True
+    return bool(one["max_timestamp"] == other["max_timestamp"] and {one["codec"], other["codec"]} != {"none"})
+
+
+def repacked_batches(one: Disk, other: Disk, cleaned: bool | None) -> dict[int, int]:
+    """By base offset, the leader epoch of batches with different checksums whose records may be equal, and which the log cleaner did not
+    rewrite."""
+    a, b = ({batch["base_offset"]: batch for batch in d.batches()} for d in (one, other))
+    pairs = ((offset, a[offset], b[offset]) for offset in sorted(a.keys() & b.keys()) if a[offset]["crc"] != b[offset]["crc"])
+    return {offset: x["leader_epoch"] for offset, x, y in pairs if _not_by_cleaner(x, y, cleaned) and _repacked(x, y)}
 
 
 def same_epoch_conflicts(one: Disk, other: Disk, same: Mapping[int, bool | None]) -> dict[int, int]:
@@ -157,12 +184,14 @@ class StoredLog:
 
 @dataclass(frozen=True, slots=True)
 class CopyConflict:
-    """Two stored logs hold batches with different contents at the same offsets and in the same leader epochs."""
+    """Two stored logs hold different batches at the same offsets and in the same leader epochs."""
 
     one: StoredLog
     other: StoredLog
     spans: tuple[tuple[int, int], ...]
     """[start, end) of each batch, rising."""
+    proven: bool
+    """Their records differ. Otherwise they may be equal, in batches that were compressed or batched again."""
     agree: bool
     """Other batches of the two logs are identical, so that both are copies of one partition."""
     evidence: tuple[Event, ...]
@@ -192,11 +221,12 @@ def _stored_logs(timeline: PartitionTimeline) -> dict[StoredLog, list[Event]]:
 def _conflict(one: StoredLog, other: StoredLog, logs: Mapping[StoredLog, Sequence[Event]], cleaned: bool | None) -> CopyConflict | None:
     a, b = (Disk(log.broker if log.broker is not None else -1, log.collection, segments=list(logs[log])) for log in (one, other))
     same = same_batches(a, b, cleaned)
-    conflicts = same_epoch_conflicts(a, b, same)
+    proven = same_epoch_conflicts(a, b, same)
+    conflicts = proven or repacked_batches(a, b, cleaned)
     if not conflicts:
         return None
     spans = tuple((batch["base_offset"], batch["last_offset"] + 1) for batch in a.batches() if batch["base_offset"] in conflicts)
-    return CopyConflict(one, other, spans, any(same.values()), (*logs[one][:1], *logs[other][:1]))
+    return CopyConflict(one, other, spans, bool(proven), any(same.values()), (*logs[one][:1], *logs[other][:1]))
 
 
 def partings(timeline: PartitionTimeline) -> list[Parting]:

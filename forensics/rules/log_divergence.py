@@ -13,7 +13,7 @@ from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.elections import elections
 from forensics.proof.foreign_logs import inherited
-from forensics.proof.lineage import CopyConflict, Parting, copy_conflicts, partings, same_batches, same_epoch_conflicts
+from forensics.proof.lineage import CopyConflict, Parting, copy_conflicts, partings, repacked_batches, same_batches, same_epoch_conflicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,9 @@ class _Difference:
     start: int
     end: int
     proven: bool
-    """The log cleaner did not cause the difference."""
+    """The records differ, and the log cleaner did not cause the difference."""
+    repacked: bool
+    """The records may be equal, in batches that were compressed or batched again."""
     epoch: int | None
     """The leader epoch of both logs at the first of these offsets, if it excludes an election as the cause."""
 
@@ -68,21 +70,23 @@ def _difference(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None, bro
     A tail that differs is truncated when its replica rejoins, unless the same leader epoch wrote it; in a log that was brought from another
     cluster (`brought`) the same number may be an epoch of that cluster. Kafka never compares records again that are below records of both
     logs, or on in-sync replicas. The log cleaner may have caused the difference if the topic's cleanup.policy is unknown and the records are
-    compressed: then it is not proven.
+    compressed: then it is not proven. Nor is it if the records may be equal.
     """
     same = same_batches(one, other, cleaned)
-    conflicts = {} if brought else same_epoch_conflicts(one, other, same)
+    repacked = repacked_batches(one, other, cleaned)
+    conflicts = {} if brought else {**same_epoch_conflicts(one, other, same), **repacked}
     lasting = _lasting(same, conflicts, in_sync)
     proven = [o for o in lasting if same[o] is False]
-    differ = proven or (lasting if cleaned is None else [])
+    differ = proven or [o for o in lasting if cleaned is None or o in repacked]
     if not differ:
         return None
     start, end = _span(differ, same, one, other)
-    return _Difference(start, end, bool(proven), next((conflicts[o] for o in differ if o in conflicts), None))
+    epoch = next((conflicts[o] for o in differ if o in conflicts), None)
+    return _Difference(start, end, bool(proven), not proven and differ[0] in repacked, epoch)
 
 
 def _lasting(same: Mapping[int, bool | None], conflicts: Mapping[int, int], in_sync: bool) -> list[int]:
-    """The base offsets of batches that differ, and that no truncation will remove."""
+    """The base offsets of batches that differ, and that no truncation will remove. `conflicts`: those of one leader epoch."""
     agreed = max((offset for offset, alike in same.items() if alike), default=-1)
     return [o for o, alike in same.items() if not alike and (in_sync or o < agreed or o in conflicts)]
 
@@ -132,22 +136,30 @@ def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
     )
     return Finding(
         kind="log-divergence",
-        severity="high",
-        confidence="probable",
+        severity="high" if conflict.proven else "medium",
+        confidence="probable" if conflict.proven else "possible",
         brokers=tuple(dict.fromkeys(b for b in (one.broker, other.broker) if b is not None)),
         leader_epoch=timeline.standing.leader_epoch,
         offsets=spans,
-        summary=f"{timeline.name}: {one} and {other} have different records at offsets {_listed(spans)} in the same leader epoch",
+        summary=f"{timeline.name}: {one} and {other} have different {'records' if conflict.proven else 'batches'} at offsets {_listed(spans)} in the same leader epoch",
         explanation=(
             f"{one} and {other} contain batches of {timeline.name} at offsets {_listed(spans)} with the same leader epochs, valid checksums and different "
-            f"contents. {_NO_ELECTION} {related}"
+            f"contents. {_NO_ELECTION if conflict.proven else _MAY_BE_EQUAL} {related}"
         ),
         next_steps=(
+            *(() if conflict.proven else (_COMPARE.format(timeline.name, f"{one} and {other}"),)),
             _MIXED.format(f"{one} and {other}"),
             f"Do not restore records of {timeline.name} from either log before the difference is explained.",
         ),
         evidence=quote(conflict.evidence),
     )
+
+
+_MAY_BE_EQUAL = (
+    "The headers of the batches agree in producer, sequence and timestamps, so the records may be equal: a tool that copied the files may have compressed "
+    "or batched the records again. The records were not compared."
+)
+_COMPARE = "Compare the records of {} in the segments of {} with kafka-dump-log --print-data-log: equal records need no action."
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
@@ -223,18 +235,25 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, difference: _Differe
         summary=f"{timeline.name}: {_who(brokers, odd)} at offsets {span}",
         explanation=(
             f"The record batches of {timeline.name} at offsets {span} have different checksums on {_each(brokers)}, {_although(difference)}. "
-            f"{'' if proven else _IF_COMPACTED}A consumer reads different records there depending on which replica leads"
+            f"{_unproven(difference)}A consumer {'reads' if proven else 'may read'} different records there depending on which replica leads"
             f"{_leads_now(timeline)}. Replication does not repair this: a follower truncates only "
             "above the offset where leader epochs or high watermarks differ, and both differ only beyond these offsets, if at all. "
-            + _case(timeline, cluster, difference, brokers)
-        ),
+            + ("" if difference.repacked else _case(timeline, cluster, difference, brokers))
+        ).rstrip(),
         next_steps=(
+            *([_COMPARE.format(timeline.name, _each(brokers))] if difference.repacked else []),
             *([_MIXED.format(_each(brokers))] if difference.epoch is not None else []),
             f"Decide which replica of {timeline.name} is right, then delete its directory on the other brokers while they are stopped, so that they copy it again.",
             f"Confirm the difference in {timeline.name} with kafka-replica-verification while the cluster runs.",
         ),
         evidence=quote(segments),
     )
+
+
+def _unproven(difference: _Difference) -> str:
+    if difference.proven:
+        return ""
+    return f"{_MAY_BE_EQUAL} " if difference.repacked else _IF_COMPACTED
 
 
 def _odd(brokers: Sequence[int], pairs: Sequence[tuple[Disk, Disk]]) -> int | None:

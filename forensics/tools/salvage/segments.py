@@ -51,7 +51,9 @@ class Lot:
     bytes: int = 0
     codecs: set[str] = field(default_factory=set)
     resolved: set[DifferingCopies] = field(default_factory=set)
-    """The differing copies of which one was chosen."""
+    """The differing copies of which one was chosen, or whose records are equal."""
+    not_compared: dict[DifferingCopies, str] = field(default_factory=dict)
+    """Why the records of differing copies could not be compared."""
 
     @property
     def name(self) -> str:
@@ -71,7 +73,7 @@ class Lot:
 
     @property
     def unresolved(self) -> list[DifferingCopies]:
-        """Offsets with different copies of which none was chosen."""
+        """Offsets with different copies of which none was chosen, and whose records are not known to be equal."""
         return [d for d in self.found.differing if d not in self.resolved]
 
 
@@ -162,19 +164,28 @@ def copy(units: Sequence[Unit], wanted: Sequence[Lot], shown: Callable[[str], st
         for held in lot.found.held:
             by_source[held.source].append((lot, held))
     problems: list[str] = []
-    for unit in units:
-        narrowed = _narrowed(unit, by_source, shown)
-        for member, stream, problem in read_unit(narrowed) if narrowed is not None else ():
-            source = shown(member.path)
-            if stream is not None and source in by_source:
-                problems.extend(_copied(stream, by_source.pop(source), directory))
-            elif problem is not None and source in by_source:
-                problems.append(problem)
+    for source, stream, problem in streams(units, by_source, shown):
+        if stream is not None:
+            problems.extend(_copied(stream, by_source.pop(source), directory))
+        elif problem is not None:
+            problems.append(problem)
     problems.extend(f"{source}: it is not there any more" for source in by_source)
     for lot in wanted:
         lot.segments.sort(key=lambda p: p.name)
         lot.copied.sort(key=lambda r: r.start)
     return problems[:PROBLEMS]
+
+
+def streams(
+    units: Sequence[Unit], sources: Mapping[str, object], shown: Callable[[str], str]
+) -> Iterator[tuple[str, BinaryIO | None, str | None]]:
+    """The files of these names: name, contents, and why there are none."""
+    for unit in units:
+        narrowed = _narrowed(unit, sources, shown)
+        for member, stream, problem in read_unit(narrowed) if narrowed is not None else ():
+            source = shown(member.path)
+            if source in sources and (stream is not None or problem is not None):
+                yield source, stream, problem
 
 
 def _narrowed(unit: Unit, sources: Mapping[str, object], shown: Callable[[str], str]) -> Unit | None:

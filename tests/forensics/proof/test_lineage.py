@@ -164,8 +164,11 @@ def diverged(
     return [(*f.offsets, f.confidence) for f in log_divergence.detect(timeline, Cluster())]
 
 
-def batch(base: int, last: int, crc: int, *, epoch: int = 0, whole: bool | None = True) -> dict[str, Any]:
-    return {"base_offset": base, "last_offset": last, "leader_epoch": epoch, "crc": crc, "whole": whole, "control": False}
+def batch(base: int, last: int, crc: int, *, epoch: int = 0, whole: bool | None = True, **own: Any) -> dict[str, Any]:
+    """Batches with other checksums are from other requests: their records have other timestamps."""
+    times = {"base_timestamp": 1000 + crc, "max_timestamp": 1000 + crc, "append_time": False}
+    producer = {"producer_id": -1, "producer_epoch": -1, "base_sequence": -1, "control": False, "codec": "none"}
+    return {"base_offset": base, "last_offset": last, "leader_epoch": epoch, "crc": crc, "whole": whole, **times, **producer, **own}
 
 
 OLD = {"epoch": -1}
@@ -188,6 +191,28 @@ BOTH = [batch(0, 9, 1), batch(30, 39, 9)]
 def test_the_log_cleaner_is_no_divergence(one: Any, other: Any, cleaned: bool | None, expected: Any) -> None:
     found = diverged([BOTH[0], one, BOTH[1]], [BOTH[0], other, BOTH[1]], cleaned, [[], []])
     assert found == ([expected] if expected else [])
+
+
+TIMES = {"base_timestamp": 5, "max_timestamp": 9}
+PLAIN = batch(10, 29, 2, **TIMES)
+
+
+@pytest.mark.parametrize(
+    ("other", "confidence"),
+    [
+        (batch(10, 29, 3, codec="gzip", **TIMES), "possible"),
+        (batch(10, 14, 3, base_timestamp=5, max_timestamp=7), "possible"),
+        (batch(10, 29, 3, **TIMES), "certain"),  # without compression equal records have equal bytes
+        (batch(10, 29, 3, codec="gzip", base_timestamp=5, max_timestamp=8), "certain"),
+        (batch(10, 29, 3, codec="gzip", producer_id=4, **TIMES), "certain"),
+    ],
+)
+@pytest.mark.parametrize("cleaned", [False, None])
+def test_batches_that_may_have_been_compressed_again_do_not_prove_other_records(
+    other: dict[str, Any], confidence: str, cleaned: bool | None
+) -> None:
+    found = diverged([BOTH[0], PLAIN, BOTH[1]], [BOTH[0], other, BOTH[1]], cleaned, [[], []])
+    assert found == [(Range(10, 30), confidence)]
 
 
 @pytest.mark.parametrize(("cleaned", "found"), [(False, [(Range(100, 200), "probable")]), (None, []), (True, [])])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import stat
+import struct
 from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import google_crc32c
 import pyarrow.parquet as pq
 import pytest
 
@@ -18,14 +20,15 @@ from forensics.model.cluster.build import EventResolver
 from forensics.model.findings import DifferingCopies, Held, Range, Salvageable
 from forensics.tools.kafka_tools import Tools
 from forensics.tools.salvage import places
+from forensics.tools.salvage.equal_records import settle
 from forensics.tools.salvage.rows import Row, markers, rows
 from forensics.tools.salvage.segments import Lot, choose, copy, lots
 from forensics.tools.salvage.written import NULL, JsonLines, Parquet, Sending, write_lines
 from forensics.views.salvage import Partition, Salvage
 from parsers.containers.units import units
-from parsers.decoding.batches import Batch, headers
+from parsers.decoding.batches import CODECS, Batch, headers
 from parsers.decoding.bodies import Record
-from tests.parsers.decoding.test_bodies import batch, v2
+from tests.parsers.decoding.test_bodies import PACK, batch, body, v2
 from tests.support import local, recorded
 from tests.support.paths import BUNDLES, truth_of
 
@@ -176,6 +179,52 @@ def test_where_copies_differ_one_has_to_be_named() -> None:
     choose(lot, ("a/broker-1",))
     assert lot.unresolved == []
     assert [(h.source[0], h.offsets) for h in lot.found.held] == [("a", Range(200, 300))], "nothing from the file that was not chosen"
+
+
+def frame(own: list[Record], *, codec: str = "none", epoch: int = 3) -> bytes:
+    """One batch of these records."""
+    payload = PACK[codec](b"".join(body(r.offset - own[0].offset, r, own[0].timestamp) for r in own))
+    last = own[-1].offset - own[0].offset
+    fields = struct.pack(">hiqqqhii", CODECS.index(codec), last, own[0].timestamp, own[-1].timestamp, 7, 0, -1, len(own)) + payload
+    return struct.pack(">qiibI", own[0].offset, 9 + len(fields), epoch, 2, google_crc32c.value(fields)) + fields
+
+
+LOST = [Record(n, 1000 + n, b"k%d" % n, b"v%d" % n, ((b"h", None),)) for n in range(100, 110)]
+BATCHED = [frame(LOST), frame(LOST, codec="gzip"), frame(LOST, codec="zstd"), frame(LOST[:4], codec="lz4") + frame(LOST[4:])]
+FORGED = [
+    frame([*LOST[:9], replace(LOST[9], **other)], codec=codec)
+    for other in ({"value": b"w"}, {"key": None}, {"headers": ()}, {"timestamp": 5}, {"offset": 110})
+    for codec in ("none", "gzip")
+]
+
+
+def settled(directory: Path, *contents: bytes) -> tuple[bool, str | None]:
+    """Whether files with these contents are no obstacle, and why their records were not compared."""
+    sources = tuple(f"{n}/t-0/{0:020d}.log" for n in range(len(contents)))
+    for source, content in zip(sources, contents, strict=True):
+        (directory / source).parent.mkdir(parents=True)
+        (directory / source).write_bytes(content)
+    differing = DifferingCopies(3, Range(100, 110), sources)
+    lot = Lot("x", 0, "t", 0, 3, True, (Range(100, 110),), Salvageable(differing=(differing,)))
+    settle([lot], units([str(directory)]), lambda path: path.removeprefix(f"{directory}/"))
+    return not lot.unresolved, lot.not_compared.get(differing)
+
+
+def test_records_that_were_only_compressed_or_batched_again_are_equal(tmp_path: Path) -> None:
+    assert settled(tmp_path, *BATCHED) == (True, None)
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_another_record_in_a_batch_of_any_codec_is_not_equal(forged: bytes, tmp_path: Path) -> None:
+    assert settled(tmp_path, BATCHED[0], BATCHED[1], forged) == (False, None)
+
+
+def test_records_that_cannot_be_decoded_are_not_compared(tmp_path: Path) -> None:
+    unknown = bytearray(BATCHED[1])
+    unknown[22] = 6
+    unknown[17:21] = struct.pack(">I", google_crc32c.value(bytes(unknown[21:])))
+    equal, why = settled(tmp_path, BATCHED[0], bytes(unknown))
+    assert not equal and "unknown-6" in (why or "")
 
 
 def test_a_loss_without_all_its_records_is_incomplete() -> None:

@@ -157,6 +157,19 @@ def test_differing_copies_are_a_finding_whatever_the_directory(story: Story) -> 
     assert any("different records at offsets 200" in f.summary for f in of(told, "log-divergence"))
 
 
+def test_a_copy_that_may_only_be_compressed_again_is_no_proof_of_other_records(story: Story) -> None:
+    body = struct.pack(">hiqqqhii", 1, 9, 1000, 2000, -1, 0, -1, 10) + b"gzip"
+    packed = struct.pack(">qiibI", 210, 9 + len(body), 2, 2, google_crc32c.value(body)) + body
+    files = {
+        f"broker-2/data/t-0/{SEGMENT}": NOW,
+        f"before/broker-1/data/t-0/{SEGMENT}": BEFORE,
+        f"again/broker-1/data/t-0/{SEGMENT}": log((0, 200, 1), (200, 210, 2)) + packed + log((220, 300, 2)),
+    }
+    (found,) = of(report({**story.files, **files}, dict.fromkeys(files, LATE)), "log-divergence")
+    assert (found.confidence, found.severity, found.offsets) == ("possible", "medium", (Range(210, 220),))
+    assert "different batches" in found.summary and "kafka-dump-log" in found.next_steps[0]
+
+
 @pytest.mark.parametrize("mark", ["deleted", "swap", "cleaned"])
 def test_a_file_that_kafka_renamed_is_offered(story: Story, mark: str) -> None:
     files = {f"broker-2/data/t-0/{SEGMENT}": NOW, f"broker-1/data/t-0/{SEGMENT}": NOW, f"broker-1/data/t-0/{SEGMENT}.{mark}": BEFORE}
