@@ -6,10 +6,11 @@ the records of a batch (bodies). Source: DefaultRecordBatch, LegacyRecord and Fi
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 import google_crc32c
@@ -81,12 +82,14 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Why the frames end before the file does."""
+    """Bytes that are no batch."""
 
     position: int
     reason: str
     """'torn-tail' (end of file inside a batch), 'length', 'magic', or 'preallocated': zero bytes to the end, no damage."""
     text: str
+    following: int | None = None
+    """The offset after the damaged batch, if its header is that of the batch after the last valid one."""
 
 
 class _Window:
@@ -122,34 +125,59 @@ class _Window:
             yield piece
             size -= len(piece)
 
+    def put_back(self, data: bytes) -> None:
+        """Makes these bytes, the last ones taken, the next ones."""
+        self._bytes, self._at = data + self._bytes[self._at :], 0
+        self.position -= len(data)
+
     def only_zeros(self) -> bool:
-        """Whether only zero bytes are left; reads on to the first other byte."""
+        """Whether only zero bytes are left. Otherwise skips zero bytes, except for those that may be the beginning of an offset."""
+        skipped = 0
         while piece := self.take(CHUNK):
             if piece.count(0) != len(piece):
+                zeros = len(piece) - len(piece.lstrip(b"\0"))
+                self.put_back(bytes(min(skipped, max(_UP_TO_MAGIC - zeros, 0))) + piece[max(zeros - _UP_TO_MAGIC, 0) :])
                 return False
+            skipped += len(piece)
         return True
 
 
 def headers(stream: BinaryIO, *, payload: int = 0) -> Iterator[Batch | Damage]:
-    """Batches in file order. A Damage ends the sequence; a batch whose checksum fails does not, its `valid` is false.
+    """Batches in file order. A batch whose checksum fails has a false `valid`. After a Damage the sequence continues with the next valid
+    batch of magic 2, if one is found (_Search).
 
-    Accepts the same frames as FileLogInputStream. Holds a few MiB, and a payload of at most `payload` bytes.
+    Accepts the same frames as FileLogInputStream. Holds a few MiB, at most MAX_SEARCHED_BATCH after a wrong length, and a payload of at most
+    `payload` bytes.
     """
     window = _Window(stream)
+    search = _Search(window)
     while head := window.peek(_V2.size):
         position = window.position
         if implausible := _implausible(head, position):
-            yield Damage(position, "preallocated", "zero bytes to the end of the file") if window.only_zeros() else implausible
-            return
+            if window.only_zeros():
+                yield Damage(position, "preallocated", "zero bytes to the end of the file")
+                return
+            damage = replace(implausible, following=search.following(head))
+            yield damage
+            if not search.forward(damage):
+                return
+            continue
         _, size, _, magic = _PREFIX.unpack_from(head)
         total = _LOG_OVERHEAD + size
         keep = payload > 0 and total - _PAYLOAD_STARTS[magic] <= payload
         seen, computed, body = _read_body(window, total, magic, keep)
         if seen < total:
-            yield _incomplete(head, position, seen, body)
-            return
+            damage, rest = _incomplete(head, position, seen, body)
+            damage = replace(damage, following=search.following(head))
+            yield damage
+            if not rest or not search.back(rest):
+                return
+            continue
         kept = body[_PAYLOAD_STARTS[magic] - _CRC_STARTS[magic] :] if keep else None
-        yield _batch(head, position, magic, computed, kept)
+        batch = _batch(head, position, magic, computed, kept)
+        if batch.valid:
+            search.reached = batch.last_offset + 1
+        yield batch
 
 
 def _implausible(head: bytes, position: int) -> Damage | None:
@@ -172,15 +200,15 @@ def _read_body(window: _Window, total: int, magic: int, keep: bool) -> tuple[int
     kept: list[bytes] = []
     for piece in window.pieces(total - covered):
         computed = google_crc32c.extend(computed, piece) if magic == 2 else zlib.crc32(piece, computed)
-        if keep or seen < CHUNK:
+        if keep or seen < MAX_SEARCHED_BATCH:
             kept.append(piece)
         seen += len(piece)
     return seen, computed, b"".join(kept) if keep or seen < total else b""
 
 
-def _incomplete(head: bytes, position: int, seen: int, body: bytes) -> Damage:
+def _incomplete(head: bytes, position: int, seen: int, body: bytes) -> tuple[Damage, bytes]:
     """The file ends within a batch. If the next batch begins among the remaining bytes, the batch's length is wrong; else the batch is
-    torn."""
+    torn. In magic 2, the bytes from the next batch on are returned as well, if all are there."""
     offset, size, _, magic = _PREFIX.unpack_from(head)
     total = _LOG_OVERHEAD + size
     text = f"the batch at byte {position} (offset {offset}) has {total} bytes by its length, the file holds {seen} of them"
@@ -188,8 +216,10 @@ def _incomplete(head: bytes, position: int, seen: int, body: bytes) -> Damage:
     after = _next_batch(body, last + 1)
     if after is not None:
         at = position + _CRC_STARTS[magic] + after
-        return Damage(position, "length", f"{text}, but the batch of offset {last + 1} begins at byte {at}")
-    return Damage(position, "torn-tail", text)
+        whole = magic == 2 and _CRC_STARTS[magic] + len(body) == seen
+        text = f"{text}, but the batch of offset {last + 1} begins at byte {at}"
+        return Damage(position, "length", text), body[after:] if whole else b""
+    return Damage(position, "torn-tail", text), b""
 
 
 MAX_CANDIDATES = 100
@@ -214,6 +244,84 @@ def _next_batch(body: bytes, offset: int) -> int | None:
                 return at
         at = body.find(sought, at + 1)
     return None
+
+
+MAX_SEARCHED_BATCH = 16 << 20
+"""Largest batch that is found behind a damage; the brokers' limit is 1 MB unless it was raised (message.max.bytes)."""
+MAX_SEARCHED = 256 << 20
+"""Bytes of one file that are searched, or verified, for a batch behind a damage. Bounds the time for hostile files."""
+_FOR_CANDIDATE = 64
+"""Bytes whose search takes as long as to reject one candidate."""
+_SIZE_TO_MAGIC = re.compile(rb"\x00.{7}\x02", re.DOTALL)
+"""The bytes of a header of magic 2 from its size, below 16 MiB, up to its magic."""
+_SIZE_STARTS = 8
+_SEGMENT_OFFSETS = 2**31
+
+
+class _Search:
+    """The search for the next valid batch of magic 2 behind bytes that are no batch."""
+
+    def __init__(self, window: _Window) -> None:
+        self._window = window
+        self._left = MAX_SEARCHED
+        self.reached = 0
+        """Last offset + 1 of the last valid batch."""
+
+    def back(self, rest: bytes) -> bool:
+        """Goes back to a batch among the bytes that were taken."""
+        self._left -= len(rest)
+        if self._left < 0:
+            return False
+        self._window.put_back(rest)
+        return True
+
+    def forward(self, damage: Damage) -> bool:
+        """Moves to the next valid batch that continues the log."""
+        while self._left > 0:
+            ahead = self._window.peek(CHUNK)
+            self._left -= len(ahead)
+            at = 0 if self._window.position > damage.position else 1
+            while self._left > 0 and (match := _SIZE_TO_MAGIC.search(ahead, at + _SIZE_STARTS)):
+                at = match.start() - _SIZE_STARTS
+                if at + _V2.size > len(ahead):
+                    break
+                if self._continues(ahead, at, damage.following):
+                    if at:
+                        self._window.take(at)
+                    return True
+                self._left -= _FOR_CANDIDATE
+                at += 1
+            if len(ahead) < CHUNK:
+                return False
+            self._window.take(len(ahead) - _V2.size)
+        return False
+
+    def following(self, head: bytes) -> int | None:
+        """The offset after a batch with a damaged header, as in Damage."""
+        if len(head) < _V2.size:
+            return None
+        base, _, _, _, _, _, delta, *_ = _V2.unpack(head)
+        return base + delta + 1 if base == self.reached and delta >= 0 else None
+
+    def _continues(self, ahead: bytes, at: int, following: int | None) -> bool:
+        """Whether a valid batch begins `at` these bytes whose offset continues the log. A record may contain a batch: one that does not
+        begin at `following` has to be followed by another header, or by the end of the file."""
+        base, size, _, _, crc, _, delta, *_ = _V2.unpack_from(ahead, at)
+        if size < _SMALLEST[2] or delta < 0 or not 0 <= base - self.reached < _SEGMENT_OFFSETS:
+            return False
+        end = at + _LOG_OVERHEAD + size
+        self._left -= end
+        ahead = self._window.peek(end + _V2.size)
+        if len(ahead) < end or google_crc32c.value(ahead[at + _CRC_STARTS[2] : end]) != crc:
+            return False
+        return bool(base == following or self._ends_before_another(ahead[end:], base + delta))
+
+    def _ends_before_another(self, head: bytes, last_offset: int) -> bool:
+        """Whether these bytes are the header of a batch behind this offset, or the end of the file."""
+        if len(head) < _V2.size:
+            return not head
+        base, size, _, magic, *_ = _V2.unpack(head)
+        return bool(magic == 2 and size >= _SMALLEST[2] and base > last_offset)
 
 
 def _codec(attributes: int) -> str:

@@ -97,6 +97,7 @@ class _Segment:
     def add(self, batch: Batch | Damage) -> Iterator[Row]:
         if isinstance(batch, Damage):
             self._damaged(batch.reason, batch.position, None)
+            self._bad_run = True
             if batch.reason != "preallocated":
                 yield self._corruption(batch.position, batch.reason, batch.text)
             return

@@ -41,6 +41,9 @@ _HEADS: dict[str, Callable[[int], bytes]] = {
     "torn-tail": lambda left: struct.pack(">iib", max(left, 64), 0, 2),  # more than there is
     "magic": lambda _: struct.pack(">iib", 64, 0, 0x7F),
 }
+_SIZE_AND_MAGIC = {"length": (0, 2), "magic": (64, 0x7F)}
+"""A damaged header of which the offsets are readable, so that the copy's next batch is found as in the evidence."""
+_V2_HEADER = 61
 _MARKER = 16
 """Maximum size of a marker's value in bytes."""
 _STAND_IN = b"\x01\x14\x00\x01\x00\x00"
@@ -63,12 +66,15 @@ def rewritten(stream: BinaryIO, path: str, kind: str, names: Names, secret: byte
     where = partition_of(path)
     change = _metadata if kind != "segment" else _OF_INTERNAL.get(where[0] if where is not None else "")
     read: BinaryIO = counted  # type: ignore[assignment]
+    damage, reached = None, 0
     for found in headers(read, payload=MAX_PAYLOAD):
         if isinstance(found, Damage):
-            while counted.read(CHUNK):
-                pass
-            yield from _damaged(found, counted.bytes)
-            return
+            damage = found
+            continue
+        if damage is not None:
+            yield from _damaged(damage, found.position, reached)
+            damage = None
+        reached = found.last_offset + 1 if found.valid else reached
         if found.payload is None:
             raise Unreadable("too-large", f"a batch of more than {MAX_PAYLOAD} bytes")
         of_transactions = found.control and kind == "segment"
@@ -81,6 +87,10 @@ def rewritten(stream: BinaryIO, path: str, kind: str, names: Names, secret: byte
                 yield _without_body(found, secret)
         else:
             yield _without_body(found, secret)
+    if damage is not None:
+        while counted.read(CHUNK):
+            pass
+        yield from _damaged(damage, counted.bytes, reached)
 
 
 def _only_marks(batch: Batch) -> bool:
@@ -95,10 +105,16 @@ def _only_marks(batch: Batch) -> bool:
     )
 
 
-def _damaged(found: Damage, size: int) -> Iterator[bytes]:
-    """The same number of bytes with the same kind of damage: zeros for zeros, else a batch that is cut off, or an invalid one."""
-    left = size - found.position
-    if found.reason in _HEADS:
+def _damaged(found: Damage, end: int, reached: int) -> Iterator[bytes]:
+    """As many bytes, up to byte `end`, with the same kind of damage: zeros for zeros, else a batch that is cut off, or an invalid one.
+    `reached`: the last offset + 1 before the damage."""
+    left = end - found.position
+    if found.following is not None and found.reason in _SIZE_AND_MAGIC and left >= _V2_HEADER:
+        size, magic = _SIZE_AND_MAGIC[found.reason]
+        head = struct.pack(">qiibIhi", reached, size, 0, magic, 0, 0, found.following - reached - 1)
+        yield head
+        left -= len(head)
+    elif found.reason in _HEADS:
         head = _TORN + _HEADS[found.reason](left)
         yield head[:left]
         left -= min(left, len(head))

@@ -143,6 +143,12 @@ def test_a_damaged_length_in_an_old_message_moves_nothing() -> None:
         assert seen(rewritten(bytes(damaged))) == seen(bytes(damaged)), at
 
 
+@pytest.mark.parametrize("wrong", [*test_batches.LENGTHS, *test_batches.MAGICS])
+def test_batches_behind_a_damaged_header_stay_readable(wrong: bytes) -> None:
+    data = test_batches.v2(0, 9) + wrong + test_batches.v2(15, 19)
+    assert len(rewritten(data)) == len(data) and seen(rewritten(data)) == seen(data)
+
+
 @pytest.mark.parametrize("data", [test_batches.V1, test_batches.TWO_EPOCHS, test_batches.DISK_FULL, test_batches.v0(3, b"hunter2"), b""])
 @given(st.data())
 @settings(max_examples=8)

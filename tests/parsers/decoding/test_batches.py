@@ -158,12 +158,44 @@ def test_every_flipped_bit_of_a_message_is_seen(position: int) -> None:
     assert events[-1]["log_end_offset"] == position // 107
 
 
-@pytest.mark.parametrize("size", [-(2**31), -1, 0, 13, 48])
-def test_insane_length_stops(size: int) -> None:
-    wrong = bytearray(v2(10, 10))
-    wrong[8:12] = struct.pack(">i", size)
-    corruption, segment = rows(v2(0, 9) + bytes(wrong) + v2(11, 11))
-    assert (corruption["reason"], corruption["byte"], segment["log_end_offset"], segment["count"]) == ("length", 61, 10, 1)
+def with_bytes(batch: bytes, at: int, other: bytes) -> bytes:
+    return batch[:at] + other + batch[at + len(other) :]
+
+
+LENGTHS = [with_bytes(v2(10, 14, payload=b"x" * 30), 8, struct.pack(">i", size)) for size in (-(2**31), -1, 0, 13, 48, 2**20, 2**31 - 1)]
+MAGICS = [with_bytes(v2(10, 14, payload=b"x" * 30), 16, bytes([magic])) for magic in (3, 127)]
+
+
+@pytest.mark.parametrize("wrong", [*LENGTHS, *MAGICS])
+@pytest.mark.parametrize("behind", [b"", v2(20, 29)], ids=["end", "more"])
+def test_a_batch_with_a_wrong_length_or_magic_hides_none_behind_it(wrong: bytes, behind: bytes) -> None:
+    corruption, segment = rows(v2(0, 9) + wrong + v2(15, 19) + behind)
+    assert corruption["reason"] in ("length", "magic") and (corruption["byte"], segment["log_end_offset"]) == (61, 10)
+    assert [b["base_offset"] for b in segment["batches"]] == [0, 15, 20][: 3 if behind else 2]
+    ((reason, *stretch),) = stretches_of(segment["value"])
+    assert (reason, stretch) == (corruption["reason"], [61, 152, 10, 15, None])
+
+
+def test_zero_bytes_instead_of_a_batch_hide_none_behind_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_frames, "CHUNK", 128)
+    for zeros in (61, 500):
+        _, segment = rows(v2(0, 9) + bytes(zeros) + v2(15, 19) + v2(20, 29))
+        assert stretches_of(segment["value"]) == [Stretch("length", 61, 61 + zeros, 10, 15, None)]
+
+
+@pytest.mark.parametrize("inner", [v2(5, 9), v2(40, 49), flipped(v2(15, 19)), v2(15, 19)[:-1]], ids=["before", "after", "checksum", "torn"])
+def test_a_batch_in_a_record_of_the_damaged_one_is_no_batch_of_the_log(inner: bytes) -> None:
+    wrong = with_bytes(v2(10, 14, payload=inner + b"x" * 30), 8, bytes(4))
+    assert [b.base_offset for b in found(v2(0, 9) + wrong + v2(15, 19)) if isinstance(b, Batch)] == [0, 15]
+
+
+def test_the_search_for_a_batch_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_frames, "MAX_SEARCHED", 4000)
+    monkeypatch.setattr(batch_frames, "CHUNK", 128)
+    assert len(found(v2(0, 9) + LENGTHS[2] + b"x" * 500 + v2(15, 19) + v2(20, 24))) == 4
+    assert len(found(v2(0, 9) + LENGTHS[2] + b"x" * 9000 + v2(15, 19) + v2(20, 24))) == 2
+    many = struct.pack(">qiib", 10, 60, 0, 2) * 400
+    assert len(found(v2(0, 9) + LENGTHS[2] + many + v2(15, 19) + v2(20, 24))) == 2
 
 
 def test_length_beyond_the_file_is_a_torn_tail() -> None:
