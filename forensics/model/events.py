@@ -189,7 +189,8 @@ def _restored(columns: tuple[str, ...], own: Iterable[Any]) -> Event:
 def compact(batch: pa.RecordBatch) -> list[Event]:
     """Events from a batch of IDENTIFIED, as `rows`, for events that stay in memory: an Event of fifty columns, most of them without a value,
     is three times as large. The batch should have events of one kind."""
-    present = [n for n in _COLUMNS if n in batch.schema.names and batch.column(n).null_count < batch.num_rows]
+    names = set(batch.schema.names)
+    present = [n for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows]
     columns: dict[str, list[Any]] = {n: values(batch.column(n)) for n in present if n != "text"}
     columns["last_at"] = columns.setdefault("at", [None] * len(batch))
     if "text" in present:

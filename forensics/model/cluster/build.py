@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from posixpath import commonprefix
 from typing import Any
 
@@ -412,16 +412,17 @@ def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock
 
 
 def _identified(table: pa.Table, resolver: EventResolver) -> list[Event]:
-    """Events in the order of the table. They are identified kind by kind, since those of one kind have few columns, and in batches of ROWS,
-    since identification costs as much for a small piece as for a large one."""
-    kinds = table["event"].combine_chunks().dictionary_encode()
+    """Events in the order of the table. They are identified in batches of ROWS, since identification costs as much for a small piece as for
+    a large one, and made kind by kind, since those of one kind have few columns."""
+    order = pc.sort_indices(table["event"])
     found: list[Any] = [None] * table.num_rows
-    for code in range(len(kinds.dictionary)):
-        places = pc.indices_nonzero(pc.equal(kinds.indices, code))
-        for begin in range(0, len(places), ROWS):
-            own = places.slice(begin, ROWS)
-            (batch,) = table.take(own).combine_chunks().to_batches()
-            for place, event in zip(own.to_pylist(), compact(resolver.apply(batch)), strict=True):
+    for first in range(0, len(order), ROWS):
+        own = order.slice(first, ROWS)
+        (batch,) = table.take(own).combine_chunks().to_batches()
+        batch, places = resolver.apply(batch), own.to_pylist()
+        batch = batch.select([name for name in batch.schema.names if batch[name].null_count < len(batch)])
+        for begin, end in pairwise([0, *pc.run_end_encode(batch["event"]).run_ends.to_pylist()]):
+            for place, event in zip(places[begin:end], compact(batch.slice(begin, end - begin)), strict=True):
                 found[place] = event
     return found
 
