@@ -16,6 +16,7 @@ from itertools import accumulate, takewhile
 from typing import Generic, TypeVar
 
 from forensics.model.events import Event
+from parsers.cached import cached_property
 from parsers.kinds import By, Role, named, of
 
 S = TypeVar("S")
@@ -600,12 +601,17 @@ class Availability:
         before its last line shows nothing, and after one that was restored it may have run on."""
         if noticed is None or noticed.at is None:
             return None
+        first = (_last_attempts(own, last, noticed.at) for own in self._attempts)
+        return min((e for e in first if e is not None), key=_when, default=None)
+
+    @cached_property
+    def _attempts(self) -> list[list[Event]]:
+        """The failures of each other node to reach it, in order of time."""
         by_node: dict[int | None, list[Event]] = defaultdict(list)
-        for e in self.between("unreachable", datetime.min, noticed.at):
+        for e in self.said("unreachable"):
             if e.writer != self.broker:
                 by_node[e.writer].append(e)
-        first = (_last_attempts(own, noticed.at) for own in by_node.values())
-        return min((e for e in first if e is not None and e.at is not None and e.at > last), key=_when, default=None)
+        return [*by_node.values()]
 
     def _registered(self, restarted: datetime) -> datetime:
         """Latest time at which a controller knew of a crash. If the new process starts before the old session has ended, it can only
@@ -634,12 +640,15 @@ class Availability:
         return Outage(CONTROLLED, None, at, until, min(until or datetime.max, at + DETECTION), word)
 
 
-def _last_attempts(of_one_node: Sequence[Event], until: datetime) -> Event | None:
-    """The first of the failures of one node that follow each other up to `until`, in order of time."""
+def _last_attempts(of_one_node: Sequence[Event], after: datetime, until: datetime) -> Event | None:
+    """The first of the failures of one node that follow each other up to `until`; None if they do not all come after `after`."""
     first = None
-    for e in reversed(of_one_node):
+    for n in range(bisect_right(of_one_node, until, key=_when) - 1, -1, -1):
+        e = of_one_node[n]
         if e.at is None or e.last_at is None or until - e.last_at > RETRIED:
             break
+        if e.at <= after:
+            return None
         first, until = e, e.at
     return first
 

@@ -143,8 +143,11 @@ def _runs(broker: int, logs: Sequence[Source], cluster: Cluster) -> Iterable[Run
     starts = [(life.begin_at, life.outcome) for life in node.lives if life.begin_at is not None] if node is not None else []
     failed = {at for at, outcome in starts if outcome == "failed"}
     anywhere = _printed_anywhere(broker, logs, cluster)
+    times = {facet: [at for s in logs for _, at in s.printed.get(facet, ())] for facet in _FACETS}
+    undated = {facet for facet, own in times.items() if None in own}
+    dated = {facet: sorted(at for at in own if at is not None) for facet, own in times.items()}
     for begin, end in pairwise((datetime.min, *sorted(at for at, _ in starts), datetime.max)):
-        printed = {facet for facet in _FACETS if _prints(facet, begin, end, logs)}
+        printed = undated | {facet for facet, own in dated.items() if bisect_left(own, begin) < bisect_left(own, end)}
         if begin not in failed and printed:
             yield Run(begin, end, frozenset(_silent(printed, anywhere)))
 
@@ -155,11 +158,6 @@ def _printed_anywhere(broker: int, logs: Sequence[Source], cluster: Cluster) -> 
     if REPLICA in anywhere or any(v < PARTITION_ALWAYS_PRINTS for v in versions(cluster, broker, None)):
         anywhere.add(PARTITION)
     return anywhere
-
-
-def _prints(facet: str, begin: datetime, end: datetime, logs: Sequence[Source]) -> bool:
-    """A line of the facet is in this run."""
-    return any(at is None or begin <= at < end for s in logs for _, at in s.printed.get(facet, ()))
 
 
 def _silent(printed: Collection[str], anywhere: Collection[str]) -> Iterable[str]:
