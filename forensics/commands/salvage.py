@@ -96,7 +96,8 @@ def command(
     """Recover lost records that a collected disk still contains.
 
     Such disks are copies saved before a broker was restarted, replicas that never followed the new leader, and directories that were moved
-    away. Only lost records are written, chosen by leader epoch and offset, with their checksums verified.
+    away. Only lost records are written, and those that only files have that Kafka renamed; chosen by leader epoch and offset, with their
+    checksums verified.
 
     If two collected files have different records at the same offsets and in the same leader epoch, nothing is written until --from names
     the file that is right. Batches that were only compressed or batched again have equal records, and are no obstacle.

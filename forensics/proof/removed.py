@@ -17,6 +17,7 @@ from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.log_coverage import CLOCK, ORDER, isr_changes_observable, log_coverage
+from forensics.model.partition.outside_logs import outside_logs, runs_of
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, Disk, Observation, Removal, Replica
 from forensics.model.partition.states import not_after
@@ -48,7 +49,8 @@ def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int,
     discarded = [r for replica in replicas for r in replica.deleted_logs if r.epoch is not None]
     overwritten = () if timeline.has_epochs else _overwritten(timeline)
     found: dict[tuple[int, int], list[Piece]] = defaultdict(list)
-    for removal in (*shown, *_left_behind(timeline, cluster), *discarded, *overwritten):
+    renamed = [r for r in _in_renamed_files(timeline) if not any(_includes(x, r) for x in (*shown, *discarded))]
+    for removal in (*shown, *_left_behind(timeline, cluster), *discarded, *renamed, *overwritten):
         for piece in _pieces(removal, timeline):
             found[piece.term.order].append(piece)
     return found
@@ -91,6 +93,26 @@ def _left_behind(timeline: PartitionTimeline, cluster: Cluster) -> list[Removal]
     brokers = sorted({*timeline.replicas, *timeline.collected_logs}) if timeline.terms else ()
     tails = (_tail(broker, timeline, cluster) for broker in brokers)
     return [tail for tail in tails if tail is not None]
+
+
+def _in_renamed_files(timeline: PartitionTimeline) -> Iterator[Removal]:
+    """Records that were in a log according to a file that Kafka renamed, and that no collected log has. Kafka renames whole segments, and
+    deletes those of one cut together, the last one last: so an undamaged file shows where the log ended. Copies may end earlier."""
+    for run in runs_of([b for b in outside_logs(timeline) if b.epoch >= 0]):
+        first, end = run[0], run[-1].end
+        if first.segment.writer is not None:
+            whole = all(b.segment.reason in _WHOLE_LOGS and not b.segment.value for b in run)
+            yield Removal(first.segment.writer, first.start, end, False, whole, "renamed", first.epoch, None, None, (first.segment,))
+
+
+_WHOLE_LOGS = ("deleted", "delete", "stray")
+"""Marks of files that are not copies of others."""
+
+
+def _includes(removal: Removal, other: Removal) -> bool:
+    """The removal explains why the log lacks the records of the other one."""
+    reaches = removal.epoch is None or other.epoch is None or removal.epoch >= other.epoch
+    return removal.broker == other.broker and removal.start <= other.start and removal.end >= other.end and reaches
 
 
 def _tail(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> Removal | None:

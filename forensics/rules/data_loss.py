@@ -266,7 +266,9 @@ _REMOVED = {
     "deleted": "had the lost records in the log that it deleted when its replica was removed",
     "stray": "had the lost records in the log that it renamed to -stray when its replica was removed",
     "left-behind": "still has the lost records on its disk, but never followed the new leader",
+    "renamed": "has the lost records only in files that Kafka renamed",
 }
+_WITHOUT_TIME = ("left-behind", "renamed")
 
 
 def _explain(loss: Loss, before: Term | None, count: int | None, timeline: PartitionTimeline) -> str:
@@ -321,10 +323,10 @@ def _where(loss: Loss) -> str:
 def _removal_words(removal: Removal, loss: Loss) -> str:
     if loss.cause == "hw-truncation" and removal.broker == loss.term.leader:
         return f"Broker {removal.broker} itself had the lost records, and truncated its log from {removal.end} to {removal.start} at {moment(removal.at)}."
-    when = f" at {moment(removal.at)}" if removal.cause != "left-behind" else ""
+    when = f" at {moment(removal.at)}" if removal.cause not in _WITHOUT_TIME else ""
     what = (
         f"from {removal.end} to {removal.start}"
-        if removal.cause not in ("left-behind", "restart", "empty", "overwritten", "deleted", "stray")
+        if removal.cause not in (*_WITHOUT_TIME, "restart", "empty", "overwritten", "deleted", "stray")
         else ""
     )
     return f"Broker {removal.broker}{when} {_REMOVED.get(removal.cause, 'no longer had the lost records')}{f' ({what})' if what else ''}."

@@ -95,6 +95,7 @@ class Salvage:
 def _lot(lot: Lot) -> dict[str, Any]:
     return {
         "finding": lot.finding,
+        "lost": lot.lost,
         "leader_epoch": lot.leader_epoch,
         "committed": lot.committed,
         "offsets": [r.row() for r in lot.offsets],
@@ -122,11 +123,12 @@ def show(salvage: Salvage, console: Console) -> None:
 
 def _lines(salvage: Salvage) -> Iterator[Text]:
     if not salvage.partitions:
-        yield Text("The evidence shows no lost records, so there is nothing to recover.")
+        yield Text("The evidence shows no lost records, and no records outside the logs, so there is nothing to recover.")
         return
     recovered = [p for p in salvage.partitions if p.records or p.markers]
     if recovered:
-        records = counted(sum(p.records for p in recovered), "lost record")
+        lost = all(lot.lost for p in recovered for lot in p.lots)
+        records = counted(sum(p.records for p in recovered), "lost record" if lost else "record")
         yield Text(f"{records} of {counted(len(recovered))} recovered into {clean(salvage.directory)}", style="bold green")
         yield Text("The files contain record bodies. Only their owner can read the files.\n", style="dim")
     else:
@@ -181,6 +183,11 @@ def _lot_lines(lot: Lot) -> Iterator[Text]:
         whose = f" ({brokers_named([copy.broker])})" if copy.broker is not None else ""
         epoch = f", leader epoch {copy.leader_epoch}" if copy.leader_epoch >= 0 else ""
         yield _inner(f"offsets {copy.offsets}{epoch}, from {copy.source}{whose}{_set_aside(copy.source)}")
+    if not lot.lost:
+        yield _inner(
+            "The log of the partition does not contain these records. Nothing shows whether they are lost or were never committed.",
+            style="yellow",
+        )
     if lot.copied:
         codecs = ", ".join(sorted(lot.codecs))
         sure = "" if lot.found.certain else "; probably, but not provably, the lost records and not others at the same offsets"

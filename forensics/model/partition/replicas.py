@@ -7,6 +7,7 @@ kept a removed record (forensics.proof.losses), or the order between brokers (ti
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -41,7 +42,8 @@ class Removal:
 
     `cause`: 'leader-epoch' or 'high-watermark' (a follower truncated, and why), 'latest' (to its leader's log end, which was below its
     own), 'truncation' (reason unknown), 'restart' (the loaded log is shorter), 'empty' (the log was created again), 'left-behind' (still
-    on the disk of a replica that never followed a later leader), 'deleted' or 'stray' (the whole log, because the replica was removed).
+    on the disk of a replica that never followed a later leader), 'deleted' or 'stray' (the whole log, because the replica was removed),
+    'renamed' (only files that Kafka renamed show that the log had them).
     """
 
     broker: int
@@ -736,6 +738,11 @@ class Disk:
 ASIDE = frozenset({"delete", "future", "stray"})
 """States of a partition's other directories: renamed for asynchronous deletion, the copy of a move between log directories (KIP-113),
 renamed because the replica was not assigned to the broker (KAFKA-15605)."""
+REWRITTEN_FILES = frozenset({"cleaned", "swap"})
+"""Marks of files of the log cleaner, or of a start that split a segment: they may contain less than the log, and are used for what no other
+file has."""
+RENAMED_FILES = REWRITTEN_FILES | {"deleted"}
+"""Marks of segment files that Kafka renamed within the directory of a replica."""
 _IN_DIRECTORY = ON_DISK - of(role=Role.CHECKPOINT)
 
 
@@ -754,11 +761,31 @@ def disk(broker: int, collection: str, events: Iterable[Event]) -> Disk:
             setattr(found, _FILES[e.event], e)
         elif e.event == "partition-metadata":
             found.topic_id = e.topic_id
-    found.segments.sort(key=lambda s: (s.offset or 0, s.byte or 0))
+    found.segments = sorted(_loaded(found.segments), key=lambda s: (s.offset or 0, s.byte or 0))
     flushed = found.recovery_point.offset if found.recovery_point is not None else None
     found.extent = extent(found.segments, flushed)
     found.log_end_offset = found.extent.recovery_end
     return found
+
+
+def _loaded(segments: Sequence[Event]) -> list[Event]:
+    """The segments that a broker would load from a replica's directories (LogLoader.load): complete `.swap` files replace the segments from
+    which they were made. A set of `.swap` files is incomplete from the first offset on of which there is still a `.cleaned` file."""
+    if not any(s.reason == "swap" for s in segments):
+        return [s for s in segments if s.reason not in REWRITTEN_FILES]
+    by_directory: dict[str, list[Event]] = defaultdict(list)
+    for s in segments:
+        by_directory[s.source.rpartition("/")[0]].append(s)
+    return [s for own in by_directory.values() for s in _after_swaps(own)]
+
+
+def _after_swaps(segments: Sequence[Event]) -> Iterator[Event]:
+    cleaned = min((s.offset or 0 for s in segments if s.reason == "cleaned"), default=None)
+    swaps = [s for s in segments if s.reason == "swap" and (cleaned is None or (s.offset or 0) < cleaned)]
+    start = min((s.offset or 0 for s in swaps), default=0)
+    end = max((s.log_end_offset or 0 for s in swaps), default=0)
+    yield from swaps
+    yield from (s for s in segments if s.reason not in REWRITTEN_FILES and not start <= (s.offset or 0) < end)
 
 
 _FILES = {

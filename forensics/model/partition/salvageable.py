@@ -19,7 +19,8 @@ from typing import Any
 
 from forensics.model.events import Event
 from forensics.model.findings import DifferingCopies, Held, Producer, Range, Salvageable, moment
-from forensics.model.partition.replicas import ASIDE, Removal
+from forensics.model.partition.outside_logs import OutsideBatch
+from forensics.model.partition.replicas import ASIDE, REWRITTEN_FILES, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from parsers.decoding.batches import after
 from parsers.formats.segments import Stretch, stretches_of
@@ -28,8 +29,6 @@ from parsers.schemas import moment as of_record
 _WHOLE_FILES = frozenset({None, "deleted", *ASIDE})
 """Marks of segment files with the contents that they had as part of the log: files that a truncation deletes remain for
 file.delete.delay.ms. Unfinished copies contain less."""
-_REWRITTEN_FILES = frozenset({"cleaned", "swap"})
-"""Marks of files of the log cleaner, or of a recovery that split a segment: they may contain less, and are used for what no other file has."""
 _CUT_NOTHING = ("left-behind", "stray", "deleted")
 """Causes of removals in which the whole log went, without a cut."""
 
@@ -112,6 +111,15 @@ def _times(found: Iterable[_Found]) -> list[datetime]:
     return [t for t in times if t is not None]
 
 
+def salvageable_outside(batches: Sequence[OutsideBatch], timeline: PartitionTimeline) -> Salvageable:
+    """The batches of one leader epoch that only renamed files have. What else the log had is unknown, so nothing counts as missing."""
+    found = [_Found(b.start, b.end, b.epoch, b.batch["whole"] is not False, True, b.segment, b.batch) for b in batches]
+    chosen = _chosen(found)
+    differing = tuple(_differing(found, timeline))
+    held = tuple(_held(own, Range(0, None)) for own in _runs(chosen, _damaged(timeline), timeline))
+    return Salvageable(held, certain=not differing, producers=tuple(_producers(chosen, timeline)), differing=differing)
+
+
 def _overlaps(found: _Found, wanted: Range) -> bool:
     return found.end > wanted.start and (wanted.end is None or found.base < wanted.end)
 
@@ -137,7 +145,7 @@ def _batches(timeline: PartitionTimeline) -> Iterator[tuple[Event, Mapping[str, 
     damaged = {(source, s.end) for source, own in _damaged(timeline).items() for s in own}
     reached: dict[str, int] = {}
     for segment in sorted(timeline.segments, key=lambda s: (s.source, s.byte or 0)):
-        for batch in (segment.batches or ()) if segment.reason in _WHOLE_FILES | _REWRITTEN_FILES else ():
+        for batch in (segment.batches or ()) if segment.reason in _WHOLE_FILES | REWRITTEN_FILES else ():
             base = batch["base_offset"]
             if batch["leader_epoch"] < 0 and batch["whole"] is None and (segment.source, base) not in damaged:
                 base = min(reached.get(segment.source, segment.offset or 0), base)
@@ -184,7 +192,7 @@ def _chosen(found: Sequence[_Found]) -> list[_Found]:
     chosen: list[_Found] = []
 
     def order(f: _Found) -> tuple[object, ...]:
-        return f.base, -f.epoch, f.segment.reason in _REWRITTEN_FILES, not f.whole, -most[_directory(f)], f.segment.source
+        return f.base, -f.epoch, f.segment.reason in REWRITTEN_FILES, not f.whole, -most[_directory(f)], f.segment.source
 
     for f in sorted(found, key=order):
         if not chosen or f.base >= chosen[-1].end:

@@ -23,7 +23,19 @@ from forensics.model.partition.folding import fold, without_future_logs
 from forensics.model.partition.generations import generations
 from forensics.model.partition.lineage import Lineage, began, may_be_cleaned, on_disk
 from forensics.model.partition.order import FileOrders
-from forensics.model.partition.replicas import ASIDE, AT_LEAST, AT_MOST, EXACT, Disk, LeaderStart, Removal, Replica, disk, history
+from forensics.model.partition.replicas import (
+    ASIDE,
+    AT_LEAST,
+    AT_MOST,
+    EXACT,
+    REWRITTEN_FILES,
+    Disk,
+    LeaderStart,
+    Removal,
+    Replica,
+    disk,
+    history,
+)
 from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 from parsers.cached import cached_property
 from parsers.kinds import ON_DISK, By, Role, named, of
@@ -409,7 +421,7 @@ def _sort_file(e: Event, cluster: Cluster, result: _Sorted) -> None:
     latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
     if e.event == "segment":
         result.segments.append(e)
-    if e.reason is not None:
+    if e.reason is not None and not (latest and e.reason in REWRITTEN_FILES):
         if e.reason in ASIDE and latest and e.writer is not None:
             result.stray_logs[e.writer].append(e)
     elif latest and e.writer is not None:

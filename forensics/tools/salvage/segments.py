@@ -35,7 +35,7 @@ PROBLEMS = 100
 
 @dataclass
 class Lot:
-    """The loss of one partition in one finding, and the part of it that was copied."""
+    """The records of one partition in one finding, and the part of them that was copied."""
 
     finding: str
     cluster: int
@@ -45,6 +45,8 @@ class Lot:
     committed: bool | None
     offsets: tuple[Range, ...]
     found: Salvageable
+    lost: bool = True
+    """False: the log lacks these records, and nothing shows whether they are lost (records-outside-log)."""
     segments: list[Path] = field(default_factory=list)
     """In the order of offsets."""
     copied: list[Range] = field(default_factory=list)
@@ -144,9 +146,9 @@ def _gaps(wanted: Range, copied: Sequence[Range]) -> Iterator[Range]:
 
 
 def lots(findings: Iterable[Finding]) -> list[Lot]:
-    """One for each loss and partition, sorted by partition and leader epoch."""
+    """One for each finding with salvageable records and partition, sorted by partition and leader epoch."""
     found = [
-        Lot(f.id, f.cluster, p.topic, p.partition, p.leader_epoch, p.committed, p.offsets, p.salvageable)
+        Lot(f.id, f.cluster, p.topic, p.partition, p.leader_epoch, p.committed, p.offsets, p.salvageable, f.of_records)
         for f in findings
         for p in places(f)
         if p.salvageable is not None and p.topic is not None and p.partition is not None

@@ -10,7 +10,8 @@ import google_crc32c
 import pytest
 
 from forensics.model.findings import Finding, Range, Salvageable
-from tests.forensics.staged import START, Story, of, report
+from forensics.tools.salvage.segments import lots
+from tests.forensics.staged import START, Story, of, report, timeline
 from tests.parsers.decoding.test_batches import v1
 
 SEGMENT = "00000000000000000000.log"
@@ -82,6 +83,56 @@ def test_a_directory_that_was_put_aside(story: Story, aside: str) -> None:
     files = {f"broker-2/data/t-0/{SEGMENT}": NOW, f"broker-1/data/{aside}/{SEGMENT}": BEFORE}
     (found,) = of(report({**story.files, **files}, dict.fromkeys(files, LATE)), "data-loss")
     assert found.salvageable is not None and [h.offsets for h in found.salvageable.held] == [Range(200, 300)]
+
+
+@pytest.mark.parametrize("mark", [".deleted", ".swap", ".cleaned"])
+def test_a_renamed_file_of_a_known_loss_is_offered_once(story: Story, mark: str) -> None:
+    cut = f"broker-1/data/t-0/00000000000000000200.log{mark}"
+    files = {f"broker-{n}/data/t-0/{SEGMENT}": NOW for n in (1, 2)} | {cut: log((200, 300, 2))}
+    told = report({**story.files, **files}, dict.fromkeys(files, LATE))
+    (found,) = of(told, "data-loss")
+    assert found.salvageable is not None and [(h.source, h.offsets) for h in found.salvageable.held] == [(cut, Range(200, 300))]
+    assert not of(told, "records-outside-log")
+
+
+def test_only_a_renamed_file_shows_what_the_new_leader_never_had() -> None:
+    """Without the lines of the broker whose log was cut."""
+    s = Story()
+    s.leads(2, 20, 4, 200, 200, [2], previous=3)
+    files = {f"broker-{n}/data/t-0/{SEGMENT}": NOW for n in (1, 2)} | {f"broker-1/data/t-0/{200:020d}.log.deleted": log((200, 300, 2))}
+    told = report({**s.files, **files}, dict.fromkeys(files, LATE))
+    (found,) = of(told, "data-loss")
+    assert found.offsets == (Range(200, 300),) and found.committed is None and found.confidence != "certain"
+    assert found.salvageable is not None and [h.offsets for h in found.salvageable.held] == [Range(200, 300)]
+
+
+def test_records_that_only_renamed_files_have_are_offered_and_not_called_lost() -> None:
+    s = Story()
+    s.leads(1, 0, 1, 0, 0, [1])
+    parts = {200: log((200, 240, 1)), 240: log((240, 300, 1))}
+    files = {f"broker-1/data/t-0/{SEGMENT}": log((0, 200, 1))} | {f"broker-1/data/t-0/{n:020d}.log.deleted": d for n, d in parts.items()}
+    told = report({**s.files, **files}, dict.fromkeys(files, LATE))
+    (found,) = of(told, "records-outside-log")
+    assert not of(told, "data-loss") and found.committed is None
+    (lot,) = lots(told.findings)
+    assert not lot.lost and [(h.source[-31:], h.offsets) for h in lot.found.held] == [
+        (f"{200:020d}.log.deleted"[-31:], Range(200, 240)),
+        (f"{240:020d}.log.deleted"[-31:], Range(240, 300)),
+    ]
+
+
+def test_a_start_that_completes_a_swap_reads_the_swap_files() -> None:
+    """LogLoader.load: complete `.swap` files replace the segments that they were made of, and a `.cleaned` file shows an incomplete set."""
+    old, new = log((0, 40, 1)), batch(0, 1) + batch(30, 1)
+    files = {
+        f"broker-1/data/t-0/{SEGMENT}.swap": new,
+        f"broker-1/data/t-0/{0:020d}.log": old,
+        f"broker-1/data/t-0/{40:020d}.log": log((40, 60, 1)),
+    }
+    loaded, _ = timeline(files)
+    assert [b["base_offset"] for b in loaded.collected_logs[1].batches()] == [0, 30, 40, 50]
+    incomplete, _ = timeline(files | {f"broker-1/data/t-0/{0:020d}.log.cleaned": new})
+    assert [b["base_offset"] for b in incomplete.collected_logs[1].batches()] == [0, 10, 20, 30, 40, 50]
 
 
 def test_parts_of_several_copies_make_one_whole_and_the_rest_is_missing(story: Story) -> None:
