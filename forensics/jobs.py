@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from forensics.audit.kept import COLUMNS, Group, Part, keep_units, log_kinds, placed, record_batches, rows_of, written
-from forensics.model.cluster.build import is_gathered
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.gathered import is_gathered
 from forensics.model.timelines import Judge, judged, sorted_partitions
 from forensics.tools.ordered_records import KEPT, Merger, Show, blocks
 from parsers.containers.units import Unit

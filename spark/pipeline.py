@@ -42,7 +42,7 @@ Mask = Callable[[pa.Table], pa.ChunkedArray]
 Change = Callable[[pa.Table], pa.Table]
 """Changes identified events before they are judged, for example leaves some of them out."""
 Slices = Sequence[Callable[[], pa.Table]]
-"""The identified events of one bucket; each opens a part of them."""
+"""Events in parts, for example those of one bucket; each opens a part, which lacks the columns without a value."""
 Sort = Callable[[Slices, Any], Iterable[pa.RecordBatch]]
 """Sorts the events of a bucket by topic and partition."""
 Work = Callable[[Iterator[pa.RecordBatch], Any], Iterator[pa.RecordBatch]]
@@ -138,9 +138,14 @@ class Events:
         return self.blocks.map_tasks(_of_cluster_and_weights).collect()
 
     @property
+    def parts_of_cluster(self) -> Slices:
+        """The events that describe the cluster; each opens a part of them."""
+        return [partial(opened, block.data) for block in self._collected if block.what == CLUSTER]
+
+    @property
     def of_cluster(self) -> pa.Table:
         """The events that describe the cluster (schema parsers.schemas.EVENTS)."""
-        tables = [whole(opened(block.data), EVENTS) for block in self._collected if block.what == CLUSTER]
+        tables = [whole(part(), EVENTS) for part in self.parts_of_cluster]
         release()
         return pa.concat_tables(tables) if tables else EVENTS.empty_table()
 

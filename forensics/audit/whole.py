@@ -27,8 +27,9 @@ from forensics.case.tables import MANIFEST
 from forensics.case.write import Origin, write
 from forensics.incidents.judging import Conclusion
 from forensics.model.cluster.balance import measures, sums
-from forensics.model.cluster.build import build_cluster, is_gathered
+from forensics.model.cluster.build import build_cluster
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.gathered import Gathered, is_gathered
 from forensics.model.timelines import identified, judged
 from forensics.tools.ordered_records import merger
 from forensics.views.clusters import brief
@@ -78,7 +79,7 @@ def _written(work: Work, to: Path) -> tuple[Conclusion, Cluster]:
     kept = str(work.directory / KEPT)
     events = events_of(work.sources.events, kept)
     gathered = events.filter(is_gathered(events))
-    cluster, resolver = build_cluster(gathered, work.origin.options)
+    cluster, resolver = build_cluster(Gathered.of(gathered), work.origin.options)
     named = (resolver.apply(b) for b in events.filter(pc.equal(events["event"], "load-metric")).to_batches())
     cluster.measures = measures(row for batch in sums(named) for row in batch.to_pylist())
     rows = judged(identified(events, resolver, cluster), cluster, judge(cluster), ROW)

@@ -28,6 +28,7 @@ from forensics.incidents.judging import NAME, OF_REPORT, OF_VERDICT, PARTITION, 
 from forensics.model.cluster import final_state
 from forensics.model.cluster.build import EventResolver, Options, build_cluster
 from forensics.model.cluster.facts import Cluster, Measure
+from forensics.model.cluster.gathered import Gathered
 from forensics.model.findings import FINDING, Client, Evidence, Finding, Place, Range, Records, Salvageable, Written
 from forensics.model.rows import Rows
 from forensics.proof.records import HANDOVER
@@ -171,7 +172,9 @@ class Case:
             root = self.manifest["evidence"]["root"]
         told = self.table("facts", EVENTS.names)
         paths = pc.binary_join_element_wise(pa.scalar(root), told["source"], "")
-        cluster, resolver = build_cluster(told.set_column(EVENTS.get_field_index("source"), EVENTS.field("source"), paths), options)
+        cluster, resolver = build_cluster(
+            Gathered.of(told.set_column(EVENTS.get_field_index("source"), EVENTS.field("source"), paths)), options
+        )
         return cluster, resolver
 
     @property

@@ -475,6 +475,7 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
     from forensics.audit.whole import Judged, case_directory, entry, failed
     from forensics.jobs import kept_events, kept_records
     from forensics.model.cluster.build import build_cluster
+    from forensics.model.cluster.gathered import Gathered
     from forensics.tools.ordered_records import merger
     from spark.failures import explained
     from spark.java import has_fallen
@@ -484,7 +485,7 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
     try:
         with case_directory(work) as to:
             cluster_events = events.of_cluster.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
-            cluster, resolver = build_cluster(cluster_events, work.origin.options)
+            cluster, resolver = build_cluster(Gathered.of(cluster_events), work.origin.options)
             found = EvidenceInput(
                 Opened(work.origin.paths, work.origin.options, lambda: cluster_events, cluster, resolver, session, events, [])
             )

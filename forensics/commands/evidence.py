@@ -382,13 +382,14 @@ def read_units(
     """Reads the units of these paths. Raises Unusable if none of them is evidence."""
     from forensics.jobs import read
     from forensics.model.cluster.build import build_cluster
+    from forensics.model.cluster.gathered import Gathered
 
     progress.watch(session)
     with progress.stage("Reading evidence"):
         events = read(session, planned, log_patterns(), cut=keep)
         if not keep:
             events.unpersist()
-        cluster, resolver = build_cluster(events.of_cluster, options)
+        cluster, resolver = build_cluster(Gathered(events.parts_of_cluster), options)
     if not cluster.usable:
         raise Unusable(_nothing_usable(paths, cluster))
     return Opened(paths, options, lambda: events.of_cluster, cluster, resolver, session, events, planned)

@@ -16,6 +16,7 @@ from forensics.incidents.judging import VERDICTS, conclude, judge_partition
 from forensics.jobs import read, verdicts
 from forensics.model.cluster.build import build_cluster
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.gathered import Gathered
 from forensics.model.events import IDENTIFIED
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import by_partition
@@ -101,7 +102,7 @@ def everything(events: Events) -> pa.Table:
 def on_spark(session: SparkSession, *paths: Path) -> Report:
     found = read(session, units([str(p) for p in paths]))
     try:
-        cluster, resolver = build_cluster(found.of_cluster)
+        cluster, resolver = build_cluster(Gathered(found.parts_of_cluster))
         told = conclude(verdicts(identified(found, resolver), cluster, judge_partition, VERDICTS).on_driver(), cluster)
     finally:
         found.unpersist()
@@ -158,7 +159,7 @@ def test_leader_that_repeats_itself_fifty_thousand_times_is_one_fact(session: Sp
     log.write_text("".join(refusals()))
     found = read(session, units([str(tmp_path)]))
     try:
-        cluster, resolver = build_cluster(found.of_cluster)
+        cluster, resolver = build_cluster(Gathered(found.parts_of_cluster))
         schema = pa.schema([("name", pa.string()), ("repeats", pa.int64()), ("seconds", pa.float64())])
         told = verdicts(identified(found, resolver), cluster, runs, schema).table().to_pylist()
     finally:

@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 
 from forensics.incidents.judging import VERDICTS, conclude, judge_partition
 from forensics.model.cluster.balance import measures, sums
-from forensics.model.cluster.build import EventResolver, Options, build_cluster, is_gathered
+from forensics.model.cluster.build import EventResolver, Options, build_cluster
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.gathered import Gathered, is_gathered
 from forensics.model.findings import Finding, Place
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import by_partition, identified, judged
@@ -42,7 +43,7 @@ def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
 
 
 def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, EventResolver]:
-    return build_cluster(of_cluster(table), options)
+    return build_cluster(Gathered.of(of_cluster(table)), options)
 
 
 def of_cluster(table: pa.Table) -> pa.Table:

@@ -24,6 +24,7 @@ from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, Clu
 from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, relations
 from forensics.model.cluster.directions import straightened
 from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, SetAside, Source, recreated_topics
+from forensics.model.cluster.gathered import Gathered, Mask, but, of_kinds, one_of
 from forensics.model.cluster.identity import Clues, Conflict, identify
 from forensics.model.cluster.modified import meaningless
 from forensics.model.cluster.replays import without_repeats
@@ -50,9 +51,9 @@ from forensics.model.cluster.zones import (
 )
 from forensics.model.events import IDENTIFIED, Event, compact, place_in
 from parsers.containers.names import IGNORED
-from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
+from parsers.kinds import RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
-from parsers.schemas import filtered, release
+from parsers.schemas import release
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
@@ -64,6 +65,8 @@ DISK_KINDS = frozenset(
 )
 ROWS = 4096
 """Rows that are identified at once on the driver."""
+MOST_COMPARED = 100_000
+"""Lines about leader epochs that compare clocks, at most twice as many: as objects, this number takes 50 MB."""
 COPIED = timedelta(seconds=2)
 """Some archives and file systems keep whole seconds only."""
 CALENDAR = (datetime(3, 1, 1), datetime(9998, 1, 1))
@@ -75,22 +78,6 @@ _OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
 _OF_CONTROLLERS = named("controller-starting")
 _OF_FILES = named("source", "archive")
 _IDENTIFYING = named("log-directory-identity", "config")
-
-
-ALL_EPOCHS = 64
-ONE_OF = 32
-"""All lines of the leader epochs below ALL_EPOCHS are gathered, and those of one in ONE_OF later epochs: a few are enough to compare
-clocks, and a partition may have a million."""
-
-
-def is_gathered(events: pa.Table) -> pa.ChunkedArray:
-    """Mask of the events that `build_cluster` needs: those of no partition, and some partition events that compare clocks."""
-    epoch = events["leader_epoch"]
-    few = pc.or_(pc.less(epoch, ALL_EPOCHS), pc.equal(pc.bit_wise_and(epoch, ONE_OF - 1), 0))
-    uncached = pc.fill_null(pc.not_equal(events["reason"], "cached"), True)
-    of_first = pc.and_(pc.is_in(events["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(events["partition"], 0))
-    leaderships = pc.fill_null(pc.and_(pc.and_(of_first, uncached), few), False)
-    return pc.or_(pc.is_in(events["event"], pa.array(sorted(GATHERED))), leaderships)
 
 
 @dataclass(frozen=True)
@@ -152,7 +139,7 @@ class EventResolver:
 
     def used(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows of a batch, without those of files that were set aside."""
-        return batch.filter(_but(batch.column("source"), self.aside)) if self.aside else batch
+        return batch.filter(but(batch.column("source"), self.aside)) if self.aside else batch
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Converts a batch of EVENTS to a batch of IDENTIFIED, without the rows of files that were set aside."""
@@ -290,6 +277,12 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
     return sorted(found, key=lambda s: (s.path, repr(s)))  # a path may occur twice
 
 
+def _naming(kinds: Iterable[str], column: str) -> Mask:
+    """Marks the events of these kinds with a value in this column."""
+    of_these = of_kinds(kinds)
+    return lambda events: pc.and_(of_these(events), pc.is_valid(events[column]))
+
+
 def _printed(places: Iterable[Mapping[str, Any]]) -> Mapping[str, Sequence[tuple[int, datetime | None]]]:
     """Lines by facet, with the times they print."""
     found: dict[str, list[tuple[int, datetime | None]]] = defaultdict(list)
@@ -299,12 +292,11 @@ def _printed(places: Iterable[Mapping[str, Any]]) -> Mapping[str, Sequence[tuple
     return dict(found)
 
 
-def _clues(table: pa.Table, collected: Iterable[Mapping[str, Any]], sources: Sequence[Source]) -> list[Clues]:
+def _clues(gathered: Gathered, collected: Iterable[Mapping[str, Any]], sources: Sequence[Source]) -> list[Clues]:
     named: dict[str, list[int]] = defaultdict(list)
     for row in collected:
         named[row["source"]].extend((row["collected"] or {}).get("nodes") or ())
-    identifying = pc.and_(pc.is_in(table["event"], pa.array(sorted(_IDENTIFYING))), pc.is_valid(table["node"]))
-    identities = table.select(["source", "node"]).filter(identifying)
+    identities = gathered.rows(_naming(_IDENTIFYING, "node"), "source", "node")
     for row in identities.group_by(["source", "node"], use_threads=False).aggregate([]).to_pylist():
         if row["node"] not in named[row["source"]]:
             named[row["source"]].append(row["node"])
@@ -411,7 +403,12 @@ def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock
     return replace(clock, changes=changes(found, clock.offset_ms, clock.files_ms))
 
 
-def _identified(table: pa.Table, resolver: EventResolver) -> list[Event]:
+def _identified(tables: Iterable[pa.Table], resolver: EventResolver) -> list[Event]:
+    """The events of the tables, in their order."""
+    return [event for table in tables for event in _identified_in(table, resolver)]
+
+
+def _identified_in(table: pa.Table, resolver: EventResolver) -> list[Event]:
     """Events in the order of the table. They are identified in batches of ROWS, since identification costs as much for a small piece as for
     a large one, and made kind by kind, since those of one kind have few columns."""
     order = pc.sort_indices(table["event"])
@@ -427,18 +424,34 @@ def _identified(table: pa.Table, resolver: EventResolver) -> list[Event]:
     return found
 
 
-def _raw(table: pa.Table, resolver: EventResolver, sources: Iterable[Source]) -> list[Event]:
+def _raw(gathered: Gathered, resolver: EventResolver, sources: Iterable[Source]) -> list[Event]:
     """Events that compare clocks, with uncorrected times, each file's in its own order. Snapshots are excluded, since their records have
     the time of the snapshot. UTC lines are used only if the node has no others."""
-    snapshots = pa.array([s.path for s in sources if s.kind == "metadata-snapshot"], pa.string())
-    relating = pc.is_in(table["event"], pa.array(sorted({*RELATING, *LEADERSHIPS, "start-time"})))
-    relating = pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots)))
-    local = pc.and_(relating, pc.fill_null(pc.equal(table["clock"], "line"), False))
-    nodes = {resolver.nodes.get(path) for path in pc.unique(table["source"].filter(local)).to_pylist()}
+    snapshots = [s.path for s in sources if s.kind == "metadata-snapshot"]
+    relating = _relating(gathered, snapshots)
+    local = gathered.rows(lambda t: pc.and_(relating(t), pc.fill_null(pc.equal(t["clock"], "line"), False)), "source")
+    nodes = {resolver.nodes.get(path) for path in pc.unique(local["source"]).to_pylist()}
     mixed = pa.array([s.path for s in sources if s.node in nodes], pa.string())
-    utc = pc.and_(pc.fill_null(pc.equal(table["clock"], "utc"), False), pc.is_in(table["source"], mixed))
-    found = _identified(filtered(table, pc.and_(relating, pc.invert(utc))), resolver)
+
+    def comparing(events: pa.Table) -> pa.ChunkedArray:
+        utc = pc.and_(pc.fill_null(pc.equal(events["clock"], "utc"), False), pc.is_in(events["source"], mixed))
+        return pc.and_(relating(events), pc.invert(utc))
+
+    found = _identified(gathered.tables(comparing), resolver)
     return _without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))  # copies would pair wrong lines
+
+
+def _relating(gathered: Gathered, snapshots: Sequence[str]) -> Mask:
+    """Marks the events that compare clocks. Of very many leader epochs, some are enough."""
+    leaderships, others = of_kinds(LEADERSHIPS), of_kinds({*RELATING, "start-time"} - LEADERSHIPS)
+    steps = gathered.count(leaderships) // MOST_COMPARED
+    number = 1 << steps.bit_length()
+
+    def relating(events: pa.Table) -> pa.ChunkedArray:
+        compared = pc.and_(leaderships(events), one_of(events, number)) if steps else leaderships(events)
+        return pc.and_(pc.or_(compared, others(events)), but(events["source"], snapshots))
+
+    return relating
 
 
 def _starts(events: Iterable[Event]) -> dict[str, list[Start]]:
@@ -471,10 +484,10 @@ def _root(sources: Sequence[Source]) -> str:
     return f"{tops.pop()}/" if len(tops) == 1 and len(sources) > 1 and all("/" in s.path for s in sources) else ""
 
 
-def _begins(table: pa.Table, resolver: EventResolver) -> dict[int, datetime]:
+def _begins(gathered: Gathered, resolver: EventResolver) -> dict[int, datetime]:
     """Last start of each node's process, UTC."""
     found: dict[int, datetime] = {}
-    for e in _identified(filtered(table, pc.is_in(table["event"], pa.array(sorted(of(role=Role.BEGINS))))), resolver):
+    for e in _identified(gathered.tables(of_kinds(of(role=Role.BEGINS))), resolver):
         if e.writer is not None and e.at is not None:
             found[e.writer] = max(found.get(e.writer, e.at), e.at)
     return found
@@ -587,28 +600,35 @@ def _overlapping(spans: Iterable[tuple[datetime, datetime, str]]) -> Iterator[st
             begin, end, longest = first, last, path
 
 
-def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping[str, int | None]) -> SharedLogs:
+def _shared(gathered: Gathered, named: Mapping[str, Sequence[int]], owners: Mapping[str, int | None]) -> SharedLogs:
     several = pa.array([path for path, nodes in named.items() if len(nodes) > 1], pa.string())
     if not len(several):
         return SharedLogs()
-    settings = pc.fill_null(pc.is_in(table["key"], pa.array(LOG_DIRECTORIES)), False)
-    unnamed = pc.and_(pc.is_null(table["node"]), pc.equal(table["clock"], "line"))
-    of_use = pc.or_(pc.or_(settings, pc.is_in(table["source"], several)), pc.fill_null(unnamed, False))
-    lines = table.filter(pc.and_(pc.invert(pc.is_in(table["event"], pa.array(sorted(_OF_FILES)))), of_use))
+    of_files = of_kinds(_OF_FILES)
+
+    def of_use(events: pa.Table) -> pa.ChunkedArray:
+        settings = pc.fill_null(pc.is_in(events["key"], pa.array(LOG_DIRECTORIES)), False)
+        unnamed = pc.and_(pc.is_null(events["node"]), pc.equal(events["clock"], "line"))
+        used = pc.or_(pc.or_(settings, pc.is_in(events["source"], several)), pc.fill_null(unnamed, False))
+        return pc.and_(pc.invert(of_files(events)), used)
+
+    lines = gathered.rows(of_use, "source", "line", "byte", "time", "event", "node", "key", "value", "text")
     text = pc.if_else(pc.is_null(lines["node"]), lines["text"], None)  # a dump of settings has hundreds of rows, each with the whole text
-    rows = lines.select(["source", "line", "byte", "time", "event", "node", "key", "value"]).append_column("text", text)
-    return shared_logs(rows.to_pylist(), named, owners)
+    return shared_logs(lines.set_column(lines.schema.get_field_index("text"), "text", text).to_pylist(), named, owners)
 
 
-def _with_clusters(known: EventResolver, table: pa.Table, sources: Sequence[Source]) -> EventResolver:
+def _with_clusters(known: EventResolver, gathered: Gathered, sources: Sequence[Source]) -> EventResolver:
     """Adds the clusters in the collection, and the cluster of each file: that of the disk it is on."""
-    names = pc.or_(pc.not_equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
-    naming = filtered(table, pc.and_(pc.is_in(table["event"], pa.array(sorted(OF_CLUSTERS | {"partition-state"}))), names))
-    of_clusters = _identified(naming, known)
-    for e, wall in zip(of_clusters, naming["time"].to_pylist(), strict=True):
+    of_these = of_kinds(OF_CLUSTERS | {"partition-state"})
+
+    def naming(events: pa.Table) -> pa.ChunkedArray:
+        names = pc.or_(pc.not_equal(events["event"], "config"), pc.fill_null(pc.equal(events["key"], CLUSTER_ID), False))
+        return pc.and_(of_these(events), names)
+
+    of_clusters = _identified(gathered.tables(naming), known)
+    for e, wall in zip(of_clusters, gathered.rows(naming, "time")["time"].to_pylist(), strict=True):
         e.at = wall
-    named_on_disk = pc.and_(pc.equal(table["event"], "log-directory-identity"), pc.is_valid(table["value"]))
-    identities = table.select(["source", "value", "time"]).filter(named_on_disk).to_pylist()
+    identities = gathered.rows(_naming(("log-directory-identity",), "value"), "source", "value", "time").to_pylist()
     clusters = cluster_history(of_clusters, [(r["value"], r["time"]) for r in identities])
     if not clusters.last:
         return replace(known, clusters=clusters)
@@ -628,34 +648,32 @@ def _above(path: str) -> Iterable[str]:
         yield path
 
 
-def _digests(table: pa.Table) -> tuple[set[Archive], set[Archive]]:
+def _digests(gathered: Gathered) -> tuple[set[Archive], set[Archive]]:
     """Archives and ignored files."""
-    rows = table.select(["source", "bytes", "value", "reason"]).filter(pc.equal(table["event"], "archive")).to_pylist()
+    rows = gathered.rows(of_kinds(("archive",)), "source", "bytes", "value", "reason").to_pylist()
     found: tuple[set[Archive], set[Archive]] = (set(), set())
     for row in rows:
         found[row["reason"] == IGNORED].add(Archive(row["source"], row["bytes"] or 0, row["value"] or ""))
     return found
 
 
-def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Cluster, EventResolver]:
-    """The cluster at the end of the evidence and the EventResolver, from the rows of EVENTS that belong to no partition
-    (kinds.GATHERED), and those of LEADERSHIPS for partitions numbered 0."""
-    archives, ignored = _digests(table)
-    collected = straightened(table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist())
+def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[Cluster, EventResolver]:
+    """The cluster at the end of the evidence and the EventResolver."""
+    archives, ignored = _digests(gathered)
+    collected = straightened(gathered.rows(of_kinds(("source",)), "source", "collected").to_pylist())
     sources = _sources(collected)
-    aside = _set_aside(table, collected, sources)
+    aside = _set_aside(gathered, collected, sources)
     others = frozenset(path for other in aside for path in other.paths)
     if others:
-        table = filtered(table, _but(table["source"], others))
+        gathered = gathered.without(others)
         collected = [row for row in collected if row["source"] not in others]
         elsewhere = [replace(s, kind=SET_ASIDE) for s in sources if s.path in others]
         sources = [s for s in sources if s.path not in others]
-    owned, conflicts, hosts_of = _with_owners(table, collected, sources)
-    owned = _with_clusters(replace(owned, aside=others), table, sources)
+    owned, conflicts, hosts_of = _with_owners(gathered, collected, sources)
+    owned = _with_clusters(replace(owned, aside=others), gathered, sources)
     release()
-    raw = _raw(table, owned, sources)
-    table = filtered(table, pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
-    owned = replace(owned, topics=_topic_names(table))
+    raw = _raw(gathered, owned, sources)
+    owned = replace(owned, topics=_topic_names(gathered))
     resolver, clocks = _with_clocks(owned, collected, sources, raw, options or Options(), hosts_of)
     modes: dict[int | None, set[str | None]] = defaultdict(set)
     for e in raw:
@@ -664,7 +682,7 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
     release()
     for s in sources:
         _correct(s, resolver)
-    resolver, ordered = _with_collections(resolver, sources, _begins(table, resolver))
+    resolver, ordered = _with_collections(resolver, sources, _begins(gathered, resolver))
     evidence = partial(
         Cluster,
         sources=sources,
@@ -675,8 +693,8 @@ def build_cluster(table: pa.Table, options: Options | None = None) -> tuple[Clus
         copies=frozenset(map(resolver.shown, _copies(sources))),
         aside=aside,
     )
-    events = _identified(table, resolver)
-    del table
+    comparing = of_kinds(LEADERSHIPS | _OF_FILES)
+    events = _identified(gathered.tables(lambda t: pc.invert(comparing(t))), resolver)
     newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
     events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
     for s in sources:
@@ -691,47 +709,46 @@ SET_ASIDE = "set-aside"
 """Kind of the sources that were set aside."""
 
 
-def _set_aside(table: pa.Table, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]) -> tuple[SetAside, ...]:
+def _set_aside(gathered: Gathered, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]) -> tuple[SetAside, ...]:
     """The files of other clusters, and sample configurations."""
     nodes = {row["source"]: (row["collected"] or {}).get("nodes") or () for row in collected}
-    found = _other_clusters(table, sources, nodes)
+    found = _other_clusters(gathered, sources, nodes)
     gone = {path for other in found for path in other.paths}
     if gone:
-        table = table.filter(_but(table["source"], gone))
+        gathered = gathered.without(gone)
     files = {s.path for s in sources if s.kind == "server-properties" and s.path not in gone}
-    deciding = pc.and_(pc.equal(table["event"], "config"), pc.fill_null(pc.is_in(table["key"], pa.array(DECIDING)), False))
-    configs = table.filter(deciding).select(["source", "node", "key", "value"]).to_pylist() if files else []
-    identities = table.filter(pc.equal(table["event"], "log-directory-identity"))["node"].to_pylist() if files else []
+    configs = gathered.rows(_settings(DECIDING), "source", "node", "key", "value").to_pylist() if files else []
+    identities = gathered.rows(of_kinds(("log-directory-identity",)), "node")["node"].to_pylist() if files else []
     known = {n for path, own in nodes.items() if path not in gone for n in own} | {n for n in identities if n is not None}
     unused = samples(configs, files, known)
     return (*found, SetAside(None, tuple(unused))) if unused else found
 
 
-def _other_clusters(table: pa.Table, sources: Sequence[Source], nodes: Mapping[str, Collection[int]]) -> tuple[SetAside, ...]:
+def _settings(keys: Iterable[str]) -> Mask:
+    """Marks the settings with these keys."""
+    known = pa.array(list(keys))
+    return lambda events: pc.and_(pc.equal(events["event"], "config"), pc.fill_null(pc.is_in(events["key"], known), False))
+
+
+def _other_clusters(gathered: Gathered, sources: Sequence[Source], nodes: Mapping[str, Collection[int]]) -> tuple[SetAside, ...]:
     """By the cluster ids in logs and meta.properties."""
-    printed = pc.and_(pc.equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
-    on_disk = pc.equal(table["event"], "log-directory-identity")
-    naming = table.filter(pc.and_(pc.or_(printed, on_disk), pc.is_valid(table["value"]))).select(["source", "value"])
+    printed, on_disk = _settings((CLUSTER_ID,)), of_kinds(("log-directory-identity",))
+    naming = gathered.rows(lambda t: pc.and_(pc.or_(printed(t), on_disk(t)), pc.is_valid(t["value"])), "source", "value")
     ids = {(row["source"], row["value"]) for row in naming.to_pylist()}
     if len({value for _, value in ids}) < 2:
         return ()
     return unrelated(sources, sorted(ids), nodes)
 
 
-def _but(sources: pa.ChunkedArray | pa.Array, paths: Collection[str]) -> pa.ChunkedArray | pa.Array:
-    """Mask of the rows that are not from these files."""
-    return pc.invert(pc.is_in(sources, value_set=pa.array(sorted(paths), pa.string())))
-
-
 def _with_owners(
-    table: pa.Table, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]
+    gathered: Gathered, collected: Sequence[Mapping[str, Any]], sources: Sequence[Source]
 ) -> tuple[EventResolver, list[Conflict], Mapping[int, int]]:
     """Sets the node and collection of each source. Returns the resolver that knows them, the conflicts between signs of ownership, and
     the nodes that share a host (shared_logs.hosts)."""
-    clues = _clues(table, collected, sources)
+    clues = _clues(gathered, collected, sources)
     identity = identify(clues)
     named = {s.path: clue.nodes for s, clue in zip(sources, clues, strict=True) if s.kind.endswith(LOG_SUFFIX)}
-    shared = _shared(table, named, {path: identity.owners[path].node for path in named})
+    shared = _shared(gathered, named, {path: identity.owners[path].node for path in named})
     for s, clue in zip(sources, clues, strict=True):
         owner = identity.owners[s.path]
         s.node, s.collection = None if s.kind in SHARED or s.path in shared.starts else owner.node, owner.collection
@@ -744,10 +761,10 @@ def _with_owners(
     return resolver, identity.conflicts, hosts(named)
 
 
-def _topic_names(table: pa.Table) -> dict[str, str]:
+def _topic_names(gathered: Gathered) -> dict[str, str]:
     """Topic names by topic id, from the events that create topics."""
-    made = pc.and_(pc.is_in(table["event"], pa.array(sorted(of(role=Role.TOPIC_MADE)))), pc.is_valid(table["topic_id"]))
-    return {row["topic_id"]: row["topic"] for row in table.select(["topic_id", "topic"]).filter(made).to_pylist()}
+    made = gathered.rows(_naming(of(role=Role.TOPIC_MADE), "topic_id"), "topic_id", "topic")
+    return {row["topic_id"]: row["topic"] for row in made.to_pylist()}
 
 
 def _with_clocks(

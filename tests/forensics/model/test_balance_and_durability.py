@@ -14,6 +14,7 @@ from forensics.cli import cli
 from forensics.commands.analyze import weight
 from forensics.commands.inputs import measures_of
 from forensics.model.cluster.balance import measures, ratios
+from forensics.model.cluster.gathered import Gathered
 from forensics.model.findings import LEVELS, Finding
 from tests.forensics.staged import of
 from tests.support import local, recorded
@@ -145,7 +146,7 @@ def test_on_spark_as_in_one_process(session: SparkSession, tmp_path: Path) -> No
     described = "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"
     (tmp_path / "topics-describe.txt").write_text(described)
     events = read(session, units([str(tmp_path)]))
-    cluster, resolver = build_cluster(events.of_cluster)
+    cluster, resolver = build_cluster(Gathered(events.parts_of_cluster))
     found = measures_of(events, resolver, cluster)
     assert list(found) == list(local.report(local.events_of(tmp_path)).cluster.measures)
     assert {(m.broker, m.metric): (m.mean, m.count) for m in found}[1, "cpu"] == (70, 2)

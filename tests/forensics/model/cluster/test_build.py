@@ -10,6 +10,7 @@ import pytest
 
 from forensics.model.cluster.build import EventResolver, Options, _copies, build_cluster
 from forensics.model.cluster.facts import Source
+from forensics.model.cluster.gathered import Gathered
 from forensics.model.events import IDENTIFIED
 from parsers.schemas import EVENTS
 from tests.forensics.staged import START, Story, table
@@ -44,7 +45,7 @@ def test_topic_ids_become_names_and_the_shared_root_is_left_out() -> None:
 
 
 def test_empty_evidence_is_an_empty_cluster() -> None:
-    cluster, known = build_cluster(EVENTS.empty_table())
+    cluster, known = build_cluster(Gathered.of(EVENTS.empty_table()))
     assert (cluster.nodes, cluster.sources, cluster.mode, known.root) == ({}, [], "unknown", "")
 
 
