@@ -3,7 +3,6 @@ moved along or lost."""
 
 from __future__ import annotations
 
-import json
 import re
 import tarfile
 from collections.abc import Callable, Mapping
@@ -28,7 +27,8 @@ from parsers import evidence, schemas
 from parsers.schemas import EVENTS, Member
 from tests.forensics.staged import table
 from tests.support import local, recorded, taken
-from tests.support.paths import BUNDLES
+from tests.support.each import for_each
+from tests.support.paths import BUNDLES, truth_of
 from tests.support.shapes import bundle
 from tests.support.taken import ways
 from tests.support.told import one_by_one
@@ -226,12 +226,11 @@ def test_error_is_told_with_how_it_was_seen() -> None:
     assert (broker["timezone"], broker["clock_basis"]) == ("UTC", "start+mtime+events")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_clocks_of_recorded_clusters(name: str) -> None:
-    truth = json.loads((BUNDLES / f"{name}.expected.json").read_text())
+    truth = truth_of(name)
     zones, errors = truth["broker_timezone"], truth["broker_clock_offsets"]
-    cluster, _ = local.gathered(recorded.events(name))
-    for node in cluster.nodes.values():
+    for node in recorded.report(name).cluster.nodes.values():
         zone = zones.get(str(node.id), "UTC") if isinstance(zones, dict) else zones
         offset = in_zone(zone, RECORDED) + 1000 * errors.get(str(node.id), 0)
         assert abs(node.clock.offset_ms - offset) <= NOISE_MS

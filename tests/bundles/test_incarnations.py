@@ -12,6 +12,7 @@ import pytest
 from forensics.incidents.folding import places
 from forensics.views.document import Report
 from tests.support import local, recorded
+from tests.support.each import for_each
 from tests.support.shapes import BUNDLES, File, Files, bundle, only, put, without
 
 EARLIER, LATER = "unclean-election-2.8.2-zk", "acks1-failover-2.8.2-zk"
@@ -58,9 +59,7 @@ def test_each_cluster_is_judged_as_if_it_were_alone(tmp_path: Path) -> None:
     assert [p["topic"] for p in both.partitions] == [p["topic"] for p in last.partitions]
 
 
-@pytest.mark.parametrize(
-    "name", sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz") if not p.name.startswith("wiped-"))
-)
+@for_each(sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz") if not p.name.startswith("wiped-")))
 def test_a_cluster_that_lived_once_is_one(name: str) -> None:
     assert recorded.report(name).cluster.ended == ()
 

@@ -11,6 +11,7 @@ import pytest
 from forensics.model.findings import Finding
 from tests.forensics import staged
 from tests.support import local, recorded
+from tests.support.each import for_each
 from tests.support.paths import BUNDLES
 
 EPOCHS, INCONSISTENT = "epoch-history-damaged", "checkpoint-inconsistent"
@@ -64,7 +65,7 @@ def findings(bundle: str) -> tuple[Finding, ...]:
     return tuple(f for f in local.spread(recorded.report(bundle).findings) if f.kind in KINDS)
 
 
-@pytest.mark.parametrize("bundle", NAMES)
+@for_each(NAMES)
 def test_what_is_found_in_a_real_bundle(bundle: str) -> None:
     assert {(f.kind, f.severity, f.topic) for f in findings(bundle)} == FOUND.get(bundle, set())
 

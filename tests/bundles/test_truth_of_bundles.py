@@ -10,14 +10,13 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
-
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding
 from forensics.model.partition.absences import intervals
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import MAX_SEPARATE_EVENTS
 from tests.support import local, recorded
+from tests.support.each import for_each
 from tests.support.paths import BUNDLES, truth_of
 
 NEAR = timedelta(seconds=5)
@@ -76,7 +75,7 @@ def test_there_are_bundles_with_a_whole_truth() -> None:
     assert len(RECORDED) >= 10
 
 
-@pytest.mark.parametrize("name", [n for n in ALL if done(n, "kill")])
+@for_each([n for n in ALL if done(n, "kill")])
 def test_a_broker_was_killed_after_its_last_line_and_before_it_was_missed(name: str) -> None:
     """The recorder notes the time of a kill to the millisecond, before or after the signal."""
     near = timedelta(milliseconds=5)
@@ -85,7 +84,7 @@ def test_a_broker_was_killed_after_its_last_line_and_before_it_was_missed(name: 
         assert any(start - near <= at <= latest + near for start, latest in spans if start is not None and latest is not None), (at, spans)
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@for_each(RECORDED)
 def test_every_crash_is_a_kill_and_every_kill_a_crash(name: str) -> None:
     left = [*done(name, "kill -9"), *done(name, "ended by itself")]
     in_vain = done(name, "ended while starting")
@@ -103,7 +102,7 @@ def test_every_crash_is_a_kill_and_every_kill_a_crash(name: str) -> None:
     assert left == [], "a kill that no finding tells"
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@for_each(RECORDED)
 def test_every_shutdown_in_order_is_a_stop(name: str) -> None:
     found = of(name, "controlled-shutdown")
     told = sorted((f.start, f.brokers[0]) for f in found if f.start is not None)
@@ -130,7 +129,7 @@ _BECAUSE = {
 }
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@for_each(RECORDED)
 def test_what_is_said_of_an_absent_replica_is_what_its_broker_was(name: str) -> None:
     deleted = {a["topic"] for a in truth_of(name)["actions"] if a["action"] == "delete-topic"}
     for timeline, cluster in local.timelines(recorded.events(name)):
@@ -146,7 +145,7 @@ def test_what_is_said_of_an_absent_replica_is_what_its_broker_was(name: str) -> 
                 assert seen & _BECAUSE[i.cause], f"{timeline.name}: {i.words} at {i.start}, when it was {seen}"
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@for_each(RECORDED)
 def test_a_replica_that_came_back_says_how_it_had_gone(name: str) -> None:
     for f in of(name, "restarted-replica"):
         if f.cluster:
@@ -158,7 +157,7 @@ def test_a_replica_that_came_back_says_how_it_had_gone(name: str) -> None:
         assert "-" not in f.summary.rpartition("in sync after")[2], "nobody is in sync before the start"
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@for_each(RECORDED)
 def test_what_was_acknowledged_could_be_written(name: str) -> None:
     """While a whole batch of records was acknowledged a partition cannot have been closed for them all that time."""
     for f in of(name, "offline-partition", "under-min-isr"):
@@ -169,23 +168,23 @@ def test_what_was_acknowledged_could_be_written(name: str) -> None:
                 assert not (closed and begun and (f.end is None or f.end > when(a))), f"{f.summary}, but {a}"
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@for_each(RECORDED)
 def test_a_clock_is_wrong_only_where_it_was_set_wrong(name: str) -> None:
     assert {b for f in of(name, "clock-skew") for b in f.brokers} == {int(b) for b in truth_of(name)["broker_clock_offsets"]}
 
 
-@pytest.mark.parametrize("name", ALL)
+@for_each(ALL)
 def test_nothing_ends_before_it_begins(name: str) -> None:
     assert [f.summary for f in recorded.report(name).findings if f.start is not None and f.end is not None and f.end < f.start] == []
 
 
-@pytest.mark.parametrize("name", [n for n in RECORDED if done(n, "freeze")])
+@for_each([n for n in RECORDED if done(n, "freeze")])
 def test_who_lost_a_session_alive_was_frozen(name: str) -> None:
     frozen = {b for _, b in done(name, "freeze")}
     assert {b for f in of(name, "broker-fenced") for b in f.brokers} <= frozen
 
 
-@pytest.mark.parametrize("name", [n for n in ALL if n.startswith(("zombie-leader", "isr-flapping-2"))])
+@for_each([n for n in ALL if n.startswith(("zombie-leader", "isr-flapping-2"))])
 def test_a_session_that_expired_is_told_with_the_return(name: str) -> None:
     for f in of(name, "broker-fenced"):
         assert "lost its ZooKeeper session while it was running" in f.summary

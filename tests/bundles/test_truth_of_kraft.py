@@ -13,6 +13,7 @@ import pytest
 
 from forensics.model.findings import Finding
 from tests.support import local, recorded
+from tests.support.each import for_each
 from tests.support.paths import BUNDLES, truth_of
 
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*-kraft*.tar.gz"))
@@ -63,7 +64,7 @@ def within(at: datetime, finding: Finding) -> bool:
 TOLD = [n for n in NAMES if tells_actions(n)]
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if done(n, "kill")])
+@for_each([n for n in NAMES if done(n, "kill")])
 def test_a_broker_was_killed_after_its_last_line_and_before_it_was_missed(name: str) -> None:
     """The recorder notes the time of a kill to the millisecond, before or after the signal."""
     near = timedelta(milliseconds=5)
@@ -72,7 +73,7 @@ def test_a_broker_was_killed_after_its_last_line_and_before_it_was_missed(name: 
         assert any(start - near <= at <= latest + near for start, latest in spans if start is not None and latest is not None), (at, spans)
 
 
-@pytest.mark.parametrize("name", TOLD)
+@for_each(TOLD)
 def test_every_death_is_told_once_and_no_other(name: str) -> None:
     killed = deaths(name)
     crashes = list(said(name, "broker-crash", "controller-crash"))
@@ -83,7 +84,7 @@ def test_every_death_is_told_once_and_no_other(name: str) -> None:
         assert any(f.brokers == (broker,) and within(at, f) for f in said(name, "start-failed")), f"broker {broker} did not start at {at}"
 
 
-@pytest.mark.parametrize("name", TOLD)
+@for_each(TOLD)
 def test_a_death_ends_with_the_process_that_was_started_next(name: str) -> None:
     for f in said(name, "broker-crash"):
         if f.end is not None:
@@ -91,7 +92,7 @@ def test_a_death_ends_with_the_process_that_was_started_next(name: str) -> None:
             assert f.end - begun[-1] < START
 
 
-@pytest.mark.parametrize("name", TOLD)
+@for_each(TOLD)
 def test_every_orderly_stop_is_told_and_no_other(name: str) -> None:
     stopped = done(name, "stop")
     told = [(f.start, f.brokers[0]) for f in said(name, "controlled-shutdown")]
@@ -100,14 +101,14 @@ def test_every_orderly_stop_is_told_and_no_other(name: str) -> None:
         assert any(b == broker and begun is not None and abs(begun - at) < 3 * CLOCKS for begun, b in told)
 
 
-@pytest.mark.parametrize("name", TOLD)
+@for_each(TOLD)
 def test_only_a_frozen_broker_is_fenced_alive(name: str) -> None:
     for f in said(name, "broker-fenced"):
         assert f.start is not None
         assert any(broker in f.brokers and at <= f.start + CLOCKS for at, broker in done(name, "freeze")), f.summary
 
 
-@pytest.mark.parametrize("name", TOLD)
+@for_each(TOLD)
 def test_a_restarted_replica_was_restarted_within_it(name: str) -> None:
     for f in said(name, "restarted-replica"):
         if f.cluster:
@@ -116,7 +117,7 @@ def test_a_restarted_replica_was_restarted_within_it(name: str) -> None:
         assert len(begun) > 1, "the first start is no restart"
 
 
-@pytest.mark.parametrize("name", TOLD)
+@for_each(TOLD)
 def test_nobody_is_slow_or_stuck_who_was_left_alone(name: str) -> None:
     hindered = hindered_in(name)
     for f in said(name, "stuck-replica", "slow-replica", "isr-flapping"):
@@ -125,7 +126,7 @@ def test_nobody_is_slow_or_stuck_who_was_left_alone(name: str) -> None:
         assert f.cause == "offline" or set(f.brokers) <= hindered, f.summary
 
 
-@pytest.mark.parametrize("name", TOLD)
+@for_each(TOLD)
 def test_a_broker_that_is_offline_was_killed_before(name: str) -> None:
     for f in said(name, "culprit-broker"):
         if f.cause == "offline":
@@ -133,7 +134,7 @@ def test_a_broker_that_is_offline_was_killed_before(name: str) -> None:
             assert any(broker in f.brokers and at <= f.start + CLOCKS for at, broker in deaths(name)), f.summary
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_a_crash_touches_no_partition_that_its_broker_had_left_before(name: str) -> None:
     """Of two deaths only the one in which the replica fell out of the ISR is told to have done it."""
     rows = {f"{p['topic']}-{p['partition']}": p for p in recorded.report(name).partitions}
@@ -144,7 +145,7 @@ def test_a_crash_touches_no_partition_that_its_broker_had_left_before(name: str)
             assert any(at is not None and (f.start is None or at >= f.start - 2 * CLOCKS) for at in left)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_a_reassignment_is_over_when_the_last_replica_is_in_its_place(name: str) -> None:
     asked = [a for a in truth_of(name)["actions"] if a["action"].startswith("reassign")]
     assert not asked or list(said(name, "planned-reassignment"))
@@ -154,7 +155,7 @@ def test_a_reassignment_is_over_when_the_last_replica_is_in_its_place(name: str)
         assert timedelta(0) <= f.end - max(joined) < timedelta(milliseconds=100)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_nothing_named_is_nobody(name: str) -> None:
     for f in recorded.report(name).findings:
         for text in (f.summary, f.explanation, *f.next_steps):
@@ -162,7 +163,7 @@ def test_nothing_named_is_nobody(name: str) -> None:
             assert "of []" not in text
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_what_is_over_asks_for_no_repair(name: str) -> None:
     for f in said(name, "under-min-isr", "at-min-isr", "offline-partition", "under-replicated"):
         if f.end is not None:
@@ -186,7 +187,7 @@ def test_a_leader_elected_from_outside_the_isr_did_not_catch_up() -> None:
     assert {(f.topic, f.brokers[0]) for f in found} & elected
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("eligible-", "last-replica-standing-unprovable-4"))])
+@for_each([n for n in NAMES if n.startswith(("eligible-", "last-replica-standing-unprovable-4"))])
 def test_an_empty_isr_names_who_may_lead(name: str) -> None:
     found = [f for f in said(name, "offline-partition") if "its ISR was []" in f.explanation]
     assert all("With an empty ISR" in f.explanation for f in found)

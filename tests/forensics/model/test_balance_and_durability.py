@@ -18,6 +18,7 @@ from forensics.model.cluster.gathered import Gathered
 from forensics.model.findings import LEVELS, Finding
 from tests.forensics.staged import of
 from tests.support import local, recorded
+from tests.support.each import for_each
 from tests.support.paths import BUNDLES
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def risk(name: str, cause: str) -> list[Finding]:
     return [f for f in of(recorded.report(name), "risky-setting") if f.cause == cause]
 
 
-@pytest.mark.parametrize("name", named("unclean-election-"))
+@for_each(named("unclean-election-"))
 def test_the_setting_that_allowed_it_is_named_with_what_it_cost(name: str) -> None:
     """All of these set it for the topic `orders` when they create it."""
     (found,) = risk(name, "unclean.leader.election.enable=true")
@@ -48,7 +49,7 @@ def test_the_setting_that_allowed_it_is_named_with_what_it_cost(name: str) -> No
     assert any("unclean" in e.text for e in found.evidence)
 
 
-@pytest.mark.parametrize("name", named("last-replica-standing-"))
+@for_each(named("last-replica-standing-"))
 def test_min_isr_of_one_cost_what_the_last_replica_lost(name: str) -> None:
     truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
     (found,) = risk(name, "min.insync.replicas=1")
@@ -57,21 +58,19 @@ def test_min_isr_of_one_cost_what_the_last_replica_lost(name: str) -> None:
     assert all(f"{place} lost " in found.summary for place in proven)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_one_finding_for_each_setting_and_value(name: str) -> None:
     causes = [(f.cluster, f.cause) for f in of(recorded.report(name), "risky-setting")]
     assert len(causes) == len(set(causes))
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in NAMES if n.startswith(("rolling-restart", "reassignment", "grow-replicas", "delete-recreate"))]
-)
+@for_each([n for n in NAMES if n.startswith(("rolling-restart", "reassignment", "grow-replicas", "delete-recreate"))])
 def test_what_was_planned_is_worth_advice_at_most(name: str) -> None:
     worst = [f.summary for f in of(recorded.report(name), *OURS) if LEVELS.index(f.severity) > LEVELS.index("low")]
     assert worst == []
 
 
-@pytest.mark.parametrize("name", named("rolling-restart-"))
+@for_each(named("rolling-restart-"))
 def test_who_gave_the_leaderships_back(name: str) -> None:
     """The recorder runs kafka-leader-election (before 2.4 kafka-preferred-replica-election), with automatic rebalance off."""
     found = of(recorded.report(name), "preferred-election")
@@ -80,7 +79,7 @@ def test_who_gave_the_leaderships_back(name: str) -> None:
     assert all("moved from broker" in f.explanation and "by a command" in f.explanation for f in found)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_exposure_adds_up(name: str) -> None:
     told = recorded.report(name).document()["cluster"]["durability"]["exposure"]
     whole = told["cluster"]["watched_partition_minutes"]
@@ -91,7 +90,7 @@ def test_exposure_adds_up(name: str) -> None:
         assert topic["watched_partition_minutes"] <= whole
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_windows_and_exposure_agree(name: str) -> None:
     """A topic with a window below min.insync.replicas was exposed, and the other way round."""
     told = recorded.report(name).document()["cluster"]["durability"]["exposure"]["topics"]
@@ -100,7 +99,7 @@ def test_windows_and_exposure_agree(name: str) -> None:
     assert exposed <= windows
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_every_place_is_in_the_evidence(name: str) -> None:
     document = recorded.report(name).document()
     paths = {s["path"] for s in document["evidence"]["sources"]}
@@ -110,7 +109,7 @@ def test_every_place_is_in_the_evidence(name: str) -> None:
         assert place == "Kafka's default" or place in paths or place.rpartition(":")[0] in paths
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_shares_are_of_one_whole(name: str) -> None:
     told = recorded.report(name).document()["cluster"]["balance"]
     assert sum(b["share"] for b in told["load"]["brokers"]) == pytest.approx(1, abs=1e-4)
@@ -119,7 +118,7 @@ def test_shares_are_of_one_whole(name: str) -> None:
         assert broker["series"][-1]["elsewhere"] == broker["elsewhere"]
 
 
-@pytest.mark.parametrize("name", named("clean-failover-"))
+@for_each(named("clean-failover-"))
 def test_imbalance_is_what_describe_shows(name: str) -> None:
     """Each broker's partitions it is the first replica of and does not lead; 0.10 brokers print replicas without their order."""
     described = recorded.events(name).to_pylist()

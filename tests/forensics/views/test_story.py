@@ -25,6 +25,7 @@ from forensics.views.story.assembly import story_rows
 from forensics.views.story.step import MOST, STATUSES, STORY, TONES, Step, Wanted, folded, said
 from tests.forensics.staged import START, Story, table
 from tests.support import local, recorded
+from tests.support.each import for_each
 from tests.support.paths import BUNDLES
 
 RECORDED = (
@@ -84,7 +85,7 @@ def shown(rows: Rows, width: int = 80, *, encoding: str = "utf-8", name: tuple[s
 # what really happened
 
 
-@pytest.mark.parametrize("bundle", RECORDED)
+@for_each(RECORDED)
 def test_losses_unclean_elections_and_the_end_are_told_as_they_were(bundle: str) -> None:
     events, truth = story_of(bundle)
     found = stories(events)
@@ -106,7 +107,7 @@ def test_losses_unclean_elections_and_the_end_are_told_as_they_were(bundle: str)
         assert sorted(b for b, status in end.items() if status in ("leader", "in-sync")) == sorted(final["isr"]), name
 
 
-@pytest.mark.parametrize("bundle", RECORDED)
+@for_each(RECORDED)
 def test_a_story_names_no_finding_that_the_report_does_not_have(bundle: str) -> None:
     events = story_of(bundle)[0]
     reported = {f.kind for f in local.report(events).findings}
@@ -115,7 +116,7 @@ def test_a_story_names_no_finding_that_the_report_does_not_have(bundle: str) -> 
     assert told_of & findings <= reported
 
 
-@pytest.mark.parametrize("bundle", RECORDED)
+@for_each(RECORDED)
 def test_epochs_rise_and_every_entry_carries_its_lanes(bundle: str) -> None:
     for name, rows in stories(story_of(bundle)[0]).items():
         for _, generation in itertools.groupby(rows, key=lambda r: r["generation"]):
