@@ -30,7 +30,7 @@ class NamedPartitions:
         """The events about no partition or one of the first; None if there are none."""
         if not isinstance(events, pa.RecordBatch):
             return events if self._stays(events.get("topic"), events.get("partition")) else None
-        names = pa.Table.from_batches([events.select(_NAME)]).group_by(_NAME).aggregate([]).to_pylist()
+        names = pa.Table.from_batches([events.select(_NAME)]).group_by(_NAME, use_threads=False).aggregate([]).to_pylist()
         further = {(n["topic"], n["partition"]) for n in names if not self._has_room(n["topic"], n["partition"])}
         if not further:
             return events

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
 from parsers.formats.checkpoints import integer
-from parsers.formats.file_kind import AFTER_LOGS, FileKind, Head, with_text
+from parsers.formats.file_kind import AFTER_LOGS, FileKind, Head, with_line
 from parsers.formats.problems import limited
 from parsers.limits import in_force
 from parsers.lines import decoded
@@ -441,7 +441,7 @@ _ZNODES = FileKind(
             "partition-state",
         }
     ),
-    content=with_text(_ZNODES_PRINTED),
+    content=with_line(_ZNODES_PRINTED),
     rank=20,
 )
 _PLANNED = frozenset({"assignment", "election-plan"})

@@ -26,7 +26,7 @@ from parsers.formats.assignments import (
     shown,
     topic_name,
 )
-from parsers.formats.file_kind import FileKind, Head, with_text
+from parsers.formats.file_kind import FileKind, Head, with_line
 from parsers.formats.problems import limited
 from parsers.masking import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row
@@ -508,7 +508,7 @@ FORMATS = (
         "output of kafka-reassign-partitions",
         read,
         EVENTS,
-        content=with_text(
+        content=with_line(
             r"^(?:Current partition replica assignment|Proposed partition reassignment|Status of partition reassignment:"
             r"|Current partition reassignments:|No partition reassignments found|Successfully (?:started|cancelled) (?:partition )?reassignment"
             r"|Failed to reassign partitions |Error reassigning partition|Error cancelling partition reassignment)"
@@ -520,7 +520,7 @@ FORMATS = (
         "output of kafka-leader-election or kafka-preferred-replica-election",
         read,
         EVENTS,
-        content=with_text(
+        content=with_line(
             r"^(?:(?:Successfully completed|Error completing) (?:leader election \(|preferred replica election)"
             r"|Valid replica already elected for |Successfully started preferred replica election)"
         ),
@@ -531,7 +531,7 @@ FORMATS = (
         "output of kafka-log-dirs",
         read,
         EVENTS,
-        content=with_text(
+        content=with_line(
             r"^(?:Querying brokers for log directories information|\{[^\n]*\"brokers\"\s*:\s*\[\s*\{[^\n]{0,99}\"logDirs\"\s*:)"
         ),
         rank=30,
@@ -541,7 +541,7 @@ FORMATS = (
         "output of kafka-metadata-quorum",
         read,
         EVENTS,
-        content=with_text(r"^LeaderEpoch: +\d+\s*$|^NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s"),
+        content=with_line(r"^LeaderEpoch: +\d+\s*$|^NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s"),
         rank=30,
     ),
     FileKind(
@@ -549,7 +549,7 @@ FORMATS = (
         "output of kafka-configs --describe",
         read,
         EVENTS,
-        content=with_text(r"^(?:(?:All|Dynamic) configs|Configs|Default configs?) for (?:topic|broker|default)[^\n]* (?:are:|are |are$)"),
+        content=with_line(r"^(?:(?:All|Dynamic) configs|Configs|Default configs?) for (?:topic|broker|default)[^\n]* (?:are:|are |are$)"),
         rank=30,
     ),
     FileKind(
@@ -557,12 +557,12 @@ FORMATS = (
         "output of kafka-consumer-groups or kafka-share-groups --describe",
         read,
         EVENTS,
-        content=with_text(r"^(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?(?:CURRENT-OFFSET\s+LOG-END|START)-OFFSET\s+LAG\b"),
+        content=with_line(r"^(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?(?:CURRENT-OFFSET\s+LOG-END|START)-OFFSET\s+LAG\b"),
         rank=30,
     ),
     FileKind(
-        "features-output", "output of kafka-features", read, EVENTS, content=with_text(r"^Feature: \S+\s+SupportedMinVersion: "), rank=30
+        "features-output", "output of kafka-features", read, EVENTS, content=with_line(r"^Feature: \S+\s+SupportedMinVersion: "), rank=30
     ),
-    FileKind("cluster-id", "output of kafka-cluster cluster-id", read, EVENTS, content=with_text(r"^Cluster ID: \S{22}\s*$"), rank=30),
+    FileKind("cluster-id", "output of kafka-cluster cluster-id", read, EVENTS, content=with_line(r"^Cluster ID: \S{22}\s*$"), rank=30),
     FileKind("offsets-output", "output of kafka-get-offsets", read, EVENTS, content=_is_offsets, rank=40),
 )

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from parsers.formats.checkpoints import integer
-from parsers.formats.file_kind import FileKind, with_text
+from parsers.formats.file_kind import FileKind, with_line
 from parsers.formats.problems import limited
 from parsers.lines import lines
 from parsers.masking import masked
@@ -123,4 +123,4 @@ _OUTPUT = (
     r"|^\s*Topic: ?\S+\s+Partition: ?\d+\s+Leader: ?(?:-?\d+|none)\b"
 )
 EVENTS = frozenset({"describe-topic", "describe-partition", "config"})
-FORMATS = (FileKind("describe", "output of kafka-topics --describe", read, EVENTS, content=with_text(_OUTPUT), rank=10),)
+FORMATS = (FileKind("describe", "output of kafka-topics --describe", read, EVENTS, content=with_line(_OUTPUT), rank=10),)

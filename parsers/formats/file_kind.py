@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from itertools import repeat
 from typing import BinaryIO, TypeAlias
 
 from parsers.schemas import Member, Row
@@ -17,7 +18,10 @@ AFTER_LOGS = 100
 """Kinds of this rank and above are recognised only in files without log lines."""
 
 
-@dataclass(frozen=True, slots=True)
+_NEWLINE = re.compile("\n")
+
+
+@dataclass(frozen=True)
 class Head:
     """The beginning of a file whose name does not determine its kind."""
 
@@ -25,6 +29,11 @@ class Head:
     name: str
     """File name without the suffix of a compression."""
     text: str
+
+    @cached_property
+    def line_starts(self) -> Sequence[int]:
+        """Places in the text at which lines begin."""
+        return [0, *(newline.end() for newline in _NEWLINE.finditer(self.text))]
 
     @property
     def is_json(self) -> bool:
@@ -67,10 +76,11 @@ def _compiled(expression: str) -> re.Pattern[str]:
     return re.compile(expression, re.IGNORECASE)
 
 
-def with_text(expression: str) -> Callable[[Head], bool]:
-    """Recognises a text that contains this; `^` and `$` match at every line."""
+def with_line(expression: str) -> Callable[[Head], bool]:
+    """Recognises a text that contains this from the beginning of a line on; `$` matches at every line. A search that tries every character
+    takes five times as long: logs have hundreds of lines, and nine kinds are tried before a file is a log."""
     compiled = re.compile(expression, re.M)
-    return lambda head: compiled.search(head.text) is not None
+    return lambda head: any(map(compiled.match, repeat(head.text), head.line_starts))
 
 
 def checkpoint_name(name: str) -> str:

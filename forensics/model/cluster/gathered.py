@@ -81,14 +81,16 @@ class Gathered:
         """The events that are not from these files."""
         return Gathered(self._parts, {*self._aside, *paths})
 
-    def tables(self, mask: Mask | None = None) -> Iterator[pa.Table]:
-        """The marked rows in their order, at least JOINED_ROWS at a time."""
+    def tables(self, mask: Mask | None = None, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """The marked rows in their order, at least JOINED_ROWS at a time; only these columns, if any are named."""
         waiting: list[pa.Table] = []
         for part in self._parts:
             table = whole(part(), EVENTS)
             if self._aside:
                 table = filtered(table, but(table["source"], self._aside))
-            waiting.append(table if mask is None else filtered(table, mask(table)))
+            marks = mask(table) if mask is not None else None
+            table = table.select(columns) if columns is not None else table
+            waiting.append(table if marks is None else filtered(table, marks))
             if sum(table.num_rows for table in waiting) >= JOINED_ROWS:
                 yield pa.concat_tables(waiting)
                 waiting = []
@@ -98,7 +100,7 @@ class Gathered:
     def rows(self, mask: Mask, *columns: str) -> pa.Table:
         """These columns of the marked rows."""
         names = list(columns)
-        tables = [table.select(names) for table in self.tables(mask)]
+        tables = list(self.tables(mask, names))
         return pa.concat_tables(tables) if tables else EVENTS.empty_table().select(names)
 
     def count(self, mask: Mask) -> int:
