@@ -55,7 +55,11 @@ class _Kind:
 
 def decode(value: bytes) -> Decoded:
     """One record's value: frame version, api key, version, fields. Raises Malformed and Unsupported."""
-    fields = Fields(value)
+    return decode_fields(Fields(value))
+
+
+def decode_fields(fields: Fields) -> Decoded:
+    """`decode`, from a reader of the record's value."""
     frame = fields.unsigned_varint()
     if frame != _FRAME_VERSION:
         early = "; 0 is the preview of Kafka 2.8, which no later version reads" if frame == 0 else ""
@@ -80,7 +84,11 @@ def decode_control(key: bytes, value: bytes) -> Row | None:
     head.int16()
     if head.int16() != LEADER_CHANGE:
         return None
-    fields = Fields(value)
+    return leader_change(Fields(value))
+
+
+def leader_change(fields: Fields) -> Row:
+    """A LeaderChangeMessage. Raises Malformed."""
     version, leader = fields.int16(), fields.int32()
     voters = fields.array(lambda: _voter(fields, version))
     granting = fields.array(lambda: _voter(fields, version))

@@ -42,7 +42,7 @@ from parsers.schemas import Member
 
 SCHEMA = "kafka-forensics/redacted/1"
 MAPPING = "kafka-forensics/mapping/1"
-POLICY = "allow-list/3"
+POLICY = "allow-list/4"
 """The rules of docs/redacting.md by which the copy was made; changes when they do."""
 IN_MEMORY = 32 << 20
 """Bytes of a file that are kept in memory; a larger file goes to an unnamed temporary file."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import ipaddress
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -28,7 +29,6 @@ INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__cluster_me
 """Kafka's own topics, which every cluster has."""
 SHORT = 3
 """A shorter name, or one of few digits alone, is only replaced where it is used as a name."""
-_LONG_NUMBER = 9
 PLACEHOLDER = re.compile(r"\((?:redacted|hidden)\)")
 
 _V6_PART = r"[0-9A-Fa-f]{1,4}"
@@ -45,13 +45,15 @@ _TOKEN = re.compile(
 )
 _SEPARATOR = re.compile(r"([._-])")
 _UUID = re.compile(r"(?<![^\W_])[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?![^\W_])")
-_ASIDE = re.compile(r"(.+-\d{1,10})(\.[0-9a-f]{32}-(?:delete|future|stray)\.?)")
+_ASIDE = re.compile(r"(.+-\d{1,10})\.([0-9a-f]{32})(-(?:delete|future|stray)\.?)")
 _PART = re.compile(r"(?P<run>(?<![^\W_])\d+(?:[._-]\d+)*(?![^\W_]))|[^\W_]+")
-_MEASURE = re.compile(r"\d{1,7}(?:[mun]?s|[hdm]|[kKMGT]i?B?|B|bytes|secs?)")
+_MEASURE = re.compile(r"\d{1,6}(?:[mun]?s|[hdm]|[kKMGT]i?B?|B|bytes|secs?)")
 _NUMBERED = re.compile(r"([^\W\d_]{2,}|v)(\d{1,4})")
 _RUN_ON = re.compile(r"(\d{1,19})([^\W\d_]{2,})")
 """`offset=80segment=` has no space before the next word."""
 _HEXADECIMAL = re.compile(r"0x[0-9A-Fa-f]+")
+_LIKE_NUMBERS = (re.compile(r"[\d._-]*\d[\d._-]*"), _MEASURE, _HEXADECIMAL)
+"""Forms of numbers that may stay. A name of such a form is replaced where it is used as a name, and where this number does not stay."""
 _RANDOM_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 _LIKE_ID = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9_-]{21}[AQgw]")
 """Ids of directories are not always of the version that other ids are."""
@@ -84,7 +86,8 @@ class Names:
         self.known: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
         self.whole: dict[str, str] = {}
         self.marked: dict[str, str] = {}
-        """Names that are also words used by Kafka, or too short: replaced only where they are used as names."""
+        """Names that are also words used by Kafka, numbers, or too short: replaced only where they are used as names; numbers also where they
+        would be hidden."""
         self.odd: dict[str, str] = {}
         """Names with characters that topics cannot have."""
         self.given: set[str] = set()
@@ -204,7 +207,11 @@ class Names:
 
     def identity(self, name: str) -> str:
         """The name of a writer or host: different ones stay different."""
-        return self.text(name, Numbers(self.nodes, alone=0 if " " in name else 4))
+        return self.alone(self.text(name, Numbers(self.nodes, alone=0 if " " in name else 4)))
+
+    def alone(self, text: str) -> str:
+        """Rewritten text that the copy puts in quotes, as names are."""
+        return self.marked.get(text, text)
 
     def _replaced(self, match: re.Match[str], numbers: Numbers) -> str:
         kind = match.lastgroup
@@ -230,7 +237,8 @@ class Names:
         if bare not in self.whole and is_id(bare):
             return self.add("id", bare) + token[len(bare) :]
         if (aside := _ASIDE.fullmatch(token)) is not None:
-            return self._rewritten(aside[1], numbers) + aside[2]
+            mark = aside[2] if aside[2] not in self.whole else hashlib.sha256(self.whole[aside[2]].encode()).hexdigest()[:32]
+            return f"{self._rewritten(aside[1], numbers)}.{mark}{aside[3]}"
         partition = _PARTITION.fullmatch(token)
         if partition is not None and partition["name"] in self.marked:
             return self.marked[partition["name"]] + token[partition.end("name") :]
@@ -295,8 +303,8 @@ class Names:
                 return self._word(match[0], numbers)
             run = match["run"]
             if not attached and run == bare.lstrip("-"):
-                return run if numbers.keeps(run) else re.sub(r"\d+", "0", run)
-            return run if numbers.keeps_attached(run) else self.add("word", run)
+                return run if numbers.keeps(run) else self.marked.get(run) or re.sub(r"\d+", "0", run)
+            return run if numbers.keeps_attached(run) else self.marked.get(run) or self.add("word", run)
 
         return _PART.sub(part, text)
 
@@ -308,6 +316,8 @@ class Names:
             if self._is_kafkas(word, numbers):
                 return word
             if _HEXADECIMAL.fullmatch(word):
+                if word in self.marked:
+                    return self.marked[word]
                 return "0x1" if word.strip("0x") else "0x0"  # a session of ZooKeeper that does not exist yet is 0x0
         return self.whole.get(word) or self.add("word", word)
 
@@ -381,8 +391,8 @@ def _without_secret(match: re.Match[str]) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a name is too short to be recognised, or occurs in Kafka's own text or in this tool's."""
-    if len(name) < SHORT or (name.isdigit() and len(name) < _LONG_NUMBER) or name in ("redacted", "hidden"):
+    """Whether a name is too short to be recognised, looks like a number, or occurs in Kafka's own text or in this tool's."""
+    if len(name) < SHORT or name in ("redacted", "hidden") or any(form.fullmatch(name) for form in _LIKE_NUMBERS):
         return True
     return name in corpus() and re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", corpus()) is not None
 

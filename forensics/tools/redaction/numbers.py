@@ -20,21 +20,23 @@ _COUNT = r"[Ee]poch|[Oo]ffset|[Pp]artition|version|zkVersion|port|size|count|tim
 _NAMED = (
     rf"\b(?:{_ID}|\w{{0,30}}?(?:{_COUNT}|Epoch|Offset|Ms))(?:=|: ?| |=Optional(?:Int|Long)?\[)(?P<named>-?\d{{1,6}})(?![\w-])(?!\.[\w.-])"
 )
+_TIME = r"(?<![\w.])(?:20\d\d[-/][01]\d[-/][0-3]\d[ T])?[0-2]\d:[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-][01]\d:?\d\d))?(?!\w|:\d)"
 _KEPT = re.compile(
-    r"(?P<time>(?<![\w.])(?:20\d\d[-/][01]\d[-/][0-3]\d[ T])?[0-2]\d:[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-][01]\d:?\d\d))?(?!\w|:\d))"
-    r"|(?<![\w.-])(?P<measured>-?\d{1,10}(?:\.\d{1,9})?)(?= ?(?:[mun]s|milliseconds?|seconds?|secs?|minutes?|bytes?|[KMG]i?B|B|s)\b)"
+    rf"(?P<time>{_TIME})"
+    r"|(?<![\w.-])(?P<measured>-?(?:\d{1,6}|\d{1,3}\.\d{1,6}))(?= ?(?:[mun]s|milliseconds?|seconds?|secs?|minutes?|bytes?|[KMG]i?B|B|s)\b)"
     r"|(?<![\w.-])(?P<uptime>\d{1,9}[.,]\d{3})(?=: )"
     rf"|{_NAMED}"
     r"|\b[a-z]\w{0,40}=(?P<small>-?\d)(?![\w.-])"
     r"|\((?:GroupCoordinator|Kafka Server|KafkaApi-) ?(?P<own>\d{1,10})(?=[\],)])"
     r"|\[(?:GroupCoordinator |Kafka Server |KafkaApi-)(?P<server>\d{1,10})(?=[\],) ])"
     r"|(?<=[A-Za-z\]\d]):(?P<port>\d{2,5})(?![\w:.-]| \d{3})"
-    r"|(?<![\w.-])(?P<voter>\d{1,10})(?=@)"
+    r"|(?<![\w.-])(?P<voter>\d{1,6})(?=@)"
 )
 _DATE = re.compile(r"20\d\d[-._]?[01]\d[-._]?[0-3]\d(?:[-._T][0-2]?\d){0,3}")
 _PADDED = re.compile(r"0{7}\d{13}(?:-\d{10})?")
 """Base offset of a segment, in the name of its file; with an epoch, of a snapshot."""
-_GROUPED = re.compile(r"\d+(?:(?: |[ .-]?\(|\)[ .-]?|[./\\-]|;?&#)\d+)+")
+_PADDED_DIGITS = (10, 20)
+_GROUPED = re.compile(r"\d+(?:(?: |[ .-]?\(|\)[ .-]?|[./:\\-]|;?&#)\d+)+")
 _LONGEST_VERSION = 9
 _VERSION = re.compile(r"\d{1,2}(?:\.\d{1,3}){1,3}(?:-\d)?")
 
@@ -51,8 +53,9 @@ class Numbers:
     """Maximum digits of any other number that is a part of a name."""
 
     def known(self, digits: str) -> bool:
-        """Whether a reader took this number; it may also have taken the offset before or after."""
-        if not digits.isascii() or len(digits) > 20:
+        """Whether a reader took this number; it may also have taken the offset before or after. Kafka prints leading zeros only in the
+        names of segments and snapshots."""
+        if not digits.isascii() or len(digits) > 20 or (digits[0] == "0" and len(digits) not in (1, *_PADDED_DIGITS)):
             return False
         number = int(digits)
         return number in self.values or number + 1 in self.values or number - 1 in self.values
@@ -103,6 +106,14 @@ def kept_spans(text: str) -> Iterator[tuple[int, int]]:
     """Positions of the numbers that stay because of the words around them: times, measures, ids, ports."""
     for match in _KEPT.finditer(text):
         yield match.span(match.lastgroup or 0)
+
+
+def without_times(text: str) -> str:
+    """The text without the times of day in it."""
+    return _TIMES.sub("", text)
+
+
+_TIMES = re.compile(_TIME)
 
 
 def grouped_spans(text: str) -> Iterator[tuple[int, int]]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from forensics.tools.redaction.names import PLACEHOLDER, Names, as_name
+from forensics.tools.redaction.numbers import without_times
 from forensics.tools.redaction.vocabulary import corpus, vocabulary
 
 SEARCHED = 20_000
@@ -25,6 +26,8 @@ _V6 = re.compile(r"[0-9A-Fa-f:]*:[0-9A-Fa-f:.]+")
 _OF_STAND_INS = re.compile(r"2001:db8::[0-9a-f]{1,4}(?![^\W_]|:)")
 _OF_NUMBERS = "0"
 """What hides a number, also if a topic has this name."""
+_OF_WRAPPERS = re.compile(r'"@timestamp": |^@timestamp,pod,hostname,message$')
+"""What the copy itself writes around unwrapped lines (forensics.tools.redaction.text), whatever names there are."""
 _PIECE = re.compile(r"[^\W_]+")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _ENCODED = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{8,}={0,2}")
@@ -52,8 +55,11 @@ class Search:
 
     def _left(self, text: str) -> Iterator[str]:
         text = _OF_STAND_INS.sub("::", PLACEHOLDER.sub("()", text))
-        yield from (name for name in self._names.marked_in(text) if name != _OF_NUMBERS and as_name(name).search(text))
-        yield from self._names.odd_in(text)
+        marked, odd = self._names.marked_in(text), self._names.odd_in(text)
+        if marked or odd:
+            timeless = _OF_WRAPPERS.sub("", without_times(text))
+            yield from (name for name in marked if name != _OF_NUMBERS and as_name(name).search(timeless))
+            yield from (name for name in odd if name in timeless)
         if ":" in text and self._addresses:
             yield from (found for found in _V6.findall(text) if found in self._addresses)
         for token in {*_TOKEN.findall(text)} - self._clean:

@@ -22,6 +22,7 @@ from forensics.tools.redaction.names import Names
 from parsers.decoding.batches import Batch, Damage, headers
 from parsers.decoding.bodies import Record, Unreadable, marked, records
 from parsers.decoding.encoding import Fields, Malformed
+from parsers.decoding.metadata_records import Unsupported, decode_fields, leader_change
 from parsers.evidence import Counted
 from parsers.formats import group_offsets, share_states, transaction_states
 from parsers.masking import HIDDEN, masked
@@ -52,6 +53,12 @@ records when nothing happens. Frame 1, api key 20, version 0, one tagged field: 
 _TOPIC, _BROKER = 2, 4
 _WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 15, 17, 20, 21, 24})
 """Records of the metadata log that contain only ids and numbers, by api key."""
+_NOT_READ = {15: 20, 20: 0}
+"""Bytes of the fields of those among them that no reader reads: ProducerIdsRecord and NoOpRecord."""
+_LEADER_CHANGE, _KRAFT_VOTERS = 2, 6
+_CONTROL_SIZES = {3: 11, 4: 3, 5: 5}
+"""Bytes of other control records without tagged fields, by type: SnapshotHeader, SnapshotFooter, KRaftVersion."""
+_CONTROL_KEY = 4
 
 
 def names_records(path: str) -> bool:
@@ -267,8 +274,9 @@ def _group_offset(r: Record, control: bool, names: Names, secret: bytes) -> Reco
     if version not in (0, 1):
         return _changed(r, bytes(key.out), None)
     key.short_string(lambda topic: names.add("topic", topic))
+    key.raw(4)
     if r.value is None:
-        return _changed(r, key.rest(), None)
+        return _changed(r, bytes(key.out), None)
     value = _Copy(r.value)
     version = value.int16()
     value.raw(8 if version < 3 else 12)
@@ -276,8 +284,7 @@ def _group_offset(r: Record, control: bool, names: Names, secret: bytes) -> Reco
     value.raw(8 if version != 1 else 16)
     if version >= 4:
         value.out += b"\0"  # no tagged fields: those of later versions are not read
-        return _changed(r, key.rest(), bytes(value.out))
-    return _changed(r, key.rest(), value.rest())
+    return _changed(r, bytes(key.out), bytes(value.out))
 
 
 def _share_state(r: Record, control: bool, names: Names, secret: bytes) -> Record:
@@ -285,7 +292,9 @@ def _share_state(r: Record, control: bool, names: Names, secret: bytes) -> Recor
     key = _Copy(r.key)
     key.int16()
     key.short_string(lambda group: names.add("group", group))
-    return _changed(r, key.rest(), r.value if r.value is None or share_states.understood(r) else _digest(r.value, secret))
+    key.raw(16 + 4)
+    value = r.value if r.value is None or share_states.understood(r) else _digest(r.value, secret)
+    return _changed(r, bytes(key.out), value)
 
 
 def _transaction(r: Record, control: bool, names: Names, secret: bytes) -> Record:
@@ -295,7 +304,7 @@ def _transaction(r: Record, control: bool, names: Names, secret: bytes) -> Recor
         return _changed(r, None, None if r.value is None else _digest(r.value, secret))
     key.short_string(lambda name: names.add("transaction", name))
     if r.value is None:
-        return _changed(r, key.rest(), None)
+        return _changed(r, bytes(key.out), None)
     value = _Copy(r.value)
     flexible = value.int16() >= 1
     value.raw(8 + 2 + 4 + 1)
@@ -306,25 +315,83 @@ def _transaction(r: Record, control: bool, names: Names, secret: bytes) -> Recor
         value.raw(4 * (value.unsigned() - 1 if flexible else value.int32()))
         if flexible:
             value.unsigned()
-    return _changed(r, key.rest(), value.rest())
+    value.raw(8 + 8)
+    if flexible:
+        value.out += b"\0"  # no tagged fields: those of later versions are not read
+    return _changed(r, bytes(key.out), bytes(value.out))
+
+
+class _Watched(Fields):
+    """Fields that know which of their bytes were not read."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self._size = len(data)
+        self._inner: list[tuple[int, Fields]] = []
+
+    def tagged(self) -> dict[int, Fields]:
+        by_tag: dict[int, Fields] = {}
+        for _ in range(self.unsigned_varint()):
+            tag, size = self.unsigned_varint(), self.unsigned_varint()
+            by_tag[tag] = Fields(self.raw(size))
+            self._inner.append((self._size - self.remaining, by_tag[tag]))
+        return by_tag
+
+    def unread(self) -> Iterator[tuple[int, int]]:
+        """[start, end) of the bytes that were not read."""
+        yield from ((end - inner.remaining, end) for end, inner in self._inner)
+        yield self._size - self.remaining, self._size
+
+
+def _known(data: bytes, head: int, read: Callable[[_Watched], object], secret: bytes) -> bytes:
+    """The bytes, of which those that `read` does not read, or all behind `head` if it fails, become a digest."""
+    fields = _Watched(data)
+    try:
+        read(fields)
+        unread = list(fields.unread())
+    except (Malformed, Unsupported):
+        unread = [(head, len(data))]
+    out = bytearray(data)
+    for start, end in unread:
+        out[start:end] = _digest(data[start:end], secret)
+    return bytes(out)
+
+
+def _of_metadata(fields: Fields) -> None:
+    """Reads one record of the metadata log."""
+    api = decode_fields(fields).api_key
+    if api in _NOT_READ:
+        fields.raw(_NOT_READ[api])
+        fields.tagged()
+
+
+def _control(r: Record, secret: bytes) -> Record:
+    """A control record of the metadata log. KRaftVotersRecord names hosts."""
+    head = Fields(r.key or b"")
+    head.int16()
+    kind, value = head.int16(), r.value or b""
+    if kind == _LEADER_CHANGE:
+        value = _known(value, 0, leader_change, secret)
+    elif kind == _KRAFT_VOTERS:
+        value = b""
+    elif len(value) != _CONTROL_SIZES.get(kind) or value[-1]:
+        value = _digest(value, secret)
+    return _changed(r, (r.key or b"")[:_CONTROL_KEY], value)
 
 
 def _metadata(r: Record, control: bool, names: Names, secret: bytes) -> Record:
     """A record of the metadata log: names are replaced in the types that are read, and other records become a no-op."""
     if control:
-        head = Fields(r.key or b"")
-        head.int16()
-        return _changed(r, r.key, b"" if head.int16() == 6 else r.value)  # KRaftVotersRecord names hosts
+        return _control(r, secret)
     value = _Copy(r.value)
     frame, api, version = value.unsigned(), value.unsigned(), value.unsigned()
-    if frame != 1:
-        return _changed(r, r.key, _STAND_IN)
-    if api in _WITHOUT_NAMES:
-        return _changed(r, r.key, value.rest())
-    if api in (23, 25):  # BeginTransactionRecord, AbortTransactionRecord: name and reason are tagged fields
-        return _changed(r, r.key, bytes(value.out) + b"\0")
-    way = _OF_METADATA.get(api)
-    return _changed(r, r.key, way(value, version, names) if way is not None else _STAND_IN)
+    head = len(value.out)
+    if api in (23, 25) and frame == 1:  # BeginTransactionRecord, AbortTransactionRecord: name and reason are tagged fields
+        return _changed(r, None, bytes(value.out) + b"\0")
+    way = (lambda copy, _, __: copy.rest()) if api in _WITHOUT_NAMES else _OF_METADATA.get(api)
+    if frame != 1 or way is None:
+        return _changed(r, None, _STAND_IN)
+    return _changed(r, None, _known(way(value, version, names), head, _of_metadata, secret))
 
 
 def _topic(value: _Copy, version: int, names: Names) -> bytes:

@@ -62,6 +62,7 @@ _FRAME = re.compile(r"\s+(?:at (?![\w./@$]*\.downConvert)[\w.$/<>]+\(|\.\.\. \d+
 _SETTING = re.compile(r"(\s+[\w.]+ = )(.*?)([\r\n]*)", re.DOTALL)
 """A line of the settings that a broker prints when it starts."""
 _DATE = re.compile(r"#\w{3} \w{3} \d\d? [\d:]{8} \w+ \d{4}\s*")
+_EPOCH = re.compile(r"-?\d{1,10} -?\d{1,19}\s*")
 _ENTRY = re.compile(r"(\S.*?)( -?\d+ -?\d+\s*)")
 
 
@@ -172,7 +173,7 @@ class _Wrapped:
         fields = {"pod": names.identity(self.writer[0]), "hostname": names.identity(self.writer[1])}
         if self._utc is not None:
             fields["@timestamp"] = f"{self._utc.isoformat('T', 'microseconds')}Z"
-        yield self.packed({**fields, "message": "\n".join(text.rstrip("\r\n") for text in texts)})
+        yield self.packed({**fields, "message": names.alone("\n".join(text.rstrip("\r\n") for text in texts))})
 
     def packed(self, fields: Mapping[str, str]) -> str:
         """The fields as text of the file."""
@@ -296,7 +297,13 @@ def checkpoint(stream: BinaryIO, names: Names) -> Iterator[str]:
     """Its lines contain a topic, a partition and an offset, so every name is recognised."""
     for line in lines_of(stream):
         entry = _ENTRY.fullmatch(line)
-        yield names.add("topic", entry[1]) + entry[2] if entry is not None else names.text(line, CELLS)
+        yield names.add("topic", entry[1]) + entry[2] if entry is not None else names.text(line, Numbers(alone=_FEW_DIGITS))
+
+
+def epochs(stream: BinaryIO, names: Names) -> Iterator[str]:
+    """Its lines contain a version, a number of entries, or an epoch and an offset."""
+    few = Numbers(alone=_FEW_DIGITS)
+    return (names.text(line, CELLS if _EPOCH.fullmatch(line) is not None else few) for line in lines_of(stream))
 
 
 def properties(stream: BinaryIO, names: Names) -> Iterator[str]:
@@ -316,6 +323,10 @@ def properties(stream: BinaryIO, names: Names) -> Iterator[str]:
 def value_of(key: str, value: str, names: Names) -> str:
     """The value of a setting: numbers of Kafka's own settings, and text."""
     value = masked(key, value)
+    if key.strip(" =").endswith("cluster.id") and (cluster := names.known["cluster"].get(value.strip())) is not None:
+        return cluster
+    if names.odd_in(value):
+        return names.text(value)
     return value if value == HIDDEN or _is_quantity(key, value.strip()) else names.text(value, Numbers(names.nodes))
 
 
@@ -345,7 +356,8 @@ def plain(stream: BinaryIO, names: Names, read: Taken) -> Iterator[str]:
 def numeric(stream: BinaryIO, names: Names) -> Iterator[str]:
     """Lines of numbers. The words of a line are Kafka's, or few of its numbers are kept."""
     for line in lines_of(stream):
-        known = vocabulary().issuperset(word for word in WORD.findall(line) if len(word) > 1)
+        words = WORD.findall(line)
+        known = vocabulary().issuperset(words) and (not words or any(len(word) > 1 for word in words))
         yield names.text(line, CELLS if known else NONE)
 
 
@@ -368,12 +380,13 @@ PLAIN = frozenset(
         "cluster-id",
     }
 )
-NUMERIC = frozenset({"epoch-checkpoint", "clean-shutdown", "load-metrics", "gc-log"})
+NUMERIC = frozenset({"clean-shutdown", "load-metrics", "gc-log"})
 PROPERTIES = frozenset({"meta-properties", "server-properties"})
 _WAYS: Mapping[str, Callable[[BinaryIO, Names], Iterator[str]]] = {
     **dict.fromkeys(PROPERTIES, properties),
     **dict.fromkeys(NUMERIC, numeric),
     **dict.fromkeys(CHECKPOINT_KINDS, checkpoint),
+    "epoch-checkpoint": epochs,
 }
 
 

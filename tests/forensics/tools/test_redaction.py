@@ -6,6 +6,7 @@ import io
 import json
 import re
 import stat
+import struct
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -181,6 +182,38 @@ def test_no_body_passes_for_a_marker() -> None:
         for damaged in (whole, whole[:40] + b"\1" + whole[41:]):
             anew = rewritten(damaged)
             assert seen(anew) == seen(damaged) and b"hunter2" not in anew
+
+
+HIDDEN = b"hunter2"
+LEADER_CHANGE = b"\0\0" + struct.pack(">i", 3) + b"\x02\0\0\0\x03\0" * 2 + b"\0"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "attributes"),
+    [
+        (b"\0\0\0\2", LEADER_CHANGE + HIDDEN, 32),
+        (b"\0\0\0\2", LEADER_CHANGE[:-1] + b"\1\0\7" + HIDDEN, 32),
+        (b"\0\0\0\2" + HIDDEN, LEADER_CHANGE, 32),
+        (b"\0\0\0\3", bytes(11) + HIDDEN, 32),
+        (b"\0\0\0\x09", HIDDEN, 32),
+        (HIDDEN, HIDDEN, 48),
+        (None, b"\1\x09\0" + bytes(16) + b"\1\5\7" + HIDDEN, 0),
+        (None, b"\1\x09\0" + bytes(16) + b"\0" + HIDDEN, 0),
+        (None, b"\1\x0f\0" + bytes(20) + b"\1\0\7" + HIDDEN, 0),
+        (None, b"\1\x14\0\0" + HIDDEN, 0),
+        (None, b"\1\2\0\2t" + bytes(16) + b"\1\0\7" + HIDDEN, 0),
+        (HIDDEN, b"\1\x14\0\0", 0),
+    ],
+)
+def test_what_no_reader_knows_of_a_metadata_record_is_not_in_the_copy(key: bytes | None, value: bytes, attributes: int) -> None:
+    data = test_bodies.v2(test_bodies.body(0, Record(0, 1000, key, value), 1000), 1, attributes=attributes)
+    anew = rewritten(data, kind="metadata-segment")
+    assert HIDDEN in data and HIDDEN not in anew and len(list(headers(io.BytesIO(anew)))) == 1
+
+
+def test_a_whole_leader_change_stays() -> None:
+    data = test_bodies.v2(test_bodies.body(0, Record(0, 1000, b"\0\0\0\2", LEADER_CHANGE), 1000), 1, attributes=32)
+    assert rewritten(data, kind="metadata-segment") == data
 
 
 def test_copies_stay_alike_and_what_differs_stays_different() -> None:

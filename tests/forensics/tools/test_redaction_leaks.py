@@ -10,6 +10,8 @@ import pytest
 
 from fixtures.exports import write
 from forensics.tools.redaction.bundle import POLICY, Redacted, redact
+from forensics.tools.redaction.names import Names
+from forensics.tools.redaction.numbers import Numbers
 from tests.forensics.tools.test_redaction import judged
 from tests.support import local, planted
 from tests.support.archives import read, spread, tar, zipped
@@ -89,6 +91,70 @@ def test_any_topic_is_replaced_and_the_copy_can_be_redacted_again(topic: str, tm
         }
         names.append({*mapping.values()})
         bundle = copy
+
+
+NUMBERS = (
+    "1234567890123456",
+    "555-01-99",
+    "2026-11-21",
+    "007",
+    "1.2.3",
+    "10ms",
+    "0xdeadbeef",
+    "147",
+    "0123456789abcdef0123456789abcdef",
+    "38,147",
+)
+"""Topics, except the last one, which is a cluster id."""
+
+
+def test_names_that_look_like_numbers_are_replaced_and_numbers_stay(tmp_path: Path) -> None:
+    topics, cluster = NUMBERS[:-1], NUMBERS[-1]
+    log = "".join(READ.format(topic) for topic in topics).replace("offset 7", "offset 1234567890123456")
+    aside = "10ms-0.0123456789abcdef0123456789abcdef-delete/leader-epoch-checkpoint"
+    files = {
+        "broker-1/logs/server.log": log.encode(),
+        "broker-1/logs/docker.log": "".join(
+            json.dumps({"log": f"{line}\n", "stream": "stdout"}) + "\n" for line in log.split("\n")
+        ).encode(),
+        "broker-1/data/replication-offset-checkpoint": f"0\n{len(topics)}\n{''.join(f'{t} 0 1234567890123456{chr(10)}' for t in topics)}".encode(),
+        "broker-1/data/meta.properties": f"version=1\ncluster.id={cluster}\nnode.id=1\n".encode(),
+        **{f"broker-1/data/{name}": b"0\n1\n4 200\n" for name in (aside, *(f"{t}-0/leader-epoch-checkpoint" for t in topics))},
+    }
+    done, copy = copied(files, tmp_path)
+    known = done.names.known
+    rows = [row for row in local.events_of(tmp_path / "copy.tar.gz").to_pylist() if row["topic"]]
+    found = {(row["event"], row["topic"]) for row in rows if row["offset"] in (1234567890123456, 200)}
+    assert {*topics} == {*known["topic"]} and [*known["cluster"]] == [cluster]
+    assert found == {(event, known["topic"][t]) for event in ("truncation", "hw-checkpoint", "epoch-entry") for t in topics}
+    assert any("-delete/" in name for name in copy) and not any(aside[7:39] in name for name in copy)
+    redact([str(tmp_path / "copy.tar.gz")], tmp_path / "again.tar.gz", tmp_path / "again.json")
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("[Broker id=1] left 0001 and 01", ("0001", "01")),
+        ("waited 7738194620.5573 ms, 77381946s, 120 ms, 5.25 s", ("7738", "5573")),
+        ("4929123456@pay and 3001@kafka-1:9093", ("4929123456",)),
+    ],
+)
+def test_numbers_that_only_look_like_Kafkas_are_hidden(line: str, left: tuple[str, ...]) -> None:
+    names = Names()
+    copy = names.text(line, Numbers({1}))
+    assert not any(part in copy for part in left), copy
+    assert all(kept in copy for kept in ("id=1", "120 ms", "5.25 s", "3001@") if kept in line)
+
+
+def test_a_checkpoint_has_no_numbers_but_those_of_its_entries(tmp_path: Path) -> None:
+    files = {
+        "broker-1/data/replication-offset-checkpoint": b"0\n2\n4929123456789012\norders 0 7 4929123456789012 ms\norders 0 4929123456\n",
+        "broker-1/data/orders-0/leader-epoch-checkpoint": b"0\n1\n4929123456789012\n/4929123456/ 17\n4 200\n",
+    }
+    _, copy = copied(files, tmp_path)
+    marks, epochs = (next(data for name, data in copy.items() if name.endswith(kind)) for kind in ("offset-checkpoint", "epoch-checkpoint"))
+    assert marks.count(b"4929") == 1 and b" 0 4929123456\n" in marks
+    assert b"4929" not in epochs and epochs.endswith(b"4 200\n")
 
 
 def test_a_number_before_a_word_counts_as_a_part_of_a_long_number(tmp_path: Path) -> None:
