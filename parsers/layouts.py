@@ -468,7 +468,9 @@ def _loggers(lines: Sequence[str]) -> list[str]:
 def _best(lines: Sequence[str]) -> tuple[Layout, int]:
     """The first listed layout with nearly the most records, and how many the best layout has. Records that continue in the next line
     count only if there are no others."""
-    counts = [(_whole_records(lines, layout), layout) for layout in shapes()]
+    begins = [_MAY_BEGIN.match(line) is not None for line in lines]
+    records = [(line, end) for line, begin, end in zip(lines, begins, [*begins[1:], True], strict=True) if begin]
+    counts = [(_whole_records(records, layout), layout) for layout in shapes()]
     if not any(count for count, _ in counts):
         counts = [(sum(layout.fits(line) for line in lines), layout) for layout in shapes()]
     best = max(count for count, _ in counts)
@@ -483,11 +485,10 @@ _WHOLE_NAME = regex.compile(r"(?:kafka|org|state|com|io|net)\.")
 _THREAD_FIRST = regex.compile(r"\[([^\]]*)\] (\[?)")
 
 
-def _whole_records(lines: Sequence[str], layout: Layout) -> int:
+def _whole_records(records: Sequence[tuple[str, bool]], layout: Layout) -> int:
     """Number of lines that are whole records. If a record continues in the next line (a dump of settings, a stack trace), its first line
-    does not show that the layout prints nothing after the message."""
-    ends = [*(_MAY_BEGIN.match(line) is not None for line in lines[1:]), True]
-    return sum(layout.fits(line) and (end or not layout.bare) for line, end in zip(lines, ends, strict=True))
+    does not show that the layout prints nothing after the message. `records`: lines that may begin one, and whether the next line does, too."""
+    return sum((end or not layout.bare) and layout.fits(line) for line, end in records)
 
 
 def _shown(line: bytes) -> str:

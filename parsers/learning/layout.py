@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 import regex
@@ -23,6 +24,7 @@ from parsers.learning.rendering import formats_of, pattern_of
 from parsers.learning.sample import HEAD, LINES, Sample, sample_of
 from parsers.learning.worth import INFORMATIVE, Worth, explains, remainders, worth_of
 from parsers.log_pattern import compiled
+from parsers.matching.literals import anywhere
 from parsers.stamps import stamps
 
 _CHANGED = 3
@@ -37,6 +39,9 @@ _FEW_HITS, _FEW_LINES = 20, 100
 """Number of such lines that a listed layout has to explain; small, because a listed layout mostly does."""
 _MANY_LINES = 2000
 """Lines that are examined if the first ones are not informative, for example the settings that a broker prints at startup."""
+
+_AT_ONCE = 32
+"""Chunks of HEAD bytes whose layout is remembered."""
 
 
 class Learned(NamedTuple):
@@ -56,6 +61,19 @@ def layout_of(data: bytes, given: Sequence[Layout] = (), written: datetime | Non
     layout.
     """
     head = data[:HEAD]
+    found = _found(head, tuple(given), line) if given else _found_again(head, line, anywhere())
+    return found if isinstance(found, Learned) else _dated(found, data, written)
+
+
+@lru_cache(maxsize=_AT_ONCE)
+def _found_again(head: bytes, line: str | None, _known: object) -> Learned | list[Line]:
+    """`_found` without given layouts. The same lines are examined when a kind of file is recognised, and when it is read or rewritten.
+    `_known`: the patterns that are in use."""
+    return _found(head, (), line)
+
+
+def _found(head: bytes, given: Sequence[Layout], line: str | None) -> Learned | list[Line]:
+    """The layout of the lines, or the lines from which an unlisted layout is made."""
     listed = sniff(head, given)
     if line is not None and (listed is None or not listed.fits(line)):
         listed = fitting(line, given)
@@ -67,7 +85,7 @@ def layout_of(data: bytes, given: Sequence[Layout] = (), written: datetime | Non
         return Learned(listed)
     sample = sample_of(head, lines, _HITS)
     best = _best_group(sample, listed, line)
-    return _dated(best, data, written) if best is not None else Learned(listed, trouble=remainders(listed, sample))
+    return best if best is not None else Learned(listed, trouble=remainders(listed, sample))
 
 
 def _best_group(sample: Sample, listed: Layout | None, line: str | None) -> list[Line] | None:
