@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any
 
 from forensics.model.events import Event
@@ -19,6 +19,7 @@ from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import ASIDE, Disk, Removal, Replica
 from forensics.model.partition.timeline import PartitionTimeline
 from parsers.kinds import Role, of
+from parsers.schemas import INT64
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +112,22 @@ def same_batches(one: Disk, other: Disk, cleaned: bool | None) -> dict[int, bool
     difference, or if the records may be equal (`repacked_batches`). The cleaner rewrites some batches and copies others unchanged, at its own
     pace on each replica, and keeps their base offset, last offset and epoch (MemoryRecords.filterTo). A batch that lacks no records is as it
     was appended."""
-    a, b = ({batch["base_offset"]: batch for batch in d.batches()} for d in (one, other))
+    a, b = (_by_offset(d, cleaned) for d in (one, other))
     return {offset: _same(a[offset], b[offset], cleaned) for offset in sorted(a.keys() & b.keys())}
+
+
+def _by_offset(disk: Disk, cleaned: bool | None) -> dict[int, Mapping[str, Any]]:
+    """The batches by base offset, without those whose base offset may be wrong, because no checksum covers it: another batch of the log
+    contradicts it, or it follows a hole that the log cleaner did not make."""
+    batches = list(disk.batches())
+    reached = accumulate((b["last_offset"] for b in batches), max, initial=-1)
+    later = list(accumulate((b["base_offset"] for b in reversed(batches)), min, initial=INT64.stop))[-2::-1]
+    end = disk.extent.unbroken if cleaned is False else None
+    return {
+        b["base_offset"]: b
+        for b, before, after in zip(batches, reached, later, strict=False)
+        if before < b["base_offset"] and b["last_offset"] < after and (end is None or b["base_offset"] < end)
+    }
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any], cleaned: bool | None) -> bool | None:
@@ -144,7 +159,7 @@ def _repacked(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def repacked_batches(one: Disk, other: Disk, cleaned: bool | None) -> dict[int, int]:
     """By base offset, the leader epoch of batches with different checksums whose records may be equal, and which the log cleaner did not
     rewrite."""
-    a, b = ({batch["base_offset"]: batch for batch in d.batches()} for d in (one, other))
+    a, b = (_by_offset(d, cleaned) for d in (one, other))
     pairs = ((offset, a[offset], b[offset]) for offset in sorted(a.keys() & b.keys()) if a[offset]["crc"] != b[offset]["crc"])
     return {offset: x["leader_epoch"] for offset, x, y in pairs if _not_by_cleaner(x, y, cleaned) and _repacked(x, y)}
 

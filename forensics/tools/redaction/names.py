@@ -22,6 +22,7 @@ from urllib.parse import unquote
 
 from forensics.tools.redaction.numbers import MOST_ATTACHED, NONE, Numbers, grouped_spans, is_made_by_kafka, kept_spans
 from forensics.tools.redaction.vocabulary import corpus, loggers, vocabulary, words_with_digits
+from parsers.layouts import LEVELS
 from parsers.masking import HIDDEN
 
 KINDS = ("topic", "group", "transaction", "host", "cluster", "id", "address", "word")
@@ -151,7 +152,7 @@ class Names:
 
     def text(self, text: str, numbers: Numbers = NONE, *, prose: bool = True) -> str:
         """Text with stand-ins for all words that are not Kafka's, without secrets, and with only those numbers that are allowed. `prose`:
-        a name that is also Kafka's word is replaced where it is used as a name."""
+        a name that is also a logger or a level is replaced where it is used as a name, too."""
         if "\\u" in text:
             text = _ESCAPED.sub(_plain_character, text)
         if "%" in text:
@@ -159,7 +160,9 @@ class Names:
         text = _USER_INFO.sub("", _SECRET.sub(_without_secret, text))
         for name in self.odd_in(text):
             text = text.replace(name, self.odd[name])
-        for name in self.marked_in(text) if prose else ():
+        for name in self.marked_in(text):
+            if not prose and names_logger(name):
+                continue
             stand_in = self.marked[name]
             text = as_name(name).sub(lambda m, s=stand_in: m[0].replace(m["name"], s), text)  # type: ignore[misc]
         kept = list(kept_spans(text))
@@ -395,6 +398,11 @@ def is_plain(name: str) -> bool:
     if len(name) < SHORT or name in ("redacted", "hidden") or any(form.fullmatch(name) for form in _LIKE_NUMBERS):
         return True
     return name in corpus() and re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", corpus()) is not None
+
+
+def names_logger(name: str) -> bool:
+    """Whether a name may be a logger, whole or abbreviated, or a level, in the text around a message."""
+    return name in LEVELS.split("|") or any(logger == name or logger.endswith(f".{name}") for logger in loggers())
 
 
 @lru_cache(maxsize=1 << 14)

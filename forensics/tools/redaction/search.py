@@ -24,9 +24,9 @@ _TOKEN = re.compile(r"[\w.-]+")
 _V4 = re.compile(r"(?<!\d)\d{1,3}([._-])\d{1,3}\1\d{1,3}\1\d{1,3}(?!\d)")
 _V6 = re.compile(r"[0-9A-Fa-f:]*:[0-9A-Fa-f:.]+")
 _OF_STAND_INS = re.compile(r"2001:db8::[0-9a-f]{1,4}(?![^\W_]|:)")
-_OF_NUMBERS = "0"
+_OF_NUMBERS = ("0", "0x0", "0x1")
 """What hides a number, also if a topic has this name."""
-_OF_WRAPPERS = re.compile(r'"@timestamp": |^@timestamp,pod,hostname,message$')
+_OF_WRAPPERS = re.compile(r'(?:^\{|, )"(?:@timestamp|pod|hostname|message)": |^@timestamp,pod,hostname,message$')
 """What the copy itself writes around unwrapped lines (forensics.tools.redaction.text), whatever names there are."""
 _PIECE = re.compile(r"[^\W_]+")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -54,11 +54,11 @@ class Search:
             yield from self._left(decoded)
 
     def _left(self, text: str) -> Iterator[str]:
-        text = _OF_STAND_INS.sub("::", PLACEHOLDER.sub("()", text))
+        text = _OF_STAND_INS.sub("::", PLACEHOLDER.sub("()", _OF_WRAPPERS.sub("", text)))
         marked, odd = self._names.marked_in(text), self._names.odd_in(text)
         if marked or odd:
-            timeless = _OF_WRAPPERS.sub("", without_times(text))
-            yield from (name for name in marked if name != _OF_NUMBERS and as_name(name).search(timeless))
+            timeless = without_times(text)
+            yield from (name for name in marked if name not in _OF_NUMBERS and as_name(name).search(timeless))
             yield from (name for name in odd if name in timeless)
         if ":" in text and self._addresses:
             yield from (found for found in _V6.findall(text) if found in self._addresses)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from itertools import pairwise
 from typing import Any
 
@@ -16,9 +17,10 @@ from forensics.model.partition.lineage import Entry, Lineage, on_disk
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.lineage import committed, cuts, lineages, part, partings
+from forensics.proof.lineage import committed, cuts, lineages, part, partings, same_batches
 from forensics.rules import log_divergence
 from tests.forensics import staged
+from tests.forensics.model.partition.test_salvageable import log as log_of
 from tests.support import local, recorded
 
 META = "broker.id={}\nversion=0\ncluster.id=S__m9uKITl2lDhWYpvDFyw\n"
@@ -268,3 +270,16 @@ def test_a_cut_by_leader_epoch_is_proof_wherever_the_term_began() -> None:
     s.truncates(2, 32.1, 200)
     told = staged.report({**s.files, **epoch_file(3, (3, 380), log_start=380)})
     assert [f.offsets[0] for f in staged.of(told, "data-loss")] == [Range(200, 358)]
+
+
+@pytest.mark.parametrize("base", [10, 45, 70])
+def test_a_batch_with_a_wrong_base_offset_is_no_other_record(base: int) -> None:
+    """No checksum covers the base offset: one flipped bit moves a batch to the offsets of others."""
+    right = log_of((0, 70, 1))
+    at = len(log_of((0, 30, 1)))
+    wrong = right[:at] + struct.pack(">q", base) + right[at + 8 :]
+    files = {f"broker-{n}/data/t-0/{0:020d}.log": data for n, data in ((1, log_of((0, 90, 1))), (2, wrong + log_of((70, 90, 1))))}
+    found, _ = staged.timeline(files)
+    one, two = (found.collected_logs[n] for n in (1, 2))
+    assert {same_batches(one, two, cleaned)[0] for cleaned in (None, True, False)} == {True}
+    assert False not in {*same_batches(one, two, None).values(), *same_batches(one, two, False).values()}
