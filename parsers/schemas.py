@@ -238,7 +238,9 @@ def filtered(rows: pa.Table, mask: pa.ChunkedArray) -> pa.Table:
     }
     number = pc.sum(mask).as_py() or 0
     filled = {name: column for name, column in kept.items() if column.null_count < number}
-    return whole(pa.table(filled), rows.schema) if filled else rows.schema.empty_table()
+    if not filled:
+        return pa.table([pa.nulls(number, field.type) for field in rows.schema], schema=rows.schema)
+    return whole(pa.table(filled), rows.schema)
 
 
 def release() -> None:

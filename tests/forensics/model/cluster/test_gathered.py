@@ -45,6 +45,12 @@ def test_files_set_aside_have_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert known.count(of_kinds(("archive",))) == 0
 
 
+def test_rows_are_as_many_as_are_marked_also_where_no_row_has_a_value() -> None:
+    known = Gathered.of(pa.Table.from_pylist([{"source": "a", "event": event} for event in ("source", "archive", "source")], schema=EVENTS))
+    assert known.rows(of_kinds(("source",)), "time").to_pylist() == [{"time": None}] * 2
+    assert known.rows(of_kinds(("problem",)), "time").to_pylist() == []
+
+
 @given(st.lists(st.tuples(st.text(max_size=3), st.integers(0, 2**31 - 1))), st.integers(0, 5))
 def test_the_same_leader_epochs_are_chosen_in_all_files(epochs: list[tuple[str, int]], power: int) -> None:
     events = pa.Table.from_pylist([{"topic": topic, "leader_epoch": epoch} for topic, epoch in epochs], schema=EVENTS)
