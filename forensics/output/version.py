@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import metadata
 
 
+@cache
 def version() -> str:
     """The installed version; '0' in a tree that is not installed."""
     try:

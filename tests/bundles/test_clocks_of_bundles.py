@@ -176,7 +176,7 @@ def check(name: str, told: Report, true_ms: Mapping[int, float]) -> None:
 
 
 @pytest.mark.parametrize("name", ZONED)
-@pytest.mark.parametrize(("hours", "lost"), [(5.0, False), (-8.0, True), (13.0, True)], ids=["kept", "lost", "far and lost"])
+@pytest.mark.parametrize(("hours", "lost"), [(5.0, False), (13.0, True)], ids=["kept", "lost"])
 def test_all_in_another_zone(name: str, hours: float, lost: bool) -> None:
     told = local.report(moved(name, dict.fromkeys(ZONED[name], hours * HOUR), lost=lost))
     if lost and name == "opposite-tails-0.10.1.1-zk":
@@ -205,15 +205,18 @@ WRONG = [("kept", 300.0), ("along", -300.0), ("lost", 300.0), ("lost", -300.0)]
 """How modification times were kept, and by how many seconds a clock is wrong."""
 
 
-@pytest.mark.parametrize(("name", "mtimes", "seconds"), [(name, *WRONG[(n + m) % 4]) for n, name in enumerate(ZONED) for m in (0, 2)])
-def test_one_clock_is_wrong(name: str, seconds: float, mtimes: str) -> None:
-    for wrong in ZONED[name]:
-        told = local.report(moved(name, {}, {wrong: seconds}, lost=mtimes == "lost", along=mtimes == "along"))
-        check(name, told, {wrong: seconds * 1000})
-        said = {b for f in told.findings if f.kind == "clock-skew" for b in f.brokers}
-        assert not said or wrong in said or told.cluster.nodes[wrong].clock.disputed or mtimes == "lost"
-        if mtimes == "kept" or (len(told.cluster.nodes[wrong].clock.compared) > 1 and mtimes == "along"):
-            assert said == {wrong}
+ONE_WRONG = [(name, wrong, *WRONG[(n + m) % 4]) for n, name in enumerate(ZONED) for m, wrong in enumerate(ZONED[name])]
+"""Each clock of each bundle is wrong once; over the bundles, leaders', followers' and controllers' clocks are wrong in all four ways."""
+
+
+@pytest.mark.parametrize(("name", "wrong", "mtimes", "seconds"), ONE_WRONG)
+def test_one_clock_is_wrong(name: str, wrong: int, seconds: float, mtimes: str) -> None:
+    told = local.report(moved(name, {}, {wrong: seconds}, lost=mtimes == "lost", along=mtimes == "along"))
+    check(name, told, {wrong: seconds * 1000})
+    said = {b for f in told.findings if f.kind == "clock-skew" for b in f.brokers}
+    assert not said or wrong in said or told.cluster.nodes[wrong].clock.disputed or mtimes == "lost"
+    if mtimes == "kept" or (len(told.cluster.nodes[wrong].clock.compared) > 1 and mtimes == "along"):
+        assert said == {wrong}
 
 
 def test_error_is_told_with_how_it_was_seen() -> None:

@@ -110,7 +110,7 @@ TREES = {
 }
 
 
-IN_TREES = [(name, shape, (n + m) % 2 == 0) for n, name in enumerate(NAMES) for m, shape in enumerate(TREES)]
+IN_TREES = [(name, shape, hints) for m, shape in enumerate(TREES) for hints, name in ((True, NAMES[m % 4]), (False, NAMES[(m + 1) % 4]))]
 
 
 @pytest.mark.parametrize(("name", "shape", "hints"), IN_TREES)
@@ -126,8 +126,7 @@ def apart(files: Files) -> tuple[dict[str, Files], Files]:
     return own, {p: f for p, f in files.items() if not any(p.startswith(f"{node}/") for node in own)}
 
 
-@pytest.mark.parametrize(("inside", "backwards"), [("", False), ("kafka-dump/", True)])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "inside", "backwards"), [(name, ("", "kafka-dump/")[n // 2], n % 2 == 1) for n, name in enumerate(NAMES)])
 def test_archive_of_each_broker_as_a_path_of_its_own(name: str, inside: str, backwards: bool, tmp_path: Path) -> None:
     own, rest = apart(bundle(name))
     archives = {f"{node.replace('/', '-')}/dump.tgz": {inside + p: f for p, f in files.items()} for node, files in own.items()}
@@ -271,8 +270,12 @@ def rotated(files: Files, suffix: Callable[[int, int], str], seed: int) -> Files
     return dict(chance.sample(list(laid.items()), len(laid)))
 
 
-@pytest.mark.parametrize(("style", "kept"), [*((style, False) for style in ROTATIONS), (next(iter(ROTATIONS)), True)])
-@pytest.mark.parametrize("name", NAMES)
+STYLES = [*((style, False) for style in ROTATIONS), (next(iter(ROTATIONS)), True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "style", "kept"), [(name, *way) for n, name in enumerate(NAMES) for m, way in enumerate(STYLES) if (n // 2 + m) % 2 == 0]
+)
 def test_rotated_logs(name: str, style: str, kept: bool, tmp_path: Path) -> None:
     """A piece that holds the end of a stack trace only is a gap, and all that may be said of the cuts."""
     files = rotated(bundle(name), ROTATIONS[style], seed=3)
@@ -281,8 +284,7 @@ def test_rotated_logs(name: str, style: str, kept: bool, tmp_path: Path) -> None
     expect_same(name, tmp_path / "dump.tar", but=frozenset({"evidence-gap"}))
 
 
-@pytest.mark.parametrize("moment", [0.0, 1_850_000_000.0], ids=["none", "of the copy"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "moment"), [(name, (0.0, 1_850_000_000.0)[n // 2]) for n, name in enumerate(NAMES)])
 def test_modification_times_lost(name: str, moment: float, tmp_path: Path) -> None:
     put(tmp_path, {"dump.tar": tar({p: File(f.content, moment) for p, f in bundle(name).items()})})
     expect_same(name, tmp_path / "dump.tar")
@@ -350,8 +352,9 @@ WRITTEN: dict[str, Callable[[Files], File]] = {
 }
 
 
-@pytest.mark.parametrize("archive", WRITTEN)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "archive"), [(name, archive) for n, name in enumerate(NAMES) for m, archive in enumerate(WRITTEN) if (n // 2 + m) % 2 == 0]
+)
 def test_names_in_archives(name: str, archive: str, tmp_path: Path) -> None:
     put(tmp_path, {archive: WRITTEN[archive](littered(renamed(bundle(name), strange)))})
     report = expect_same(name, tmp_path / archive)
@@ -414,12 +417,18 @@ def _worst(kind: str, topic: str | None, partition: int | None, findings: list[F
     return max((LEVELS.index(f.severity) for f in same), default=LEVELS.index("low"))
 
 
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("name", [*NAMES, STEADY, UNPROVABLE])
+OF_BUNDLES = [
+    (name, part)
+    for n, name in enumerate((ZOOKEEPER, TWICE, KRAFT, COMBINED, STEADY, UNPROVABLE))
+    for m, part in enumerate(PARTS)
+    if (n + m) % 2 == 0 and ("kraft" in name or part != "__cluster_metadata")
+]
+"""Every part is tried on three bundles, of ZooKeeper and of KRaft."""
+
+
+@pytest.mark.parametrize(("name", "part"), OF_BUNDLES)
 def test_part_of_it_claims_no_more_than_all_of_it(name: str, part: str) -> None:
     files = only(bundle(name), PARTS[part])
-    if not files:
-        pytest.skip("this mode has no such files")
     report = taken.report(files)
     everything = list(recorded.report(name).findings)
     said = [f for f in report.findings if f.kind not in ABOUT_EVIDENCE]

@@ -120,7 +120,7 @@ def moment(record: bytes) -> float:
     """A record's wall clock, taken as UTC."""
     found = HEAD.match(record)
     assert found is not None
-    at = datetime.strptime(found[0].decode(), "[%Y-%m-%d %H:%M:%S,%f]")
+    at = datetime.fromisoformat(found[0][1:-1].decode().replace(",", "."))
     return at.replace(tzinfo=timezone.utc).timestamp()
 
 

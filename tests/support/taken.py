@@ -32,7 +32,7 @@ from forensics.views.headline import EXCLUDED
 from parsers import evidence, schemas
 from parsers.containers.names import moment as instant
 from parsers.schemas import EVENTS, Member
-from tests.support import local
+from tests.support import local, recorded
 from tests.support.paths import truth_of
 from tests.support.shapes import BUNDLES, HEAD, File, Files, bundle, moment, nodes, only, records, without
 
@@ -42,7 +42,7 @@ NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 # parsing: a file is read once, whatever else is taken away
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=512)
 def _events(path: str, file: File) -> pa.Table:
     rows = evidence.read_source(Member(path, len(file.content), instant(file.modified)), BytesIO(file.content))
     return pa.Table.from_batches(list(schemas.batches(rows)), schema=EVENTS)
@@ -467,7 +467,7 @@ class Tried(NamedTuple):
 
 @lru_cache(maxsize=4)
 def whole_of(name: str) -> Judged:
-    return judged(report(bundle(name)))
+    return judged(recorded.report(name))
 
 
 def tried(name: str, way: Way) -> Tried:

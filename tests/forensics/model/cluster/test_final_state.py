@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ from forensics.tools.repair import REASSIGNMENTS, UNCLEAN, Broker, Partition
 from forensics.views.plan import Overview
 from tests.forensics.staged import START, Story, table
 from tests.support import local, recorded
-from tests.support.paths import BUNDLES
+from tests.support.each import for_each
+from tests.support.paths import BUNDLES, truth_of
 from tests.support.shapes import Files, bundle, put, without
 
 BEFORE_EPOCHS = "-0.10."
@@ -40,10 +40,15 @@ def planned(name: str, **more: Any) -> Overview:
     return overview(cluster, known, **more)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_leaders_and_assignments_are_those_the_cluster_had(name: str) -> None:
-    truth = json.loads((BUNDLES / f"{name}.expected.json").read_text())["final_state"]
-    _, known = standing_in(recorded.events(name))
+@for_each(NAMES)
+def test_leaders_and_assignments_are_those_the_cluster_had_and_every_plan_is_sound(name: str) -> None:
+    cluster, known = standing_in(recorded.events(name))
+    check_final_state(name, known)
+    check_plan(name, overview(cluster, known))
+
+
+def check_final_state(name: str, known: list[Partition]) -> None:
+    truth = truth_of(name)["final_state"]
     seen = {p.name: p for p in known}
     compared = 0
     for place, state in truth.items():
@@ -117,15 +122,13 @@ def test_a_leader_that_was_seen_and_is_gone_again() -> None:
 def left_down(name: str) -> set[int]:
     """Brokers that were killed and never started again."""
     last: dict[int, str] = {}
-    for action in json.loads((BUNDLES / f"{name}.expected.json").read_text())["actions"]:
+    for action in truth_of(name)["actions"]:
         if action["action"] in ("start", "kill -9"):
             last |= dict.fromkeys(action.get("nodes") or [action.get("node", action.get("broker"))], action["action"])
     return {broker for broker, what in last.items() if what == "kill -9"}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_plan_for_a_recorded_cluster_is_sound(name: str) -> None:
-    found = planned(name)
+def check_plan(name: str, found: Overview) -> None:
     dead = left_down(name)
     assert {b.id for b in found.brokers if b.state != "live"} == dead, "all others ran when the files were taken"
     assert dead or found.plan.of(UNCLEAN) is None, "all partitions had leaders"
