@@ -24,11 +24,12 @@ LOCK = $(VENV)/bin/uv pip compile --quiet --no-config --default-index https://py
 demo: $(VENV)/.installed
 	$(VENV)/bin/kafka-forensics analyze $(BUNDLE)
 
+# Tests start the command many times. Containers often forbid Python to keep bytecode; each start would compile all modules again.
 test: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy
-	$(VENV)/bin/pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+	$(VENV)/bin/mypy --num-workers 2
+	env --unset=PYTHONDONTWRITEBYTECODE $(VENV)/bin/pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 test-browser: $(VENV)/.installed-all
 	$(VENV)/bin/pytest tests/browser
