@@ -369,14 +369,15 @@ def _control(r: Record, secret: bytes) -> Record:
     """A control record of the metadata log. KRaftVotersRecord names hosts."""
     head = Fields(r.key or b"")
     head.int16()
-    kind, value = head.int16(), r.value or b""
+    kind, key, value = head.int16(), (r.key or b"")[:_CONTROL_KEY], r.value or b""
     if kind == _LEADER_CHANGE:
         value = _known(value, 0, leader_change, secret)
     elif kind == _KRAFT_VOTERS:
         value = b""
     elif len(value) != _CONTROL_SIZES.get(kind) or value[-1]:
         value = _digest(value, secret)
-    return _changed(r, (r.key or b"")[:_CONTROL_KEY], value)
+        key = key if kind in _CONTROL_SIZES else _digest(key, secret)
+    return _changed(r, key, value)
 
 
 def _metadata(r: Record, control: bool, names: Names, secret: bytes) -> Record:

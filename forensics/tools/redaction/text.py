@@ -62,6 +62,7 @@ _FRAME = re.compile(r"\s+(?:at (?![\w./@$]*\.downConvert)[\w.$/<>]+\(|\.\.\. \d+
 _SETTING = re.compile(r"(\s+[\w.]+ = )(.*?)([\r\n]*)", re.DOTALL)
 """A line of the settings that a broker prints when it starts."""
 _DATE = re.compile(r"#\w{3} \w{3} \d\d? [\d:]{8} \w+ \d{4}\s*")
+_CLEAN_SHUTDOWN = re.compile(r'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"brokerEpoch"\s*:\s*-?\d+\s*\}\s*')
 _EPOCH = re.compile(r"-?\d{1,10} -?\d{1,19}\s*")
 _ENTRY = re.compile(r"(\S.*?)( -?\d+ -?\d+\s*)")
 
@@ -73,8 +74,9 @@ def taken(rows: Iterable[Rows]) -> dict[int | tuple[int, int], set[int]]:
         for row in _filled(told) if isinstance(told, pa.RecordBatch) else (told,):
             if row.get("line") is None or row["event"] == "last-line":  # of that line, only its time counts
                 continue
-            names = row.keys() - _PLACES if row["event"] == "config" else row.keys() - _NAMES
-            numbers = {n for name in names for n in _numbers(row[name])}
+            numbers = {n for name in row.keys() - _NAMES for n in _numbers(row[name])}
+            if row["event"] == "config" and _is_quantity(row.get("key") or "", row.get("value") or ""):
+                numbers.update(_numbers(row["value"]))
             found[row["line"]] |= numbers
             found[row["line"], row.get("byte") or 0] |= numbers
     return found
@@ -306,6 +308,11 @@ def epochs(stream: BinaryIO, names: Names) -> Iterator[str]:
     return (names.text(line, CELLS if _EPOCH.fullmatch(line) is not None else few) for line in lines_of(stream))
 
 
+def clean_shutdown(stream: BinaryIO, names: Names) -> Iterator[str]:
+    """The epoch of the broker (CleanShutdownFileHandler)."""
+    return (names.text(line, CELLS if _CLEAN_SHUTDOWN.fullmatch(line) is not None else NONE) for line in lines_of(stream))
+
+
 def properties(stream: BinaryIO, names: Names) -> Iterator[str]:
     """Settings without secrets and without comments, except for the date that Java writes."""
     date = stream.readline(MAX_LINE)
@@ -380,13 +387,14 @@ PLAIN = frozenset(
         "cluster-id",
     }
 )
-NUMERIC = frozenset({"clean-shutdown", "load-metrics", "gc-log"})
+NUMERIC = frozenset({"load-metrics", "gc-log"})
 PROPERTIES = frozenset({"meta-properties", "server-properties"})
 _WAYS: Mapping[str, Callable[[BinaryIO, Names], Iterator[str]]] = {
     **dict.fromkeys(PROPERTIES, properties),
     **dict.fromkeys(NUMERIC, numeric),
     **dict.fromkeys(CHECKPOINT_KINDS, checkpoint),
     "epoch-checkpoint": epochs,
+    "clean-shutdown": clean_shutdown,
 }
 
 

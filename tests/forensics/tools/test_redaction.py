@@ -197,6 +197,7 @@ LEADER_CHANGE = b"\0\0" + struct.pack(">i", 3) + b"\x02\0\0\0\x03\0" * 2 + b"\0"
         (b"\0\0\0\3", bytes(11) + HIDDEN, 32),
         (b"\0\0\0\x09", HIDDEN, 32),
         (HIDDEN, HIDDEN, 48),
+        (HIDDEN[:4], HIDDEN, 32),
         (None, b"\1\x09\0" + bytes(16) + b"\1\5\7" + HIDDEN, 0),
         (None, b"\1\x09\0" + bytes(16) + b"\0" + HIDDEN, 0),
         (None, b"\1\x0f\0" + bytes(20) + b"\1\0\7" + HIDDEN, 0),
@@ -208,7 +209,7 @@ LEADER_CHANGE = b"\0\0" + struct.pack(">i", 3) + b"\x02\0\0\0\x03\0" * 2 + b"\0"
 def test_what_no_reader_knows_of_a_metadata_record_is_not_in_the_copy(key: bytes | None, value: bytes, attributes: int) -> None:
     data = test_bodies.v2(test_bodies.body(0, Record(0, 1000, key, value), 1000), 1, attributes=attributes)
     anew = rewritten(data, kind="metadata-segment")
-    assert HIDDEN in data and HIDDEN not in anew and len(list(headers(io.BytesIO(anew)))) == 1
+    assert HIDDEN in data and HIDDEN[:4] not in anew and len(list(headers(io.BytesIO(anew)))) == 1
 
 
 def test_a_whole_leader_change_stays() -> None:
