@@ -98,7 +98,7 @@ def _left_behind(timeline: PartitionTimeline, cluster: Cluster) -> list[Removal]
 def _in_renamed_files(timeline: PartitionTimeline) -> Iterator[Removal]:
     """Records that were in a log according to a file that Kafka renamed, and that no collected log has. Kafka renames whole segments, and
     deletes those of one cut together, the last one last: so an undamaged file shows where the log ended. Copies may end earlier."""
-    for run in runs_of([b for b in outside_logs(timeline) if b.epoch >= 0]):
+    for run in runs_of([b for b in outside_logs(timeline) if b.epoch >= 0 and not b.other_topic]):
         first, end = run[0], run[-1].end
         if first.segment.writer is not None:
             whole = all(b.segment.reason in _WHOLE_LOGS and not b.segment.value for b in run)

@@ -41,9 +41,10 @@ def _finding(epoch: int, batches: Sequence[OutsideBatch], timeline: PartitionTim
     files = list(dict.fromkeys(b.segment.source for b in batches))
     of_epoch = f" (leader epoch {epoch})" if epoch >= 0 else ""
     leader = _leader_not_collected(timeline)
+    other_topic = all(b.other_topic for b in batches)
     return Finding(
         kind="records-outside-log",
-        severity="medium" if leader is None else "low",
+        severity="medium" if leader is None and not other_topic else "low",
         confidence="certain",
         brokers=brokers,
         leader_epoch=epoch if epoch >= 0 else None,
@@ -52,9 +53,8 @@ def _finding(epoch: int, batches: Sequence[OutsideBatch], timeline: PartitionTim
         summary=f"{timeline.name}: offsets {some(list(map(str, offsets)))}{of_epoch} are only in files that Kafka renamed, and not in the log",
         explanation=(
             f"{some(files)} {'contains' if len(files) == 1 else 'contain'} batches with valid checksums at offsets {some(list(map(str, offsets)))}{of_epoch}. "
-            f"{' '.join(dict.fromkeys(_difference(b, timeline) for b in batches))} No collected log of {timeline.name} contains these batches.{_not_compared(leader, timeline)} "
-            "The collected files do not show whether these records were committed: a follower also cuts records that only an old leader had, and then "
-            "producers got an error or resent the records."
+            f"{' '.join(dict.fromkeys(_difference(b, timeline) for b in batches))} No collected log of {timeline.name} contains these batches.{_not_compared(leader, timeline)}{_OTHER_TOPIC if other_topic else ''} "
+            f"{_commitment(batches, timeline)}"
         ),
         next_steps=tuple(_steps(files, leader, timeline)),
         salvageable=salvageable_outside(batches, timeline),
@@ -62,6 +62,11 @@ def _finding(epoch: int, batches: Sequence[OutsideBatch], timeline: PartitionTim
             *dict.fromkeys(b.segment for b in batches), *dict.fromkeys(e for b in batches if (e := b.log.end_event()) is not None)
         ),
     )
+
+
+_OTHER_TOPIC = (
+    " The files are in a directory that Kafka renamed to -delete and that has no topic id: they may be of a deleted topic of the same name."
+)
 
 
 def _difference(batch: OutsideBatch, timeline: PartitionTimeline) -> str:
@@ -88,6 +93,22 @@ def _not_compared(leader: int | None, timeline: PartitionTimeline) -> str:
     )
 
 
+def _commitment(batches: Sequence[OutsideBatch], timeline: PartitionTimeline) -> str:
+    mark = _highest_mark(timeline)
+    if mark is not None and mark > min(b.start for b in batches):
+        return f"The evidence shows a high watermark of {mark}: if it is of the same leader epoch or a later one, records below offset {mark} were committed."
+    return (
+        "The collected files do not show whether these records were committed: a follower also cuts records that only an old leader had, and then producers "
+        "got an error or resent the records."
+    )
+
+
+def _highest_mark(timeline: PartitionTimeline) -> int | None:
+    seen = [o.offset for r in timeline.replicas.values() for o in r.observations if o.quantity == "high-watermark"]
+    files = (disk.high_watermark for disk in timeline.collected_logs.values())
+    return max([*seen, *(e.offset for e in files if e is not None and e.offset is not None)], default=None)
+
+
 def _steps(files: Sequence[str], leader: int | None, timeline: PartitionTimeline) -> Iterator[str]:
     yield f"Keep the collected copy of {some(files)}: Kafka removes such files after file.delete.delay.ms, or when the broker starts."
     if leader is not None:
@@ -105,7 +126,7 @@ RULE = Rule(
     level="medium",
     urgency=Urgency.LOST,
     meaning="Segment files that Kafka renamed (`.deleted`, `.swap`, `.cleaned`, or in a directory `-delete`, `-stray`, `-future`) contain valid batches that no "
-    "collected log of the partition has, and no `data-loss` covers these batches. Low if the log of the leader was not collected.",
+    "collected log of the partition has, and no `data-loss` covers these batches. Low if the log of the leader was not collected, or if the files may be of a deleted topic.",
     benign=(
         "Records that retention or DeleteRecords removed, that the log cleaner may have removed, or of a deleted topic: not reported.",
         "A follower that truncated records which only an old leader had: these were never committed.",

@@ -34,6 +34,8 @@ class OutsideBatch:
     log: Disk
     """The log that it was compared with: that of the same broker, else the leader's."""
     difference: str
+    other_topic: bool
+    """It is from a directory `-delete` without a topic id, which may be of an earlier topic of this name."""
 
     @property
     def directory(self) -> str:
@@ -61,6 +63,7 @@ def outside_logs(timeline: PartitionTimeline) -> tuple[OutsideBatch, ...]:
     if not logs or timeline.generation < 0:
         return ()
     known = {_identity(b) for log in logs.values() for b in log.batches}
+    with_id = {disk.directory for disks in timeline.stray_logs.values() for disk in disks if disk.topic_id and timeline.topic_id}
     leader = timeline.standing.leader
     found: list[OutsideBatch] = []
     for segment in sorted(renamed, key=lambda s: (s.source, s.byte or 0)):
@@ -68,12 +71,13 @@ def outside_logs(timeline: PartitionTimeline) -> tuple[OutsideBatch, ...]:
         log = own or (logs.get(leader) if leader is not None else None)
         if log is None:
             continue
+        other_topic = segment.reason == "delete" and segment.source.rpartition("/")[0] not in with_id
         start = max(timeline.log_start(broker) or 0 for broker in (log.disk.broker, leader) if broker is not None)
         for batch in segment.batches or ():
             if batch["last_offset"] >= start and _identity(batch) not in known:
                 difference = _difference(batch, log, timeline.cleaned)
                 if difference is not None and not (difference == BEYOND and own is None and _saved_before(log.disk, segment)):
-                    found.append(OutsideBatch(segment, batch, log.disk, difference))
+                    found.append(OutsideBatch(segment, batch, log.disk, difference, other_topic))
     return tuple(found)
 
 
