@@ -38,6 +38,7 @@ def judged(batches: Iterable[pa.RecordBatch], cluster: Cluster, judge: Judge, sc
                     if len(pending) >= ROWS:
                         yield pa.RecordBatch.from_pylist(pending, schema=schema)
                         pending = []
+                timeline.worked_out.clear()  # it refers to the timeline: else only the search for cycles would free both
     if pending:
         yield pa.RecordBatch.from_pylist(pending, schema=schema)
 

@@ -7,7 +7,6 @@ Not here: the records that an unclean election lost (losses), or how it is repor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
@@ -17,6 +16,7 @@ from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import LEADER_RECOVERY_LEVEL, State
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.thresholds import SAME_UNCLEAN_ELECTION_S
+from parsers.frozen import dataclass
 from parsers.kinds import named
 
 

@@ -13,7 +13,6 @@ from dataclasses import fields
 from datetime import datetime
 from functools import cache
 from itertools import pairwise
-from operator import attrgetter
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
@@ -88,33 +87,32 @@ class _Draft(Handover):
     """A row while it is narrowed, in place: a dozen copies of each row would take half of the time for judging."""
 
     __slots__ = ()
+    __setattr__ = object.__setattr__
 
     def put(self, name: str, value: object) -> _Draft:
-        object.__setattr__(self, name, value)
+        setattr(self, name, value)
         return self
 
     def narrowed(self, **cells: Interval | Possible) -> _Draft:
         for name, cell in cells.items():
             before = getattr(self, name)
-            self.put(name, cell if before is _WIDE[name] else before & cell)
+            setattr(self, name, cell if before is _WIDE[name] else before & cell)
         return self
 
     def noted(self, cell: str, note: str) -> _Draft:
         return self.put("notes", {**self.notes, cell: note})
 
+    def done(self) -> Handover:
+        self.__class__ = Handover  # type: ignore[assignment]
+        return self
+
 
 _only = cache(Possible.of)
 _NOTHING = Interval.exactly(0)
-_FIELDS = tuple(f.name for f in fields(Handover))
-_fields = attrgetter(*_FIELDS)
 _WIDE = {f.name: f.default for f in fields(Handover)}
 
 
 Step = Callable[[_Draft, LeaderTransition], _Draft]
-
-
-def _done(draft: _Draft) -> Handover:
-    return Handover(*_fields(draft))
 
 
 def _row(t: LeaderTransition) -> Handover:
@@ -132,7 +130,7 @@ def _row(t: LeaderTransition) -> Handover:
     )
     for step in STEPS:
         row = step(row, t)
-    return _done(row)
+    return row.done()
 
 
 def _premises(t: LeaderTransition) -> dict[str, str]:
@@ -626,7 +624,7 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
     if disk is not None and (log_end := exact_end(disk, timeline)) is not None:
         end = (disk.end_event(),)
         row = row.narrowed(new_log_end=Interval(0, log_end, (), end), high_watermark=_highest_mark(timeline))
-    return _done(row)
+    return row.done()
 
 
 def _highest_mark(timeline: PartitionTimeline) -> Interval:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
@@ -26,6 +26,7 @@ from forensics.proof.verdict import (
     conflicts,
     verdict,
 )
+from parsers.frozen import dataclass
 
 CASTS_DOUBT = frozenset(
     {"log-divergence", "log-wiped-at-load", "missed-epoch-change", "empty-replica-joins", "truncate-to-start", "checkpoint-inconsistent"}

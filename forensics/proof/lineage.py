@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, combinations
 from typing import Any
 
@@ -18,6 +17,7 @@ from forensics.model.partition.lineage import Entry, Lineage
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import ASIDE, Disk, Removal, Replica
 from forensics.model.partition.timeline import PartitionTimeline
+from parsers.frozen import dataclass
 from parsers.kinds import Role, of
 from parsers.schemas import INT64
 

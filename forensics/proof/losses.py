@@ -7,7 +7,6 @@ finding (forensics.rules.data_loss).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import takewhile
 from operator import itemgetter
 
@@ -37,6 +36,7 @@ from forensics.proof.verdict import (
 from forensics.proof.verdict import (
     losses as lost_in,
 )
+from parsers.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ kafka.server.ReplicaManager.makeFollowers and ReplicaFetcherThread.handleOffsetO
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from forensics.model.events import Event
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import Disk, Removal, Replica, says_cut_before
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from parsers.frozen import dataclass
 from parsers.kinds import named
 
 

@@ -19,13 +19,14 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from forensics.model.events import Event
 from forensics.model.findings import Client, ClientOfGroup, Range
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss
+from parsers.frozen import dataclass
 
 UNTOUCHED, SKIPS, SKIPPED, RESET, RETURNS, WENT_BACK = "untouched", "skips", "skipped", "reset", "returns", "went-back"
 UNKNOWN = "unknown"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import islice
 from operator import attrgetter
 from typing import Any
 
@@ -102,5 +103,5 @@ def _words(values: frozenset[str]) -> Sequence[str]:
 
 
 def _quoted(events: Iterable[Event], *, texts: bool) -> Sequence[dict[str, Any]]:
-    found = [Evidence.of(e) for e in dict.fromkeys(events)][:MAX_QUOTED]
-    return [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text if texts else None} for e in found]
+    found = islice(dict.fromkeys(events), MAX_QUOTED)
+    return [{"source": e.source, "line": e.line, "byte": e.byte, "text": Evidence.of(e).text if texts else None} for e in found]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.lineage import lineages
 from forensics.proof.log_ends import exact_end
 from forensics.proof.pre_kip101 import cut_further, ends_today, high_watermark_of_cut, marks_at_election
+from parsers.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

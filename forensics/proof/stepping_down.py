@@ -7,7 +7,6 @@ Here: the line with which it stepped down. Not here: the records that it had app
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
@@ -15,6 +14,7 @@ from forensics.model.partition.log_coverage import LOG, PROCESS, observable
 from forensics.model.partition.replicas import FollowerStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.thresholds import ORDINARY_HANDOVER
+from parsers.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

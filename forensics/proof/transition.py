@@ -7,7 +7,7 @@ what was lost (losses).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise, takewhile
 
@@ -26,6 +26,7 @@ from forensics.proof.pre_kip101 import cut_before_leading
 from forensics.proof.removed import Piece, began_after, removed, shown_before
 from forensics.proof.stepping_down import SteppedDown, stepped_down
 from parsers.cached import cached_property
+from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK, TAKES_PART, Role, named, of
 
 _OF_A_RUN = (TAKES_PART - named("partition-state")) | of(role=Role.CUT) | ON_DISK

@@ -10,13 +10,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from itertools import accumulate, takewhile
 from typing import Generic, TypeVar
 
 from forensics.model.events import Event
 from parsers.cached import cached_property
+from parsers.frozen import dataclass
 from parsers.kinds import By, Role, named, of
 
 S = TypeVar("S")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import TypeVar
@@ -19,6 +19,7 @@ from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import BROKER_NAMES, DEFAULT, EFFECTIVE, TOPIC, Change
 from forensics.model.cluster.versions import Version, version_line, versions
 from forensics.model.events import Event
+from parsers.frozen import dataclass
 
 T = TypeVar("T")
 
@@ -110,8 +111,9 @@ def effective(
 ) -> Effective:
     """A setting's value for a topic on `broker`; without a topic, the broker's own. Without a broker, the value that all deciding nodes
     share; unknown if they differ. `below`: the value if that source (settings.TOPIC, …) had none."""
-    moments, known, described = _moments(cluster, key), _known(cluster), cluster.settings.owns(topic) or topic in cluster.described
-    of = topic if described or (topic, key) in CREATED_WITH else topic is not None
+    moments, known = _moments(cluster, key), _known(cluster)
+    own = topic is not None and (cluster.settings.owns(topic, key) or (topic, key) in CREATED_WITH)
+    of = topic if own else (topic is not None, topic in cluster.described)
     asked = (key, of, broker, below, None if at is None else bisect_right(moments, at))
     if asked not in known:
         known[asked] = _effective(cluster, key, topic, broker, at, below)
@@ -120,7 +122,7 @@ def effective(
 
 @cached_on_cluster
 def _known(cluster: Cluster) -> dict[tuple[object, ...], Effective]:
-    """Cache of answers: partitions without settings of their own share the value between two changes."""
+    """Cache of answers: topics without a value of their own share the value between two changes."""
     return {}
 
 

@@ -211,10 +211,13 @@ class Cluster:
     def between(self, kind: str, since: datetime, until: datetime) -> list[Event]:
         """Events of a kind in a time span."""
         known = self._by_kind.get(kind, ())
-        begin, end = (
-            cut(known, at, key=lambda n: self.events[n].at or datetime.min) for cut, at in ((bisect_left, since), (bisect_right, until))
-        )
-        return [self.events[n] for n in known[begin:end]]
+        times = self._times.get(kind, ())
+        return [self.events[n] for n in known[bisect_left(times, since) : bisect_right(times, until)]]
+
+    @cached_property
+    def _times(self) -> Mapping[str, Sequence[datetime]]:
+        """The times of the events of each kind."""
+        return {kind: [self.events[n].at or datetime.min for n in own] for kind, own in self._by_kind.items()}
 
     @cached_property
     def _by_kind(self) -> Mapping[str, Sequence[int]]:

@@ -148,9 +148,9 @@ class Settings:
         """Whether any setting of the broker is known."""
         return (STATIC, broker) in self._changes or (BROKER, broker) in self._changes
 
-    def owns(self, topic: str | None) -> bool:
-        """Whether any setting of the topic is known."""
-        return (TOPIC, topic) in self._changes or (EFFECTIVE, topic) in self._changes
+    def owns(self, topic: str | None, key: str) -> bool:
+        """Whether a value of the topic's own is known for this setting."""
+        return any(key in self._changes.get((source, topic), ()) for source in (TOPIC, EFFECTIVE))
 
     def times(self, *keys: str) -> set[datetime]:
         """Times at which any of these settings changed."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -35,6 +35,7 @@ from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, within_life
+from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK
 
 NEW, REASSIGNED = "new", "reassigned"

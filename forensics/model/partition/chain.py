@@ -146,7 +146,7 @@ def _counted(states: Sequence[State]) -> list[State]:
         if lacking > 0 and (other - one > 1 or not exact):
             counted[one + 1 : other + 1] = [replace(s, missing_changes=lacking) for s in states[one + 1 : other + 1]]
         elif lacking <= 0:
-            counted[one:other] = [s if _in_doubt(s) else replace(s, doubt=None) for s in counted[one:other]]
+            counted[one:other] = [s if s.doubt is None or _in_doubt(s) else replace(s, doubt=None) for s in counted[one:other]]
     return counted
 
 
@@ -287,8 +287,9 @@ def _carry(states: Sequence[State]) -> list[State]:
     begin = tuple(b for b in first.replicas or () if b not in first.adding) + first.removing if first is not None else ()
     for s in states:
         before = result[-1] if result else None
-        if s.replicas is None and (before is not None or begin):
-            s = replace(s, replicas=before.replicas if before is not None else tuple(dict.fromkeys(begin)))
+        known = before.replicas if before is not None else tuple(dict.fromkeys(begin)) or None
+        if s.replicas is None and known is not None:
+            s = replace(s, replicas=known)
         if before is not None and _changes_nothing(before, s):
             result[-1] = replace(before, also=(*before.also, s.event)[:8])
         else:

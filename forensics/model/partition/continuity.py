@@ -11,11 +11,11 @@ epoch by one (ZooKeeper's version of the znode; PartitionRegistration#merge in K
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from forensics.model.events import Event
 from forensics.model.partition.states import State
+from parsers.frozen import dataclass
 
 Unsure = Literal["probable", "possible"]
 """How sure a claim without a proof is. A certain claim holds its proof in place of this value."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from operator import attrgetter, itemgetter
@@ -24,6 +23,7 @@ from forensics.model.partition.absences import ABSENCES, LOG_DIR, NEW, REASSIGNE
 from forensics.model.partition.last_events import LAST_WORDS, latest
 from forensics.model.partition.placement import STEPS
 from parsers.cached import cached_property
+from parsers.frozen import dataclass
 from parsers.kinds import Role, of
 
 T = TypeVar("T")

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate, chain, pairwise, zip_longest
 from typing import Any
 
 from forensics.model.events import Event
 from parsers.formats.segments import Stretch, stretches_of
+from parsers.frozen import dataclass
 
 TAILS = frozenset({"torn-tail", "preallocated"})
 """Normal reasons at the end of a log: a write that an unclean stop interrupted, and zero bytes that were allocated or never written."""

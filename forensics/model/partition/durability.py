@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any
@@ -27,6 +27,7 @@ from forensics.model.partition.placement import FACTOR, STATEMENT
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from parsers.frozen import dataclass
 
 SHOWN = tuple(key for key in DEFAULTS if key != "zookeeper.session.timeout.ms")
 OF_TOPICS = (MIN_ISR, UNCLEAN, "flush.messages", "flush.ms")
@@ -94,6 +95,7 @@ def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
     return found
 
 
+@cached_on_timeline
 def as_settled(timeline: PartitionTimeline, cluster: Cluster) -> PartitionTimeline:
     """The timeline with these states."""
     states = settled(timeline, cluster)
@@ -102,8 +104,8 @@ def as_settled(timeline: PartitionTimeline, cluster: Cluster) -> PartitionTimeli
 
 def _set_at(cluster: Cluster, topic: str, leader: int) -> tuple[Sequence[datetime], Sequence[datetime]]:
     """When min.insync.replicas was set for the topic, its leader or all brokers, and at which of these times it changed."""
-    own = cluster.settings.owns(topic) or (topic, MIN_ISR) in CREATED_WITH
-    return _times(cluster, topic if own else "", leader)  # the same for all topics without settings of their own
+    own = cluster.settings.owns(topic, MIN_ISR) or (topic, MIN_ISR) in CREATED_WITH
+    return _times(cluster, topic if own else "", leader)  # the same for all topics without a value of their own
 
 
 @cached_on_cluster

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
@@ -18,6 +17,7 @@ from forensics.model.findings import moment, period
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN, REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
+from parsers.frozen import dataclass
 from parsers.kinds import Role, of
 
 _ERRORS = of(role=Role.FETCH_FAILS) - {"partition-failed"}

@@ -7,11 +7,11 @@ Here: which of the last reports counts: the last state, or a later kafka-topics 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from forensics.model.events import Event
 from forensics.model.partition.states import UNKNOWN_EPOCH, State
+from parsers.frozen import dataclass
 
 PROPAGATION = timedelta(seconds=60)
 """Before KIP-497 (2.7) other brokers, and the tools that ask them, learn of an ISR change with this delay (isrChangeNotification,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.availability import CONTROLLED, DETECTION, MISSED, SLACK, Outage
@@ -22,6 +21,7 @@ from forensics.model.findings import brokers_named, moment
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from parsers.cached import cached_property
+from parsers.frozen import dataclass
 
 LAG_TIME_MS = int(newest("replica.lag.time.max.ms"))
 """Used if the settings of a broker are unknown, or if versions differ."""

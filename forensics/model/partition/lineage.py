@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, zip_longest
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import EFFECTIVE, INTERNAL_TOPICS, TOPIC
 from forensics.model.events import Event
 from forensics.model.partition.replicas import Disk
+from parsers.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

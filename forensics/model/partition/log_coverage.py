@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import pairwise
 
@@ -23,10 +23,12 @@ from forensics.model.cluster.shared_logs import rolled_from, rolled_logs
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
 from forensics.model.findings import LEVELS, Finding, brokers_named, counted, moment
+from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD
 from parsers.cached import cached_property
+from parsers.frozen import dataclass
 from parsers.kinds import By, Role, named, of
 
 LOG, PARTITION, REPLICA, FETCHER, PROCESS, STATE = "log", "partition", "replica", "fetcher", "process", "state"
@@ -82,7 +84,7 @@ class LogCoverage:
         return self.reaches(since) and COMPLETE not in self.failed and not self._silent(facets, since, until)
 
     def holds(self, *premises: str) -> bool:
-        return not self.failed.keys() & {*premises}
+        return self.failed.keys().isdisjoint(premises)
 
     @cached_property
     def reasons(self) -> list[str]:
@@ -99,6 +101,8 @@ class LogCoverage:
 
     def _silent(self, facets: Iterable[str], since: datetime | None, until: datetime | None) -> bool:
         """A run between the two times prints no lines of one of these facets."""
+        if not self._silent_runs:
+            return False
         runs = (r for r in self._silent_runs if (since is None or r.end >= since) and (until is None or r.begin <= until))
         return any(not run.silent.isdisjoint(facets) for run in runs)
 
@@ -302,13 +306,16 @@ def when(event: Event) -> datetime:
 def lines_missing(broker: int, timeline: PartitionTimeline) -> bool:
     """Lines of the broker about this partition are missing: the creation of a log is always followed by the line about its first high
     watermark (Partition#createLog)."""
-    replica = timeline.replicas.get(broker)
-    last = (
-        next((e for e in reversed(replica.events) if e.event in _CREATES_LOG and e.reason != "future"), None)
-        if replica is not None
-        else None
-    )
-    return last is not None and last.event == "log-created"
+    return broker in _with_missing_lines(timeline)
+
+
+@cached_on_timeline
+def _with_missing_lines(timeline: PartitionTimeline) -> set[int]:
+    last = {
+        broker: next((e.event for e in reversed(replica.events) if e.event in _CREATES_LOG and e.reason != "future"), None)
+        for broker, replica in timeline.replicas.items()
+    }
+    return {broker for broker, kind in last.items() if kind == "log-created"}
 
 
 def observable(
@@ -367,7 +374,7 @@ REST_ON_TIME = frozenset(
 def weakened(finding: Finding, cluster: Cluster) -> Finding:
     """The finding, at most possible if it relies on the lines of a broker whose order or times cannot be trusted."""
     unreliable = _disordered(cluster)
-    if not unreliable or finding.kind not in REST_ON_ORDER | REST_ON_TIME:
+    if not unreliable or not (finding.kind in REST_ON_ORDER or finding.kind in REST_ON_TIME):
         return finding
     quoted = {b for e in finding.evidence for b in _writers(cluster).get(e.source, ())}
     reasons = [unreliable[b] for b in sorted({*finding.brokers, *quoted} & unreliable.keys())]

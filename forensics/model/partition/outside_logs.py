@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +19,7 @@ from forensics.model.events import Event
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import ASIDE, RENAMED_FILES, Disk
 from forensics.model.partition.timeline import PartitionTimeline
+from parsers.frozen import dataclass
 
 BEYOND, REPLACED, MISSING = "beyond", "replaced", "missing"
 """The log ends before the batch; it has records of other leader epochs at these offsets; it has none there, and the log cleaner is off."""

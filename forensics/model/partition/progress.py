@@ -9,13 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta, timezone
 
 from forensics.model.events import Event
 from forensics.model.findings import moment
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
+from parsers.frozen import dataclass
 
 STUCK, SLOW = "stuck", "slow"
 

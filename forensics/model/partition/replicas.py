@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from forensics.model.events import Event
 from forensics.model.partition.damaged import DamagedStretch, Extent, extent, reach_of
 from parsers.cached import cached_property
+from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK, Role, of
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"

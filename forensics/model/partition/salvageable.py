@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate, groupby, pairwise
 from typing import Any
@@ -24,6 +23,7 @@ from forensics.model.partition.replicas import ASIDE, REWRITTEN_FILES, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from parsers.decoding.batches import after
 from parsers.formats.segments import Stretch, stretches_of
+from parsers.frozen import dataclass
 from parsers.schemas import moment as of_record
 
 _WHOLE_FILES = frozenset({None, "deleted", *ASIDE})

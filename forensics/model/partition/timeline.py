@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import versions
@@ -38,6 +39,7 @@ from forensics.model.partition.replicas import (
 )
 from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 from parsers.cached import cached_property
+from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK, By, Role, named, of
 
 OF_CLIENTS = named("group-commit", "group-member", "transaction-state")
@@ -124,7 +126,12 @@ class PartitionTimeline:
     """The known order of the replicas; already applied to `states`."""
     _by_kind: dict[str, list[Event]] | None = None
 
-    @property
+    @cached_property
+    def worked_out(self) -> dict[Any, Any]:
+        """Cached values; see `cached_on_timeline`."""
+        return {}
+
+    @cached_property
     def name(self) -> str:
         return f"{self.topic}-{self.partition}"
 
@@ -136,8 +143,9 @@ class PartitionTimeline:
                 self._by_kind[e.event].append(e)
         if len(kinds) == 1:
             return self._by_kind.get(kinds[0], [])
-        found = [e for kind in sorted(kinds) for e in self._by_kind.get(kind, [])]
-        return sorted(found, key=_in_time) if len(kinds) > 1 else found
+        known = sorted(self._by_kind.keys() & kinds)
+        found = [e for kind in known for e in self._by_kind[kind]]
+        return sorted(found, key=_in_time) if len(known) > 1 else found
 
     def resumed(self, broker: int, after: datetime) -> datetime | None:
         """When the broker next got a role, or a fetcher, for its replica; None if no evidence shows that."""

@@ -7,7 +7,6 @@ crashed (crash_times).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +16,7 @@ from forensics.model.cluster.quorum import NoLeader, down_from
 from forensics.model.cluster.zookeeper import NoZooKeeper
 from forensics.model.findings import began, moment, some
 from forensics.model.partition.crash_times import CrashTime, CrashTimes
+from parsers.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -522,6 +522,7 @@ def test_a_broker_whose_lines_would_be_there_in_their_place() -> None:
     assert not observable(7, timeline, known, LOG)
     for premise in ({"cut_at": 200}, {"descents": 9}, {"steps_back": steps(1)}):
         assert not observable(1, timeline, cluster(source(**premise)), LOG)
+    timeline, _ = made(handed_over())
     timeline.replicas[1].events = [Event(source="", event="log-created", writer=1)]
     assert not observable(1, timeline, known, LOG, PROCESS)
     assert not isr_changes_observable(1, timeline, known)
