@@ -598,11 +598,12 @@ def last_line(log: bytes) -> datetime:
     return datetime.strptime(stamps[-1], "%Y-%m-%d %H:%M:%S,%f")
 
 
-@pytest.mark.parametrize("seconds", [300, -300])
-@pytest.mark.parametrize("exemplar", [e for _, e in PROVEN], ids=[f"{k}/{e.name}" for k, e in PROVEN])
-def test_a_clock_that_is_wrong_changes_no_verdict(exemplar: Exemplar, seconds: int) -> None:
+@pytest.mark.parametrize(("number", "exemplar"), [*enumerate(e for _, e in PROVEN)], ids=[f"{k}/{e.name}" for k, e in PROVEN])
+def test_a_clock_that_is_wrong_changes_no_verdict(exemplar: Exemplar, number: int) -> None:
+    """Each broker's clock in turn, by turns ahead and behind."""
     straight = verdicts(exemplar.files, written(exemplar))
-    for broker in sorted({p.split("/")[0] for p in exemplar.files if "/logs/" in p}):
+    for turn, broker in enumerate(sorted({p.split("/")[0] for p in exemplar.files if "/logs/" in p})):
+        seconds = 300 if (number + turn) % 2 else -300
         wrong = {p: shifted(d, seconds) if p.startswith(f"{broker}/logs/") else d for p, d in exemplar.files.items()}
         assert verdicts(wrong, written(exemplar)) == straight, f"{broker} {seconds:+} s"
 
@@ -623,7 +624,6 @@ def test_files_and_rows_in_any_order_give_the_same_report(exemplar: Exemplar, se
     paths = list(exemplar.files)
     random.Random(seed).shuffle(paths)
     files = {p: exemplar.files[p] for p in paths}
-    assert report(files, exemplar.modified).json() == straight
     assert local.report(table(files, exemplar.modified, shuffled=seed)).json() == straight
 
 

@@ -63,6 +63,11 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return put(tmp_path_factory.mktemp("evidence"), bundle(NAME))
 
 
+@pytest.fixture(scope="module")
+def everything(evidence: Path) -> list[Row]:
+    return in_process(evidence)
+
+
 def own_orders(rows: list[dict[str, Any]]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for row in rows:
@@ -149,8 +154,7 @@ def test_topic_and_partition(evidence: Path) -> None:
         (RecordFilter(until=datetime(2026, 11, 21, 1, 53, 20)), lambda r: r["at"] <= datetime(2026, 11, 21, 1, 53, 20)),
     ],
 )
-def test_filters(evidence: Path, wanted: RecordFilter, holds: Any) -> None:
-    everything = in_process(evidence)
+def test_filters(evidence: Path, everything: list[Row], wanted: RecordFilter, holds: Any) -> None:
     rows = in_process(evidence, wanted)
     assert [(r["source"], r["number"]) for r in rows] == [(r["source"], r["number"]) for r in everything if holds(r)]
     assert 0 < len(rows) < len(everything)
