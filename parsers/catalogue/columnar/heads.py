@@ -28,7 +28,9 @@ _PARTS = Struct("20s5s8s")
 _STAMPED = 25
 _NEVER, _SOONEST = -(1 << 60), -(1 << 59)
 """Time of a record without a date, and a time before every date."""
-_SECONDS = re.compile(rb"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+_HOUR = re.compile(rb"\[\d{4}-\d\d-\d\d[ T](?:[01]\d|2[0-3])")
+_IN_HOUR = {b":%02d:%02d" % (minute, second): (60 * minute + second) * 10**6 for minute in range(60) for second in range(60)}
+_HOURS = len("[2026-03-02 08")
 _FRACTIONS = {b"%c%03d]" % (mark, ms): 1000 * ms for mark in b",." for ms in range(1000)}
 _LEAD = re.compile(rf" ({LEVELS}) (?! |$)".encode())
 _LOGGER = re.compile(r" \(([^()\s]+)\)")
@@ -86,9 +88,9 @@ def moment_of(time: int) -> datetime:
     return _EPOCH + timedelta(microseconds=time)
 
 
-def _second(text: bytes) -> int:
-    second = timestamp(text[1:].decode()) if _SECONDS.fullmatch(text) else None
-    return microseconds(second) if second is not None else _NEVER
+def _hour(text: bytes) -> int:
+    hour = timestamp(text[1:].decode()) if _HOUR.fullmatch(text) else None
+    return microseconds(hour) if hour is not None else _NEVER
 
 
 def _logger(text: str) -> str | None:
@@ -112,10 +114,16 @@ class Heads:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self._seconds = _Kept(_second)
+        self._hours = _Kept(_hour)
+        self._seconds = _Kept(self._second)
         self._leads = _Kept(self._lead)
         self._loggers = _Kept(_logger)
         self._components = _Kept(_component)
+
+    def _second(self, text: bytes) -> int:
+        """In a quiet log every line has a second of its own, but few have an hour of their own."""
+        in_hour = _IN_HOUR.get(text[_HOURS:])
+        return self._hours[text[:_HOURS]] + in_hour if in_hour is not None else _NEVER
 
     def _lead(self, text: bytes) -> tuple[str, int]:
         """Level, and where the message begins; -1 if the level is missing."""

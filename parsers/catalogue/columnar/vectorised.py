@@ -250,15 +250,21 @@ class _InTurn(Block):
 
     def _nears(self, chosen: Sequence[int], times: Sequence[int]) -> Sequence[int | None]:
         """The writer named last before lines that name no writer, by the same rule as Reading."""
-        loggers, contexts, nodes = self.heads.loggers, self.heads.contexts, self.nodes
-        silent = [loggers[at] is not None and id(contexts[at]) not in nodes for at in chosen]
-        return [self._near(at, time) if here else None for at, time, here in zip(chosen, times, silent, strict=True)]
+        loggers, contexts, nodes, namings = self.heads.loggers, self.heads.contexts, self.nodes, self.namings
+        named = [self._naming(at) for at in namings[: bisect_left(namings, chosen[-1])]] if chosen else []
+        found: list[int | None] = []
+        for at, time in zip(chosen, times, strict=True):
+            if loggers[at] is None or id(contexts[at]) in nodes:
+                found.append(None)
+            elif last := bisect_left(namings, at):
+                node, moment = named[last - 1]
+                found.append(node if moment is not None and abs(time - moment) <= _MOMENT else None)
+            else:
+                found.append(self._named_before(time))
+        return found
 
-    def _near(self, at: int, time: int) -> int | None:
-        last = bisect_left(self.namings, at) - 1
-        if last >= 0:
-            node, moment = self._naming(self.namings[last])
-            return node if moment is not None and abs(time - moment) <= _MOMENT else None
+    def _named_before(self, time: int) -> int | None:
+        """The writer named last before these lines."""
         reading = self.reading
         named, reading.named = reading.named, self.carried
         writer = reading.near(moment_of(time))
