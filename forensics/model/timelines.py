@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from forensics.model.cluster.build import EventResolver
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import IDENTIFIED, Event, rows
+from forensics.model.partition.quiet_times import without_middle
 from forensics.model.partition.runs import folded
 from forensics.model.partition.timeline import PartitionTimeline, build
 
@@ -69,8 +70,9 @@ def timelines(topic: str, partition: int, events: Sequence[Event], cluster: Clus
 
 
 def sorted_partitions(slices: Sequence[Callable[[], pa.Table]], cluster: Cluster) -> list[pa.RecordBatch]:
-    """Identified events with repeated lines folded, sorted by topic and partition. Each slice opens one part of the events."""
-    events = folded(slices, cluster).sort_by([("topic", "ascending"), ("partition", "ascending")])
+    """Identified events with repeated lines folded and without those in the middle of quiet times, sorted by topic and partition. Each slice
+    opens one part of the events."""
+    events = without_middle(folded(slices, cluster), cluster).sort_by([("topic", "ascending"), ("partition", "ascending")])
     return events.to_batches(max_chunksize=4096)  # type: ignore[no-any-return]
 
 

@@ -1,6 +1,7 @@
-"""Shared code of runs and floods, which process events as columns, slice by slice: numbers for values, rows by slice, memory.
+"""Shared code of runs, floods and quiet_times, which process events as columns: numbers for values, counts up to a moment, rows by slice,
+memory.
 
-Here: the shared steps. Not here: which rows can be dropped (runs, floods).
+Here: the shared steps. Not here: which rows can be dropped.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 BETWEEN, NULL = "\x1f", "\x1e"
+_APART = 1 << 32
+"""More than the largest number of rows processed together, and than any rank."""
 Open = Callable[[], pa.Table]
 """Opens a slice's rows; may be called several times."""
 
@@ -55,3 +58,29 @@ def copied(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A copy of a column of times or whole numbers, without which the column would keep its slice's whole buffer in memory."""
     plain = column.cast(pa.int64())
     return pc.add(plain, pa.scalar(0, pa.int64())).cast(column.type)
+
+
+def within(group: pa.Array, rank: pa.Array | int) -> pa.Array:
+    """Keys that sort by group, then by rank."""
+    return pc.add(pc.multiply(group, _APART), rank)
+
+
+def up_to(points: pa.Array, moments: pa.Array) -> pa.Array:
+    """Number of points at or before each moment."""
+    return _counted(points, moments, 0)
+
+
+def below(points: pa.Array, moments: pa.Array) -> pa.Array:
+    """Number of points before each moment."""
+    return _counted(points, moments, 2)
+
+
+def _counted(points: pa.Array, moments: pa.Array, place: int) -> pa.Array:
+    """`place`: sort position of points relative to equal moments, which are at 1."""
+    both = pa.table({"moment": pa.concat_arrays([points, moments]), "place": _repeated(place, points, 1, moments)})
+    order = pc.sort_indices(both, [("moment", "ascending"), ("place", "ascending")])
+    return pc.cumulative_sum(_repeated(1, points, 0, moments).take(order)).take(pc.sort_indices(order)[len(points) :])
+
+
+def _repeated(one: int, points: pa.Array, other: int, moments: pa.Array) -> pa.Array:
+    return pa.concat_arrays([pa.repeat(pa.scalar(value, pa.int64()), len(of)) for value, of in ((one, points), (other, moments))])

@@ -22,7 +22,7 @@ from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.partition import floods
 from forensics.model.partition.folding import FOLDED, FOLDED_BY
 from forensics.model.partition.generations import MARKS
-from forensics.model.partition.numbers import BETWEEN, Numbers, Open, by_slice, copied, in_order
+from forensics.model.partition.numbers import BETWEEN, Numbers, Open, below, by_slice, copied, in_order, up_to, within
 from parsers.kinds import OF_DELETION
 
 _KINDS = FOLDED - MARKS
@@ -33,8 +33,6 @@ FEW = 5_000
 """Minimum number of foldable rows in a single slice: for fewer, creating all objects is cheaper than finding the repeats."""
 _OTHER, _MARK = -1, -2
 """Used in place of a fact's number: for rows that are not folded, and for rows of MARKS."""
-_MOST = 1 << 32
-"""More than the largest number of rows processed together."""
 _NEVER = -(1 << 62)
 PIECE = 64
 """Rows of a run that are kept or dropped together."""
@@ -101,11 +99,11 @@ def _repeatable(events: pa.Table, cluster: Cluster) -> pa.ChunkedArray:
     found = pc.is_in(events["event"], pa.array(sorted(_KINDS)))
     for name in ("line", "at"):
         found = pc.and_(found, pc.is_valid(events[name]) if name in events.schema.names else False)
-    return pc.and_not(found, pc.is_in(events["source"], pa.array(_copies(cluster), pa.string())))
+    return pc.and_not(found, pc.is_in(events["source"], pa.array(copies(cluster), pa.string())))
 
 
 @cached_on_cluster
-def _copies(cluster: Cluster) -> list[str]:
+def copies(cluster: Cluster) -> list[str]:
     """Sources that may repeat lines of others; all their rows are needed."""
     return sorted(frozenset[str]().union(*(own.copies for own in cluster.by_number.values())))
 
@@ -167,20 +165,18 @@ def _joined(pieces: pa.Table, files: _Files, of_topics: Mapping[str, Sequence[da
     at, last, ended = ranks[: len(file)], ranks[len(file) : 2 * len(file)], ranks[2 * len(file) :]
     # A clock that jumps back does not reorder a file: a row happened between its own time and the latest time before it in its file. If
     # only some of the file's rows are of one generation, it may be anywhere in that range.
-    reached = pc.subtract(pc.cumulative_max(_within(file, last)), _within(file, 0))
+    reached = pc.subtract(pc.cumulative_max(within(file, last)), within(file, 0))
     other = pa.concat_arrays([pa.array([True]), pc.not_equal(file[1:], file[:-1])])
     straight = pc.or_(other, pc.greater_equal(at, pa.concat_arrays([at[:1], reached[:-1]])))
     same = pa.concat_arrays([pa.array([False]), pc.and_(pc.greater_equal(fact[1:], 0), pc.equal(fact[1:], fact[:-1]))])
     joins = pc.and_(pc.and_not(same, other), pc.and_(straight, _before(straight)))
-    own, all_of_broker = ((_within(group, at), _within(group, reached)) for group in (file, brokers.take(file)))
+    own, all_of_broker = ((within(group, at), within(group, reached)) for group in (file, brokers.take(file)))
     of_partition = partitions.take(file)
     marked = pc.equal(fact, _MARK)
-    marks = pa.concat_arrays(
-        [_within(of_partition, at).filter(marked), _within(pa.array([number for number, _ in ends], pa.int64()), ended)]
-    )
-    until = pc.subtract(_up_to(*own), _up_to(*all_of_broker))
-    since = pc.subtract(_below(*reversed(own)), _below(*reversed(all_of_broker)))
-    marks_until, marks_since = _up_to(marks, _within(of_partition, reached)), _below(marks, _within(of_partition, at))
+    marks = pa.concat_arrays([within(of_partition, at).filter(marked), within(pa.array([number for number, _ in ends], pa.int64()), ended)])
+    until = pc.subtract(up_to(*own), up_to(*all_of_broker))
+    since = pc.subtract(below(*reversed(own)), below(*reversed(all_of_broker)))
+    marks_until, marks_since = up_to(marks, within(of_partition, reached)), below(marks, within(of_partition, at))
     joins = pc.and_(joins, pc.and_(pc.equal(until, _before(since)), pc.equal(marks_until, _before(marks_since))))
     sound = pc.and_(straight, pc.and_(pc.equal(until, since), pc.equal(marks_until, marks_since)))
     return joins, sound
@@ -189,29 +185,3 @@ def _joined(pieces: pa.Table, files: _Files, of_topics: Mapping[str, Sequence[da
 def _before(values: pa.Array) -> pa.Array:
     """The value of the previous row; the first row has its own."""
     return pa.concat_arrays([values[:1], values[:-1]])
-
-
-def _within(group: pa.Array, rank: pa.Array | int) -> pa.Array:
-    """Keys that sort by group, then by rank."""
-    return pc.add(pc.multiply(group, _MOST), rank)
-
-
-def _up_to(points: pa.Array, moments: pa.Array) -> pa.Array:
-    """Number of points at or before each moment."""
-    return _counted(points, moments, 0)
-
-
-def _below(points: pa.Array, moments: pa.Array) -> pa.Array:
-    """Number of points before each moment."""
-    return _counted(points, moments, 2)
-
-
-def _counted(points: pa.Array, moments: pa.Array, place: int) -> pa.Array:
-    """`place`: sort position of points relative to equal moments, which are at 1."""
-    both = pa.table({"moment": pa.concat_arrays([points, moments]), "place": _repeated(place, points, 1, moments)})
-    order = pc.sort_indices(both, [("moment", "ascending"), ("place", "ascending")])
-    return pc.cumulative_sum(_repeated(1, points, 0, moments).take(order)).take(pc.sort_indices(order)[len(points) :])
-
-
-def _repeated(one: int, points: pa.Array, other: int, moments: pa.Array) -> pa.Array:
-    return pa.concat_arrays([pa.repeat(pa.scalar(value, pa.int64()), len(of)) for value, of in ((one, points), (other, moments))])
