@@ -23,7 +23,8 @@ _LONG = 5
 _TOKEN = re.compile(r"[\w.-]+")
 _V4 = re.compile(r"(?<!\d)\d{1,3}([._-])\d{1,3}\1\d{1,3}\1\d{1,3}(?!\d)")
 _V6 = re.compile(r"[0-9A-Fa-f:]*:[0-9A-Fa-f:.]+")
-_OF_STAND_INS = re.compile(r"2001:db8::[0-9a-f]{1,4}(?![^\W_]|:)")
+_OF_STAND_INS = re.compile(r"2001(?::db8::|_db8__)[0-9a-f]{1,4}(?:(?=:\d{2,5}(?![^\W_]|:))|(?![^\W_]|:))")
+"""Addresses that are stand-ins, also before a port and in names of files."""
 _OF_NUMBERS = ("0", "0x0", "0x1")
 """What hides a number, also if a topic has this name."""
 _OF_WRAPPERS = re.compile(r'(?:^\{|, )"(?:@timestamp|pod|hostname|message)": |^@timestamp,pod,hostname,message$')
@@ -40,7 +41,8 @@ class Search:
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._words = names.known["word"].keys() - names.given
+        self._words = {word for word in names.known["word"].keys() - names.given if not word.isdigit()}
+        """Without numbers: one that is hidden in one place may stay in another, because a reader took it there."""
         self._addresses = names.known["address"].keys() - {*names.known["address"].values()}
         self._clean: set[str] = set()
         words = " ".join(vocabulary())

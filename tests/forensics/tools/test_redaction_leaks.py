@@ -12,6 +12,7 @@ from fixtures.exports import write
 from forensics.tools.redaction.bundle import POLICY, Redacted, redact
 from forensics.tools.redaction.names import Names
 from forensics.tools.redaction.numbers import Numbers
+from forensics.tools.redaction.search import Search
 from tests.forensics.tools.test_redaction import judged
 from tests.support import local, planted
 from tests.support.archives import read, spread, tar, zipped
@@ -178,3 +179,12 @@ def test_the_verdict_on_a_redacted_export_is_that_on_the_export(form: str, newes
     before, after = (local.report(local.events_of(tmp_path / name)) for name in ("export", "copy.tar.gz"))
     assert before.document()["verdict"]["partitions"]["lost"] == 1
     assert judged(after, back) == judged(before, {})
+
+
+def test_the_last_check_finds_words_and_not_the_copys_own_addresses_and_numbers() -> None:
+    names = Names()
+    for word in ("5e", "2001", "1234567"):
+        names.add("word", word)
+    for stays in ("dir=/data/2001:db8::5e:9092, 2001:db8::5e", "broker-1/2001_db8__5e/server.log", "2001 and 1234567"):
+        assert list(Search(names).left(stays)) == []
+    assert list(Search(names).left("key 5e")) == list(Search(names).left("2001:db8::1:5e")) == ["5e"]
