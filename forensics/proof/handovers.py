@@ -89,6 +89,10 @@ class _Draft(Handover):
     __slots__ = ()
     __setattr__ = object.__setattr__
 
+    def __init__(self, **known: object) -> None:
+        for name, value in (_WIDE | known).items():
+            setattr(self, name, value)
+
     def put(self, name: str, value: object) -> _Draft:
         setattr(self, name, value)
         return self
@@ -109,7 +113,7 @@ class _Draft(Handover):
 
 _only = cache(Possible.of)
 _NOTHING = Interval.exactly(0)
-_WIDE = {f.name: f.default for f in fields(Handover)}
+_WIDE = {f.name: f.default for f in fields(Handover)} | {"notes": {}}
 
 
 Step = Callable[[_Draft, LeaderTransition], _Draft]
@@ -119,12 +123,12 @@ def _row(t: LeaderTransition) -> Handover:
     kind = BEGIN if t.before is None else RESTART if t.term.restart else CHANGE
     old = t.before.leader if t.before is not None else None
     row = _Draft(
-        kind,
-        t.term.epoch,
-        t.term.restart,
-        old,
-        t.leader,
-        t.term.at,
+        kind=kind,
+        leader_epoch=t.term.epoch,
+        restart=t.term.restart,
+        old_leader=old,
+        new_leader=t.leader,
+        at=t.term.at,
         premises=_premises(t),
         contradictions=tuple(_contradictions(t.timeline)),
     )
@@ -611,7 +615,15 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
     """The row of the end: the last leader leads on as it began, or the continuation is unknown."""
     last = timeline.terms[-1]
     t = LeaderTransition(last, last, timeline, cluster)
-    row = _Draft(END, last.epoch, last.restart, last.leader, last.leader, cluster.until, premises=_premises(t))
+    row = _Draft(
+        kind=END,
+        leader_epoch=last.epoch,
+        restart=last.restart,
+        old_leader=last.leader,
+        new_leader=last.leader,
+        at=cluster.until,
+        premises=_premises(t),
+    )
     gap = next(end_gaps(timeline, cluster), None)
     later = [gap for gap, order in _gaps(timeline, cluster) if order is None]
     row = _counted(row, later) if gap is None else row.noted("unseen", f"{gap}; the controller's logs would show it")

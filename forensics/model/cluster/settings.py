@@ -150,7 +150,7 @@ class Settings:
 
     def owns(self, topic: str | None, key: str) -> bool:
         """Whether a value of the topic's own is known for this setting."""
-        return any(key in self._changes.get((source, topic), ()) for source in (TOPIC, EFFECTIVE))
+        return key in self._changes.get((TOPIC, topic), ()) or key in self._changes.get((EFFECTIVE, topic), ())
 
     def times(self, *keys: str) -> set[datetime]:
         """Times at which any of these settings changed."""
