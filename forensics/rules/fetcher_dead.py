@@ -92,10 +92,10 @@ def _settled(failed: Event, timeline: PartitionTimeline, cluster: Cluster) -> bo
     near = [e for e in timeline.of("log-dir-partitions") if e.at is not None and abs(e.at - failed.at) <= EPOCH_KNOWN]
     if any(failed.writer in (e.broker, e.writer) for e in near):
         return True
-    if any(o.overlaps(failed.at, failed.at + EPOCH_KNOWN) for o in cluster.availability(failed.writer).outages):
-        return True
     resumed = timeline.resumed(failed.writer, failed.at)
-    return resumed is not None and resumed <= failed.at + EPOCH_KNOWN
+    if resumed is not None and resumed <= failed.at + EPOCH_KNOWN:
+        return True
+    return any(o.overlaps(failed.at, failed.at + EPOCH_KNOWN) for o in cluster.availability(failed.writer).outages)
 
 
 def _reason(failed: Event, timeline: PartitionTimeline) -> list[Event]:

@@ -7,11 +7,11 @@ Here: the order if a controller sent the replicas as a set, and the assignment o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from forensics.model.events import Event
 from forensics.model.partition.final_state import Snapshot
 from forensics.model.partition.states import State, not_after
+from parsers.frozen import replace
 
 Of = Callable[..., list[Event]]
 """Events of the given kinds, in order (PartitionTimeline.of)."""

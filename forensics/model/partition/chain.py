@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from forensics.model.events import Event
 from forensics.model.partition.states import AUTHORITY, State, not_after
+from parsers.frozen import replace
 from parsers.kinds import Role, of
 
 SAME_CHANGE = timedelta(seconds=1)

@@ -131,6 +131,8 @@ class IsrRemoval:
         if not settings.knows(broker):
             return None
         rates = [c for c in settings.history(f"{side}.replication.throttled.rate", broker=broker) if c.source == BROKER]
+        if not rates:
+            return None
         lists = [c for c in settings.history(f"{side}.replication.throttled.replicas", topic=self._timeline.topic) if c.source == TOPIC]
         start, stop = begin or datetime.min, until or datetime.max
         for at in sorted({start, *(c.at for c in (*rates, *lists) if start < c.at < stop)}):

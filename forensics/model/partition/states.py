@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate
 from operator import itemgetter
@@ -16,7 +15,7 @@ from typing import Any
 
 from forensics.model.events import Event
 from forensics.model.partition.replicas import IsrUpdate, Replica
-from parsers.frozen import dataclass
+from parsers.frozen import dataclass, replace
 from parsers.kinds import RECORDS, By, Role, of
 
 LEADER_RECOVERY_LEVEL = 3

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -39,7 +39,7 @@ from forensics.model.partition.replicas import (
 )
 from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 from parsers.cached import cached_property
-from parsers.frozen import dataclass
+from parsers.frozen import dataclass, replace
 from parsers.kinds import ON_DISK, By, Role, named, of
 
 OF_CLIENTS = named("group-commit", "group-member", "transaction-state")

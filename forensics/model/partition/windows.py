@@ -7,7 +7,6 @@ are worth a finding (rules).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise, starmap
 
@@ -17,7 +16,7 @@ from forensics.model.findings import Statement, brokers_named, counted, duration
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import MAX_SEPARATE_WINDOWS, STOPPED_TOGETHER
-from parsers.frozen import dataclass
+from parsers.frozen import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
