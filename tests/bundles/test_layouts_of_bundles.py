@@ -274,7 +274,9 @@ UNLISTED: dict[str, tuple[Callable[[Entry, int], str], str]] = {
     "logger-behind": (laid_out("{time} {low} {message} | {logger} | {thread}"), "%d{ISO8601} %-5p{lowerCase=true} %m | %c | %t%n"),
 }
 """Layouts in no list, and the pattern that is learned of them."""
-LEARNED = [(NAMES[turn % len(NAMES)], layout) for turn, layout in enumerate(UNLISTED)]
+SHORT = ("acks1-failover-2.8.2-zk", "power-loss-divergence-3.9.1-kraft", "unclean-election-1.0.2-zk")
+"""One of each family, with few lines: what a layout is like does not depend on how much was printed in it."""
+LEARNED = [(SHORT[turn % 3], layout) for turn, layout in enumerate(UNLISTED)]
 
 
 @pytest.mark.parametrize(("name", "layout"), LEARNED)
