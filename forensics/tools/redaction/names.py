@@ -70,6 +70,8 @@ _SECRET = re.compile(
     r"|\b((?:[Bb]earer|[Bb]asic)[ :=]+)([A-Za-z0-9._~+/=-]{8,})",
     re.IGNORECASE,
 )
+_OF_SECRETS = ("pass", "pwd", "secret", "credential", "token", "jaas", "key", "bearer", "basic")
+"""One of these is in every text that _SECRET matches; searching for them is much faster."""
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 _WIDTH = 4
 _FOUND_IN_TEXT = frozenset({"id", "address", "word"})
@@ -157,7 +159,7 @@ class Names:
             text = _ESCAPED.sub(_plain_character, text)
         if "%" in text:
             text = _PERCENT.sub(_unquoted, text)
-        text = _USER_INFO.sub("", _SECRET.sub(_without_secret, text))
+        text = _USER_INFO.sub("", _SECRET.sub(_without_secret, text) if _may_hold_secret(text) else text)
         for name in self.odd_in(text):
             text = text.replace(name, self.odd[name])
         for name in self.marked_in(text):
@@ -387,6 +389,11 @@ def _unquoted(match: re.Match[str]) -> str:
     """The characters of percent escapes, if they can be a part of a name."""
     text = unquote(match[0], errors="replace")
     return text if text.isprintable() and '"' not in text and "\\" not in text else "%"
+
+
+def _may_hold_secret(text: str) -> bool:
+    lower = text.lower()
+    return not text.isascii() or any(word in lower for word in _OF_SECRETS)
 
 
 def _without_secret(match: re.Match[str]) -> str:
