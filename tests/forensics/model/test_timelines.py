@@ -1,0 +1,33 @@
+"""The loop that judges partitions."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from forensics.incidents.judging import VERDICTS, judge_partition
+from forensics.model.cluster.facts import Cluster
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.timelines import identified, judged
+from tests.support import local
+from tests.support.paths import BUNDLES
+
+
+def test_a_judged_timeline_is_freed_without_a_search_for_cycles() -> None:
+    table = local.events_of(BUNDLES / "clean-failover-2.8.2-zk.tar.gz")
+    cluster, resolver = local.gathered(table)
+    seen: list[weakref.ref[PartitionTimeline]] = []
+
+    def judge(timeline: PartitionTimeline, own: Cluster) -> Iterator[Mapping[str, Any]]:
+        seen.append(weakref.ref(timeline))
+        yield from judge_partition(timeline, own)
+
+    gc.disable()
+    try:
+        rows = sum(batch.num_rows for batch in judged(identified(table, resolver, cluster), cluster, judge, VERDICTS))
+        assert rows >= len(seen) > 0
+        assert not any(timeline() for timeline in seen)
+    finally:
+        gc.enable()
