@@ -63,6 +63,7 @@ _SETTING = re.compile(r"(\s+[\w.]+ = )(.*?)([\r\n]*)", re.DOTALL)
 """A line of the settings that a broker prints when it starts."""
 _DATE = re.compile(r"#\w{3} \w{3} \d\d? [\d:]{8} \w+ \d{4}\s*")
 _CLEAN_SHUTDOWN = re.compile(r'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"brokerEpoch"\s*:\s*-?\d+\s*\}\s*')
+_ROW = re.compile(r'[\d\s.,;%"+-]*')
 _EPOCH = re.compile(r"-?\d{1,10} -?\d{1,19}\s*")
 _ENTRY = re.compile(r"(\S.*?)( -?\d+ -?\d+\s*)")
 
@@ -364,7 +365,7 @@ def numeric(stream: BinaryIO, names: Names) -> Iterator[str]:
     """Lines of numbers. The words of a line are Kafka's, or few of its numbers are kept."""
     for line in lines_of(stream):
         words = WORD.findall(line)
-        known = vocabulary().issuperset(words) and (not words or any(len(word) > 1 for word in words))
+        known = vocabulary().issuperset(words) and (any(len(word) > 1 for word in words) or _ROW.fullmatch(line) is not None)
         yield names.text(line, CELLS if known else NONE)
 
 

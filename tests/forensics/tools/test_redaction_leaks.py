@@ -152,7 +152,9 @@ def test_a_checkpoint_has_no_numbers_but_those_of_its_entries(tmp_path: Path) ->
         "broker-1/data/replication-offset-checkpoint": b"0\n2\n4929123456789012\norders 0 7 4929123456789012 ms\norders 0 4929123456\n",
         "broker-1/data/orders-0/leader-epoch-checkpoint": b"0\n1\n4929123456789012\n/4929123456/ 17\n4 200\n",
     }
+    files["broker-1/logs/kafkaServer-gc.log"] = b"12.345: [GC pause (young) 1M->1M(6M), 2.5 secs]\n/4929123456/\n"
     _, copy = copied(files, tmp_path)
+    assert not any(b"4929" in data for name, data in copy.items() if name.endswith("gc.log"))
     marks, epochs = (next(data for name, data in copy.items() if name.endswith(kind)) for kind in ("offset-checkpoint", "epoch-checkpoint"))
     assert marks.count(b"4929") == 1 and b" 0 4929123456\n" in marks
     assert b"4929" not in epochs and epochs.endswith(b"4 200\n")
