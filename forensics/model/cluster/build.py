@@ -442,7 +442,7 @@ def _raw(gathered: Gathered, resolver: EventResolver, sources: Iterable[Source])
 
 
 def _relating(gathered: Gathered, snapshots: Sequence[str]) -> Mask:
-    """Marks the events that compare clocks. Of very many leader epochs, some are enough."""
+    """Marks the events that compare clocks. If there are very many leader epochs, some are enough."""
     leaderships, others = of_kinds(LEADERSHIPS), of_kinds({*RELATING, "start-time"} - LEADERSHIPS)
     steps = gathered.count(leaderships) // MOST_COMPARED
     number = 1 << steps.bit_length()

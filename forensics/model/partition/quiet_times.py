@@ -1,11 +1,11 @@
 """Leaves out what a broker prints about a partition in quiet times: in an archive of months, nearly all lines say that a segment was rolled or
-a producer snapshot written, and each of them as an object takes as long as one that changes something.
+a producer snapshot was written, and to make an object of each takes most of the time of judging.
 
 Here: which of these lines can be left out. Not here: repeated facts (runs), or events that are left out with loss (floods).
 
 A time is quiet if within an hour nothing but the upkeep of logs happened to the partition, and nothing that is known to the cluster as a whole. Of
 the lines of one file in a quiet time the first remains, and what is said of the last offset, and with them the bounds of the log end
-before and after everything that happened; each has the number of lines that it stands for.
+before and after everything that happened; each counts the lines after it that are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEFT_OUT = named("segment-roll", "producer-snapshot")
 """Kinds whose events only show that the log end has moved on."""
 _UPKEEP = named("segment-delete", "log-start-move")
 _BY_RETENTION = ("retention", "retention-time", "retention-size", "log-start", "leader")
-"""Reasons of _UPKEEP that are no sign of a change elsewhere."""
+"""Reasons of _UPKEEP that have no cause outside the log."""
 FEW = 2_000
 """Minimum number of lines: fewer are made into objects sooner than they are compared."""
 _HOUR = 3600 * 10**6
@@ -42,14 +42,14 @@ def without_middle(events: pa.Table, cluster: Cluster) -> pa.Table:
         return events
     kept = pc.indices_nonzero(pc.invert(middle)).cast(pa.int64())
     after = pa.concat_arrays([kept[1:], pa.array([rows.num_rows], pa.int64())])
-    stands_for = pa.table(
+    counted = pa.table(
         {
             "row": rows["row"].take(kept),
             "repeats": pc.subtract(after, kept),
             "last_at": rows["at"].take(pc.subtract(after, 1)).cast(pa.timestamp("us")),
         }
     )
-    return _marked(events, rows["row"].filter(middle), stands_for)
+    return _marked(events, rows["row"].filter(middle), counted)
 
 
 def _candidates(events: pa.Table, cluster: Cluster) -> pa.ChunkedArray:
@@ -126,10 +126,10 @@ def _middle(rows: pa.Table) -> pa.Array:
     return pc.and_(pc.and_(before, after), goes_on)
 
 
-def _marked(events: pa.Table, left_out: pa.ChunkedArray, stands_for: pa.Table) -> pa.Table:
-    """The events without those rows; `stands_for`: what the rows of lines stand for now."""
+def _marked(events: pa.Table, left_out: pa.ChunkedArray, counted: pa.Table) -> pa.Table:
+    """The events without those rows; `counted`: the rows of lines that remain, with the number of lines up to the next of them."""
     numbers = pc.indices_nonzero(pa.repeat(pa.scalar(True), events.num_rows)).cast(pa.int64())
-    several = stands_for.filter(pc.greater(stands_for["repeats"], 1))
+    several = counted.filter(pc.greater(counted["repeats"], 1))
     place = pc.index_in(numbers, value_set=several["row"].combine_chunks())
     columns = {"repeats": _column(events, "repeats", pa.int64()), "last_at": _column(events, "last_at", pa.timestamp("us"))}
     if "repeats" not in events.schema.names:

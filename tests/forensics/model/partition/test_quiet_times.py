@@ -85,7 +85,7 @@ def lines(count: int, **other: Any) -> list[dict[str, Any]]:
 
 
 def left(rows: list[dict[str, Any]], cluster: Cluster | None = None) -> list[tuple[int, int]]:
-    """Line, and number of lines that it stands for."""
+    """Line, and number of lines up to the next one."""
     found = without_middle(pa.Table.from_pylist(rows, schema=IDENTIFIED), cluster or Cluster())
     counts = found["repeats"].to_pylist() if "repeats" in found.schema.names else [1] * found.num_rows
     return list(zip(found["line"].to_pylist(), counts, strict=True))
