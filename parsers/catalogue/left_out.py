@@ -7,12 +7,17 @@ Here: what the remaining lines show about that. Not here: lines that were cut (l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from parsers.schemas import Row
 
 MOST_WORDS = 20
 """Words that are kept: the longest ones."""
+_AT_ONCE = 1024
+"""Lines in which each word is looked for together. Nearly all words of a line are missing in the next ones."""
+_FORMS = 16
+"""Forms of a word, with the bytes around it, that are looked for. There are few, and each is found in a fraction of the time of an
+expression."""
 _DROPPED = (b" messages from ", b"imuxsock lost ", b"rate-limiting", b"Discarded ")
 _NOTE = re.compile(
     rb"Suppressed (\d{1,9}) messages from |imuxsock lost (\d{1,9}) messages |(\d{1,9}) messages lost due to rate-limiting|"
@@ -31,8 +36,9 @@ class LeftOut:
         self._suppressed = 0
         self._informed = False
         """A line has the level INFO."""
-        self._common: frozenset[bytes] | None = None
-        """Words that all lines so far contain; None before the first line."""
+        self._common: dict[bytes, list[bytes]] | None = None
+        """Words that all lines so far contain, each with the bytes around it in the forms in which lines print it; None before the first
+        line."""
 
     def chunk(self, data: bytes) -> None:
         self._informed = self._informed or b"INFO" in data
@@ -42,38 +48,23 @@ class LeftOut:
             self._narrow(data)
 
     def _narrow(self, data: bytes) -> None:
-        at, found = 0, [b""]  # the common words as the last line prints them, with the bytes around each
-        find = data.find
-        while at < len(data):
-            end = find(b"\n", at)
-            end = end if end >= 0 else len(data)
-            for text in found:
-                if not text or find(text, at, end) < 0:
-                    found = [text for line in data[at:end].splitlines() for text in self._narrowed(line)] or [b""]
-                    break
-            if self._common is not None and not self._common:
+        """Keeps the words that all these lines have, too."""
+        lines = [b" %b " % _LOGGER.sub(b"", line) for line in data.splitlines() if line.strip()]
+        if lines and self._common is None:
+            self._common = {word: [] for word in {*_WORD.findall(lines[0])} - _LEVELS}
+        for begin in range(0, len(lines), _AT_ONCE):
+            some = lines[begin : begin + _AT_ONCE]
+            self._common = {word: forms for word, forms in (self._common or {}).items() if _in_all(word, forms, some)}
+            if not self._common:
                 return
-            at = end + 1
-
-    def _narrowed(self, line: bytes) -> Iterator[bytes]:
-        """Keeps the words that this line has, too. Yields them with the bytes around them, and b"" for a word of which only the whole line
-        shows that it is one."""
-        if not line.strip():
-            yield b""
-            return
-        line = _LOGGER.sub(b"", line)
-        words = {*_WORD.findall(line)} - _LEVELS
-        self._common = frozenset(words) if self._common is None else self._common & words
-        for word in self._common:
-            around = re.search(rb"[^A-Za-z\r]" + word + rb"[ =:,\]]", line)
-            yield around[0] if around is not None else b""
 
     def take_over(self, other: LeftOut) -> None:
         """Adds the signs of another part of the log to this one."""
         self._suppressed += other._suppressed
         self._informed = self._informed or other._informed
         if other._common is not None:
-            self._common = other._common if self._common is None else self._common & other._common
+            own = other._common if self._common is None else self._common
+            self._common = {word: forms for word, forms in own.items() if word in other._common}
 
     def collected(self) -> Row:
         """Fields of schemas.COLLECTED."""
@@ -83,3 +74,17 @@ class LeftOut:
             "informed": self._informed,
             "common_words": [word.decode("ascii", "replace") for word in words],
         }
+
+
+def _in_all(word: bytes, forms: list[bytes], lines: Sequence[bytes]) -> bool:
+    """Whether all lines have the word. Adds the forms in which they print it."""
+    for form in forms:
+        lines = [line for line in lines if form not in line]
+    search = re.compile(rb"[^A-Za-z]" + word + rb"[^A-Za-z]").search
+    while lines:
+        around = search(lines[0])
+        if around is None or len(forms) == _FORMS:
+            return all(map(search, lines))
+        forms.append(form := around[0])
+        lines = [line for line in lines if form not in line]
+    return True
