@@ -6,7 +6,7 @@ that adds broker, collection and corrected time to every event. Not here: Spark,
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -64,7 +64,7 @@ DISK_KINDS = frozenset(
     | {"partition-metadata", "meta-properties"}
 )
 ROWS = 4096
-"""Rows that are identified at once on the driver."""
+"""Rows that are identified, or become objects, at once on the driver."""
 MOST_COMPARED = 100_000
 """Lines about leader epochs that compare clocks, at most twice as many: as objects, this number takes 50 MB."""
 COPIED = timedelta(seconds=2)
@@ -241,6 +241,14 @@ def _before(batch: pa.RecordBatch, step: Step) -> pa.Array:
     return pc.fill_null(pc.less(batch.column("time"), pa.scalar(step.wall, pa.timestamp("us"))), False)
 
 
+def _collected(gathered: Gathered) -> Iterator[Mapping[str, Any]]:
+    """The rows about sources, only with what is known: a collection may have hundreds of thousands of small files."""
+    for table in gathered.tables(of_kinds(("source",)), ("source", "collected")):
+        for batch in table.to_batches(max_chunksize=ROWS):
+            for row in batch.to_pylist():
+                yield {**row, "collected": {name: value for name, value in (row["collected"] or {}).items() if value not in (None, [])}}
+
+
 def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
     found = []
     for row in table:
@@ -262,7 +270,7 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 last_own=c.get("last_own"),
                 problem=c.get("problem"),
                 layout=c.get("layout"),
-                printed=_printed(c.get("printed") or ()),
+                printed=_printed(c["printed"]) if "printed" in c else {},
                 ascents=c.get("ascents") or 0,
                 descents=c.get("descents") or 0,
                 steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
@@ -274,7 +282,8 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 newest_first=bool(c.get("newest_first")),
             )
         )
-    return sorted(found, key=lambda s: (s.path, repr(s)))  # a path may occur twice
+    twice = {path for path, count in Counter(s.path for s in found).items() if count > 1}
+    return sorted(found, key=lambda s: (s.path, repr(s) if s.path in twice else ""))
 
 
 def _naming(kinds: Iterable[str], column: str) -> Mask:
@@ -660,7 +669,7 @@ def _digests(gathered: Gathered) -> tuple[set[Archive], set[Archive]]:
 def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[Cluster, EventResolver]:
     """The cluster at the end of the evidence and the EventResolver."""
     archives, ignored = _digests(gathered)
-    collected = straightened(gathered.rows(of_kinds(("source",)), "source", "collected").to_pylist())
+    collected = straightened(list(_collected(gathered)))
     sources = _sources(collected)
     aside = _set_aside(gathered, collected, sources)
     others = frozenset(path for other in aside for path in other.paths)
@@ -856,7 +865,8 @@ def _correct(source: Source, resolver: EventResolver) -> None:
 
     source.first, source.last = utc(source.first, 1), utc(source.last, source.lines or 1)
     source.last_own = utc(source.last_own, source.lines or 1)
-    source.printed = {facet: [(line, utc(at, line)) for line, at in places] for facet, places in source.printed.items()}
+    if source.printed:
+        source.printed = {facet: [(line, utc(at, line)) for line, at in places] for facet, places in source.printed.items()}
     steps = (
         (line, resolver.utc(source.path, before, line - 1), resolver.utc(source.path, after, line))
         for line, before, after in source.steps_back

@@ -142,10 +142,10 @@ def _owner(clue: Clues, signs: _Signs) -> int | None:
     return next(iter(whole)) if len(whole) == 1 and "/" in clue.path else None
 
 
-def _directory(path: str, node: int, below: Mapping[str, set[int]], twice: set[tuple[str, int]]) -> str:
-    """The topmost directory above `path` that contains only this node's files, from one collection."""
-    best = path.rsplit("/", 1)[0] if "/" in path else ""
-    for parent in _parents(path):
+def _topmost(directory: str, node: int, below: Mapping[str, set[int]], twice: set[tuple[str, int]]) -> str:
+    """The topmost directory, from this one up, that contains only this node's files, from one collection."""
+    best = directory
+    for parent in (directory, *_parents(directory)) if directory else ("",):
         if below[parent] != {node} or (parent, node) in twice:
             break
         best = parent
@@ -158,12 +158,12 @@ def _once(path: str) -> str | None:
     return "/".join(path.split("/")[-steps:]) if steps else None
 
 
-def _held_twice(nodes: Mapping[str, int | None]) -> set[tuple[str, int]]:
-    """Directories that contain more than one collection of a node: the same file in directories of the same name."""
+def _held_twice(owned: Mapping[str, tuple[int, str]], once: Mapping[str, str]) -> set[tuple[str, int]]:
+    """Directories that contain more than one collection of a node: the same file in directories of the same name. `owned`: node and
+    directory of each path; `once`: of which paths a collection has one (_once)."""
     places: dict[tuple[int, str], list[str]] = defaultdict(list)
-    for path, node in nodes.items():
-        if node is not None and (once := _once(path)):
-            places[(node, once)].append(path)
+    for path, of_path in once.items():
+        places[(owned[path][0], of_path)].append(path)
     found: set[tuple[str, int]] = set()
     for (node, _), paths in places.items():
         seen: set[str] = set()
@@ -183,8 +183,8 @@ class _Part:
     partitions: set[str] = field(default_factory=set)
     disk: bool = False
 
-    def add(self, path: str) -> None:
-        if (once := _once(path)) is not None:
+    def add(self, path: str, once: str | None) -> None:
+        if once is not None:
             self.once.add(once)
         if (found := _PARTITION_DIR.search(path)) is not None:
             self.partitions.add(found[1])
@@ -205,16 +205,18 @@ class _Part:
 def _collections(nodes: Mapping[str, int | None]) -> dict[str, str]:
     """Collection of each path with an owner. A broker's logs and disks may be in different trees (logs/kafka-0, data/kafka-0):
     directories that repeat nothing of each other form one collection, named after the first of them."""
+    owned = {path: (node, path.rpartition("/")[0]) for path, node in nodes.items() if node is not None}
     below: dict[str, set[int]] = defaultdict(set)
-    for path, node in nodes.items():
-        if node is not None:
-            for parent in _parents(path):
-                below[parent].add(node)
-    twice = _held_twice(nodes)
-    places = {path: (node, _directory(path, node, below, twice)) for path, node in nodes.items() if node is not None}
+    for node, directory in {*owned.values()}:
+        for parent in (directory, *_parents(directory)):
+            below[parent].add(node)
+    once = {path: of_path for path in owned if (of_path := _once(path)) is not None}
+    twice = _held_twice(owned, once)
+    topmost = {place: _topmost(place[1], place[0], below, twice) for place in owned.values()}
+    places = {path: (place[0], topmost[place]) for path, place in owned.items()}
     parts: dict[int, dict[str, _Part]] = defaultdict(dict)
     for path, (node, directory) in places.items():
-        parts[node].setdefault(directory, _Part(directory)).add(path)
+        parts[node].setdefault(directory, _Part(directory)).add(path, once.get(path))
     called = {(node, directory): name for node, own in parts.items() for directory, name in _joined(list(own.values())).items()}
     return {path: called[place] for path, place in places.items()}
 
