@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from tests.forensics.fleets import Fleet
+from tests.forensics.staged import at
 
 ROOT = Path(__file__).resolve().parents[1]
 BUNDLES = ROOT / "fixtures" / "bundles"
@@ -150,6 +151,35 @@ def fleet(place: Path, brokers: int, partitions: int, seed: int = 1) -> Path:
         (place / path).parent.mkdir(parents=True, exist_ok=True)
         (place / path).write_text(content)
     return place
+
+
+def quiet(place: Path, size: int, seed: int = 1) -> Path:
+    """The fleet with 30 brokers, and days after it in which segments are rolled and nothing else happens: most archives are like this."""
+    fleet(place, 30, 600, seed)
+    dice = random.Random(seed)
+    written, hours = 0, count()
+    with ExitStack() as files:
+        logs = {broker: files.enter_context((place / f"broker-{broker}" / "logs" / "server.log").open("a")) for broker in range(1, 31)}
+        while written < size:
+            hour = next(hours)
+            for broker, log in logs.items():
+                written += log.write("".join(sorted(_quiet_hour(broker, hour, dice))))
+    return place
+
+
+def _quiet_hour(broker: int, hour: int, dice: random.Random) -> Iterator[str]:
+    for minute in range(0, 60, 10):
+        yield f"{_after(hour, 60 * minute)} INFO [GroupMetadataManager brokerId={broker}] Removed 0 expired offsets in 0 milliseconds. (kafka.coordinator.group.GroupMetadataManager)\n"
+    for number in range(hour % 2, 600, 2):  # every two hours, on three brokers in a row
+        if (broker - 1 - number) % 30 < 3:
+            partition, offset = f"topic{number // 10}-{number % 10}", 1_000_000 + 1000 * hour
+            second = 6 * (number % 600) + dice.random()
+            yield f"{_after(hour, second)} INFO [ProducerStateManager partition={partition}] Writing producer snapshot at offset {offset} (kafka.log.ProducerStateManager)\n"
+            yield f"{_after(hour, second + 0.002)} INFO [Log partition={partition}, dir=/var/lib/kafka/data] Rolled new log segment at offset {offset} in 2 ms. (kafka.log.Log)\n"
+
+
+def _after(hour: int, second: float) -> str:
+    return f"[{at(86_400 + 3_600 * hour + second)}]"
 
 
 # worst cases

@@ -10,11 +10,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 from benchmarks import corpora
 from benchmarks.corpora import BUNDLES, LOGS, RECORDED
@@ -117,11 +119,27 @@ def _searched() -> list[str]:
 
 
 def analyze(asked: Asked) -> Iterator[Result]:
-    """The whole command, on brokers' logs in which most lines are relevant."""
-    with _place() as place:
-        evidence, report = corpora.brokers(place / "evidence", asked.size(256)), place / "report.json"
-        ways = {"analyze": _tool("analyze", evidence, "--json", report), SPARKS: _way("spark-text", evidence)}
-        yield Result("analyze, brokers' logs", "wall", paired(ways, asked.rounds), {"megabytes": _bytes(evidence)}, {SPARKS: 1})
+    """The whole command, on brokers' logs in which most lines are relevant, and on logs of quiet days; and the cost of further megabytes."""
+    for shape, write in (("brokers' logs", corpora.brokers), ("quiet days", corpora.quiet)):
+        with _place() as place:
+            sizes: list[float] = []
+            runs: list[dict[str, list[Spent]]] = []
+            for megabytes in (256, 1024):
+                evidence, report = write(place / str(megabytes), asked.size(megabytes), asked.seed), place / "report.json"
+                ways = {"analyze": _tool("analyze", evidence, "--json", report), SPARKS: _way("spark-text", evidence)}
+                sizes.append(_bytes(evidence))
+                runs.append(paired(ways, asked.rounds))
+                facts: dict[str, Any] = {"megabytes": sizes[-1]}
+                if len(runs) > 1:
+                    facts["of the megabytes from the smaller size on"] = f"{_further(*runs):.2f} of time"
+                name = f"analyze, {shape}" if megabytes == 256 else f"analyze, {shape}, {megabytes:,} MB"
+                yield Result(name, "wall", runs[-1], facts, {SPARKS: 1.15} if megabytes == 256 else {})
+
+
+def _further(less: Mapping[str, Sequence[Spent]], more: Mapping[str, Sequence[Spent]]) -> float:
+    """The ratio of the first way to the second, of the time that the additional evidence takes."""
+    ours, theirs = (median(s.wall for s in more[way]) - median(s.wall for s in less[way]) for way in less)
+    return ours / theirs
 
 
 def bundle(asked: Asked) -> Iterator[Result]:

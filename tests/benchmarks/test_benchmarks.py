@@ -54,6 +54,19 @@ def test_brokers_logs_tell_each_time_of_other_topics(tmp_path: Path) -> None:
     assert terms == sorted(terms) and terms[-1] == 3, "one cluster's"
 
 
+def test_on_quiet_days_each_replica_of_a_partition_rolls_its_segments(tmp_path: Path) -> None:
+    place = corpora.quiet(tmp_path, 2_000_000)
+    logs = {log.parent.parent.name: log.read_text() for log in place.rglob("server.log")}
+    rolled = {name: re.findall(r"partition=topic7-3, dir=\S+ Rolled new log segment at offset (\d+)", log) for name, log in logs.items()}
+    replicas = {name: offsets for name, offsets in rolled.items() if offsets}
+    assert len(replicas) == 3
+    (offsets,) = {tuple(map(int, own)) for own in replicas.values()}
+    assert len(offsets) > 1 and list(offsets) == sorted(set(offsets))
+    for log in logs.values():
+        times = [line[1:24] for line in log.splitlines() if line.startswith("[2")]
+        assert times == sorted(times)
+
+
 def test_the_page_shows_the_newest_of_each_with_the_median_of_the_rounds(tmp_path: Path) -> None:
     file, page = tmp_path / "history.jsonl", history.PAGE.read_text()
 
