@@ -74,6 +74,8 @@ _OF_SECRETS = ("pass", "pwd", "secret", "credential", "token", "jaas", "key", "b
 """One of these is in every text that _SECRET matches; searching for them is much faster."""
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 _WIDTH = 4
+_SHORT_TEXT, _MOST_TEXTS = 100, 10_000
+"""Characters of texts whose rewriting is kept, and the number of such texts."""
 _FOUND_IN_TEXT = frozenset({"id", "address", "word"})
 """Kinds of names that are recognised by their form."""
 _VERSION_4 = bytes((0, 0, 0, 0, 0, 0, 0x40, 0, 0x80))
@@ -102,6 +104,8 @@ class Names:
         self._anchors: dict[str, list[str]] = {}
         """Odd names by a part that is found as a token."""
         self._of_token: dict[str, str] = {}
+        self._of_text: dict[tuple[str, bool], str] = {}
+        """What many lines have around their messages."""
         self._own = vocabulary()
 
     def settled(self, infixes: Collection[str], addresses: Collection[int]) -> Names:
@@ -126,6 +130,7 @@ class Names:
         if kind in _FOUND_IN_TEXT:
             return found
         self._of_token.clear()
+        self._of_text.clear()
         if re.search(r"[^\w.-]", name):
             if self.odd.setdefault(name, found) == found:
                 self._anchors.setdefault(_anchor(name), []).append(name)
@@ -155,6 +160,14 @@ class Names:
     def text(self, text: str, numbers: Numbers = NONE, *, prose: bool = True) -> str:
         """Text with stand-ins for all words that are not Kafka's, without secrets, and with only those numbers that are allowed. `prose`:
         a name that is also a logger or a level is replaced where it is used as a name, too."""
+        if (known := self._of_text.get((text, prose))) is not None:
+            return known
+        found = self._text(text, numbers, prose)
+        if len(text) <= _SHORT_TEXT and len(self._of_text) < _MOST_TEXTS and _DIGIT.search(text) is None:
+            self._of_text[text, prose] = found
+        return found
+
+    def _text(self, text: str, numbers: Numbers, prose: bool) -> str:
         if "\\u" in text:
             text = _ESCAPED.sub(_plain_character, text)
         if "%" in text:
@@ -171,6 +184,8 @@ class Names:
         grouped = list(grouped_spans(text)) if numbers.alone else []
 
         def replaced(match: re.Match[str]) -> str:
+            if (known := self._of_token.get(match[0])) is not None:
+                return known
             begin, end = match.span()
             own = replace(numbers, alone=0) if any(a <= begin < b for a, b in grouped) else numbers
             within = [(a - begin, b - begin) for a, b in kept if a < end and begin < b] if match["token"] is not None else []

@@ -10,7 +10,10 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import unquote
+
+from ahocorasick_rs import AhoCorasick
 
 from forensics.tools.redaction.names import PLACEHOLDER, Names, as_name
 from forensics.tools.redaction.numbers import without_times
@@ -47,7 +50,8 @@ class Search:
         self._clean: set[str] = set()
         words = " ".join(vocabulary())
         exact = [name for name in names.whole if len(name) > _LONG and name not in words and name not in corpus()]
-        self._within = exact if len(exact) <= SEARCHED else []
+        self._exact = exact if len(exact) <= SEARCHED else []
+        self._automaton = AhoCorasick(self._exact) if self._exact else None
 
     def left(self, text: str) -> Iterator[str]:
         """Names that occur in a text or in what it encodes."""
@@ -76,15 +80,20 @@ class Search:
             return
         yield from (found for m in _V4.finditer(token) if (found := re.sub(r"[_-]", ".", m[0])) in self._addresses)
         yield from (name for name in names.names_in(token))
-        yield from (name for name in self._within if name in token)
+        yield from self._within(token)
         yield from (word for word in _PIECE.findall(token) if word in self._words)
+
+    def _within(self, text: str) -> Iterator[str]:
+        """Names that occur within words, too."""
+        if self._automaton is not None:
+            yield from (self._exact[at] for at, _, _ in self._automaton.find_matches_as_indexes(text, overlapping=True))
 
     def left_in_bytes(self, data: bytes) -> Iterator[str]:
         """Names that occur in bytes, except those that can occur there by chance."""
         for run in {*_RUN.findall(data), *(wide.replace(b"\0", b"") for wide in _WIDE.findall(data))}:
             text = run.decode("ascii")
             if text not in self._clean:
-                found = [name for name in (*self._names.names_in(text), *self._within) if len(name) >= _LONG and name in text]
+                found = [name for name in (*self._names.names_in(text), *self._within(text)) if len(name) >= _LONG]
                 yield from found
                 if not found:
                     self._clean.add(text)
@@ -104,6 +113,7 @@ def _decoded(text: str) -> Iterator[str]:
             yield decoded
 
 
+@lru_cache(1 << 14)
 def _of_base64(token: str) -> str | None:
     """The text that a token encodes; None if it encodes no text."""
     bare = token.rstrip("=").translate(_STANDARD)
