@@ -8,6 +8,7 @@ So an embedded session starts Spark's gateway here, with the options that Spark'
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import os
 import re
@@ -204,7 +205,8 @@ _logs: list[BinaryIO] = []
 
 def new_log() -> BinaryIO:
     """A file for the stdout and stderr of a JVM: stacks and warnings of Spark do not belong on the terminal. Raises OSError."""
-    log = tempfile.TemporaryFile(prefix="kafka-forensics-")  # noqa: SIM115 - the JVM has it open until it ends
+    log = tempfile.TemporaryFile(prefix="kafka-forensics-")  # noqa: SIM115 - open until this process ends
+    atexit.register(log.close)
     _logs.append(log)
     return log
 
