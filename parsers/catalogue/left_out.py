@@ -15,6 +15,8 @@ MOST_WORDS = 20
 """Words that are kept: the longest ones."""
 _AT_ONCE = 1024
 """Lines in which each word is looked for together. Nearly all words of a line are missing in the next ones."""
+_FEW = 50
+"""So many words are looked for in lines. If there are more, as in a very long line, the words of each line are read instead."""
 _FORMS = 16
 """Forms of a word, with the bytes around it, that are looked for. There are few, and each is found in a fraction of the time of an
 expression."""
@@ -36,7 +38,7 @@ class LeftOut:
         self._suppressed = 0
         self._informed = False
         """A line has the level INFO."""
-        self._common: dict[bytes, list[bytes]] | None = None
+        self._common: dict[bytes, Sequence[bytes]] | None = None
         """Words that all lines so far contain, each with the bytes around it in the forms in which lines print it; None before the first
         line."""
 
@@ -50,11 +52,16 @@ class LeftOut:
     def _narrow(self, data: bytes) -> None:
         """Keeps the words that all these lines have, too."""
         lines = [b" %b " % _LOGGER.sub(b"", line) for line in data.splitlines() if line.strip()]
-        if lines and self._common is None:
-            self._common = {word: [] for word in {*_WORD.findall(lines[0])} - _LEVELS}
-        for begin in range(0, len(lines), _AT_ONCE):
+        at = 0
+        while at < len(lines) and (self._common is None or len(self._common) > _FEW):
+            words = {*_WORD.findall(lines[at])} - _LEVELS
+            self._common = dict.fromkeys(words if self._common is None else self._common.keys() & words, ())
+            at += 1
+        for begin in range(at, len(lines), _AT_ONCE):
             some = lines[begin : begin + _AT_ONCE]
-            self._common = {word: forms for word, forms in (self._common or {}).items() if _in_all(word, forms, some)}
+            self._common = {
+                word: found for word, forms in (self._common or {}).items() if (found := _in_all(word, forms, some)) is not None
+            }
             if not self._common:
                 return
 
@@ -76,15 +83,15 @@ class LeftOut:
         }
 
 
-def _in_all(word: bytes, forms: list[bytes], lines: Sequence[bytes]) -> bool:
-    """Whether all lines have the word. Adds the forms in which they print it."""
+def _in_all(word: bytes, forms: Sequence[bytes], lines: Sequence[bytes]) -> Sequence[bytes] | None:
+    """The forms in which lines print a word, with those of these lines; None if a line does not have the word."""
     for form in forms:
         lines = [line for line in lines if form not in line]
     search = re.compile(rb"[^A-Za-z]" + word + rb"[^A-Za-z]").search
     while lines:
         around = search(lines[0])
         if around is None or len(forms) == _FORMS:
-            return all(map(search, lines))
-        forms.append(form := around[0])
+            return forms if all(map(search, lines)) else None
+        forms = [*forms, form := around[0]]
         lines = [line for line in lines if form not in line]
-    return True
+    return forms

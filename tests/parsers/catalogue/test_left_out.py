@@ -52,3 +52,12 @@ def test_a_word_that_lines_print_in_many_ways_is_common() -> None:
     assert signs.collected()["common_words"] == ["leader"]
     signs.chunk(b"the leaders\n")
     assert signs.collected()["common_words"] == []
+
+
+def test_long_lines_may_have_many_words_in_common() -> None:
+    signs = LeftOut()
+    words = ["a" * length + last for length in range(4, 14) for last in "bcdefghijk"]
+    signs.chunk(printed([" ".join(words), " ".join(reversed(words))]))
+    assert signs.collected()["common_words"] == sorted(words, key=lambda word: (-len(word), word))[:20]
+    signs.chunk(printed([" ".join(words[:60]), " ".join(words[:3]), words[2]]))
+    assert signs.collected()["common_words"] == [words[2]]
