@@ -87,7 +87,8 @@ class Layout:
 
     def begins(self, data: bytes, at: int) -> bool:
         """Whether a record begins at the line that starts at byte `at`."""
-        return self.head.match(data, at) is not None
+        end = data.find(b"\n", at) + 1 or len(data)  # else regex looks for a literal of the expression up to the end of the data
+        return self.head.match(data, at, end) is not None
 
     def read(self, text: str) -> Record | None:
         """The record that begins with this line; None if the line belongs to the record before it."""
