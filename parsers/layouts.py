@@ -21,6 +21,7 @@ import regex
 
 from parsers.cached import cached_property
 from parsers.expressions import quick
+from parsers.matching.text import line_end
 from parsers.patterns.pattern import TOPIC, column
 
 STATE_CHANGE = "state.change.logger"
@@ -87,7 +88,7 @@ class Layout:
 
     def begins(self, data: bytes, at: int) -> bool:
         """Whether a record begins at the line that starts at byte `at`."""
-        end = data.find(b"\n", at) + 1 or len(data)  # else regex looks for a literal of the expression up to the end of the data
+        end = line_end(data, at) + 1  # else regex looks for a literal of the expression up to the end of the data
         return self.head.match(data, at, end) is not None
 
     def read(self, text: str) -> Record | None:

@@ -270,7 +270,7 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 last_own=c.get("last_own"),
                 problem=c.get("problem"),
                 layout=c.get("layout"),
-                printed=_printed(c["printed"]) if "printed" in c else {},
+                printed=_printed(c.get("printed") or ()),
                 ascents=c.get("ascents") or 0,
                 descents=c.get("descents") or 0,
                 steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
@@ -865,8 +865,7 @@ def _correct(source: Source, resolver: EventResolver) -> None:
 
     source.first, source.last = utc(source.first, 1), utc(source.last, source.lines or 1)
     source.last_own = utc(source.last_own, source.lines or 1)
-    if source.printed:
-        source.printed = {facet: [(line, utc(at, line)) for line, at in places] for facet, places in source.printed.items()}
+    source.printed = {facet: [(line, utc(at, line)) for line, at in places] for facet, places in source.printed.items()}
     steps = (
         (line, resolver.utc(source.path, before, line - 1), resolver.utc(source.path, after, line))
         for line, before, after in source.steps_back

@@ -145,7 +145,7 @@ def _owner(clue: Clues, signs: _Signs) -> int | None:
 def _topmost(directory: str, node: int, below: Mapping[str, set[int]], twice: set[tuple[str, int]]) -> str:
     """The topmost directory, from this one up, that contains only this node's files, from one collection."""
     best = directory
-    for parent in (directory, *_parents(directory)) if directory else ("",):
+    for parent in (directory, *_parents(directory)):
         if below[parent] != {node} or (parent, node) in twice:
             break
         best = parent

@@ -184,8 +184,8 @@ class Names:
         grouped = list(grouped_spans(text)) if numbers.alone else []
 
         def replaced(match: re.Match[str]) -> str:
-            if (known := self._of_token.get(match[0])) is not None:
-                return known
+            if _DIGIT.search(match[0]) is None:  # no number in it may stay
+                return self._replaced(match, numbers)
             begin, end = match.span()
             own = replace(numbers, alone=0) if any(a <= begin < b for a, b in grouped) else numbers
             within = [(a - begin, b - begin) for a, b in kept if a < end and begin < b] if match["token"] is not None else []
