@@ -5,7 +5,8 @@ Here: which of these lines can be left out. Not here: repeated facts (runs), or 
 
 A time is quiet if within an hour nothing but the upkeep of logs happened to the partition, and nothing that is known to the cluster as a whole. Of
 the lines of one file in a quiet time the first remains, and what is said of the last offset, and with them the bounds of the log end
-before and after everything that happened; each counts the lines after it that are left out.
+before and after everything that happened. The lines before and after an offset that anything else gives remain, too: they show when the
+log reached it. Each line that remains counts those after it that are left out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.partition.numbers import Numbers, up_to, within
+from forensics.model.partition.numbers import Numbers, below, up_to, within
 from forensics.model.partition.runs import copies
 from parsers.kinds import named
 
@@ -27,6 +28,7 @@ _BY_RETENTION = ("retention", "retention-time", "retention-size", "log-start", "
 """Reasons of _UPKEEP that have no cause outside the log."""
 FEW = 2_000
 """Minimum number of lines: fewer are made into objects sooner than they are compared."""
+_OFFSETS = ("offset", "previous_offset", "log_end_offset", "high_watermark", "log_start_offset")
 _HOUR = 3600 * 10**6
 _PARTITION, _FILE = ("topic", "partition", "cluster"), ("topic", "partition", "cluster", "writer", "source")
 
@@ -61,7 +63,8 @@ def _candidates(events: pa.Table, cluster: Cluster) -> pa.ChunkedArray:
 
 
 def _light(events: pa.Table, candidates: pa.ChunkedArray, cluster: Cluster) -> pa.Table:
-    """The lines but for those of upkeep, each file's in its order: whether it may be left out, when it was, and how many busy hours came before."""
+    """The lines but for those of upkeep, each file's in its order: whether it may be left out, and how many busy hours were before it and how
+    many of the offsets that anything else gives are below its own."""
     partitions = Numbers().of(events, _PARTITION).cast(pa.int64())
     at = _column(events, "at", pa.timestamp("us")).cast(pa.int64())
     line = _column(events, "line", pa.int64()).cast(pa.int64())
@@ -84,6 +87,7 @@ def _light(events: pa.Table, candidates: pa.ChunkedArray, cluster: Cluster) -> p
             "quiet": quiet,
             "busy": up_to(busy, hours),
             "always": up_to(always, pc.divide(at, _HOUR)),
+            "given": _given(events, partitions, other, up_to(busy, hours)),
             "row": pc.indices_nonzero(pa.repeat(pa.scalar(True), events.num_rows)).cast(pa.int64()),
         }
     ).filter(pc.and_(pc.is_valid(line), pc.or_(candidates.combine_chunks(), other)))
@@ -102,6 +106,25 @@ def _of_upkeep(events: pa.Table) -> pa.Array:
     return pc.and_(kind, reason).combine_chunks()
 
 
+def _given(events: pa.Table, partitions: pa.Array, other: pa.Array, busy: pa.Array) -> pa.Array:
+    """For each row a number that rises from one of its offsets to the next if another row of the partition gives an offset from the one to the
+    other. Of the log starts in a quiet time the last one is given."""
+    starts = pa.table({"partition": partitions, "busy": busy, "offset": _column(events, "log_start_offset", pa.int64())})
+    last = starts.filter(pc.invert(other)).group_by(["partition", "busy"]).aggregate([("offset", "max")])
+    found = [last.select(["partition", "offset_max"]).rename_columns(["partition", "offset"])]
+    for name in _OFFSETS:
+        found.append(pa.table({"partition": partitions, "offset": _column(events, name, pa.int64())}).filter(other))
+    if "replica_offsets" in events.schema.names:
+        of_replicas = events["replica_offsets"].combine_chunks()
+        ends = of_replicas.flatten().field("log_end_offset")
+        found.append(pa.table({"partition": partitions.take(pc.list_parent_indices(of_replicas)), "offset": ends}))
+    given = pa.concat_tables(found).drop_null().combine_chunks()
+    own = pc.fill_null(_column(events, "offset", pa.int64()), 0)
+    ranks = pc.rank(pa.concat_arrays([given["offset"].combine_chunks(), own]), tiebreaker="dense").cast(pa.int64())
+    points, places = within(given["partition"].combine_chunks(), ranks[: given.num_rows]), within(partitions, ranks[given.num_rows :])
+    return pc.add(below(points, places), up_to(points, places))
+
+
 @cached_on_cluster
 def _busy(cluster: Cluster) -> list[int]:
     """The hours in which something is known of the cluster as a whole, or of one of its nodes."""
@@ -114,10 +137,10 @@ _AN_HOUR = datetime(1970, 1, 1, 1) - datetime(1970, 1, 1)
 
 def _middle(rows: pa.Table) -> pa.Array:
     """Mask of the lines between two others of their file in the same quiet time, without a last pair of lines about one offset."""
-    columns = {name: rows[name].combine_chunks() for name in ("file", "busy", "always", "quiet", "at", "offset")}
+    columns = {name: rows[name].combine_chunks() for name in ("file", "busy", "always", "given", "quiet", "at", "offset")}
     none = pa.array([False][: rows.num_rows])
     with_next = pc.and_(columns["quiet"][1:], columns["quiet"][:-1])
-    for name in ("file", "busy", "always"):
+    for name in ("file", "busy", "always", "given"):
         with_next = pc.and_(with_next, pc.equal(columns[name][1:], columns[name][:-1]))
     with_next = pc.fill_null(pc.and_(with_next, pc.greater_equal(columns["at"][1:], columns["at"][:-1])), False)
     before, after = pa.concat_arrays([none, with_next]), pa.concat_arrays([with_next, none])
