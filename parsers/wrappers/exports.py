@@ -58,15 +58,18 @@ def records_of(head: bytes) -> Records | None:
     first = text.partition("\n")[0].rstrip("\r")
     known = next((mark for mark in DELIMITERS if has_text(_names(first, mark))), None)
     if known is not None:
-        return _with_text(partial(_rows, delimiter=known, names=_names(first, known)), head)
+        return _with_text(partial(_rows, delimiter=known, names=_names(first, known)), head, table=True)
     if fitting(first[:RAW]) is not None:
         return None
-    return next((found for table in _tables(first) if (found := _with_text(table, head)) is not None), None)
+    return next((found for rows in _tables(first) if (found := _with_text(rows, head, table=True)) is not None), None)
 
 
-def _with_text(records: Records, head: bytes) -> Records | None:
-    """The reader with the known names of the fields; None if no record has the text of a log line."""
+def _with_text(records: Records, head: bytes, *, table: bool = False) -> Records | None:
+    """The reader with the known names of the fields; None if no record has the text of a log line, or if the rows of a `table` have one cell: then
+    a line that is no log line, but has a delimiter, happens to be the first one of a log."""
     first = list(islice(records(Outer(io.BytesIO(head))), SAMPLE))
+    if table and 2 * sum(len(record.fields) > 1 for record in first) < len(first):
+        return None
     learned = roles(record.fields for record in first)
     named = partial(_named, records, learned) if learned else records
     return named if any(of_object(with_roles(record.fields, learned)) is not None for record in first[:TRIED]) else None

@@ -104,6 +104,11 @@ def test_what_is_not_an_export(text: str) -> None:
     assert records_of(text.encode()) is None
 
 
+@pytest.mark.parametrize("first", ["Caused by: java.io.IOException: a; b", "\tat a.B", "a | b", "a\tb", "message;host", "===> a, b"])
+def test_a_log_that_begins_with_a_line_with_a_delimiter_is_no_table(first: str) -> None:
+    assert records_of("".join(f"{line}\n" for line in [first, LINE, LINE.replace(":38", ":39"), f"{LINE} a; b | c"]).encode()) is None
+
+
 def test_an_incomplete_document_gives_the_records_before_its_end() -> None:
     data = json.dumps([{"message": LINE}] * 3, indent=1).encode()[:-40]
     outer = Outer(io.BytesIO(data))
