@@ -65,8 +65,8 @@ def records_of(head: bytes) -> Records | None:
 
 
 def _with_text(records: Records, head: bytes, *, table: bool = False) -> Records | None:
-    """The reader with the known names of the fields; None if no record has the text of a log line, or if the rows of a `table` have one cell: then
-    a line that is no log line, but has a delimiter, happens to be the first one of a log."""
+    """The reader with the known names of the fields; None if no record has the text of a log line, or if most rows of a `table` have one cell:
+    then it is a log whose first line contains a delimiter."""
     first = list(islice(records(Outer(io.BytesIO(head))), SAMPLE))
     if table and 2 * sum(len(record.fields) > 1 for record in first) < len(first):
         return None
