@@ -65,14 +65,23 @@ def records_of(head: bytes) -> Records | None:
 
 
 def _with_text(records: Records, head: bytes, *, table: bool = False) -> Records | None:
-    """The reader with the known names of the fields; None if no record has the text of a log line, or if most rows of a `table` have one cell:
-    then it is a log whose first line contains a delimiter."""
+    """The reader with the known names of the fields; None if no record has the text of a log line, or if the log lines of a `table` are alone in
+    their rows: then it is a log whose first line contains a delimiter."""
     first = list(islice(records(Outer(io.BytesIO(head))), SAMPLE))
-    if table and 2 * sum(len(record.fields) > 1 for record in first) < len(first):
+    if table and _alone(first):
         return None
     learned = roles(record.fields for record in first)
     named = partial(_named, records, learned) if learned else records
     return named if any(of_object(with_roles(record.fields, learned)) is not None for record in first[:TRIED]) else None
+
+
+def _alone(rows: Sequence[ExportRecord]) -> bool:
+    alone = sum(len(row.fields) == 1 and _have_record(row.fields.values()) for row in rows)
+    return alone > 0 and alone > sum(len(row.fields) > 1 and _have_record(row.fields.values()) for row in rows)
+
+
+def _have_record(cells: Iterable[str]) -> bool:
+    return any(fitting(cell[:RAW]) is not None for cell in cells)
 
 
 def _named(records: Records, roles: Roles, outer: Outer) -> Iterator[ExportRecord]:
@@ -85,7 +94,7 @@ def _tables(first: str) -> Iterator[Records]:
         if names := _names(first, mark):
             yield partial(_rows, delimiter=mark, names=names)
         cells = next(_cells([first], mark), [])
-        if mark != "|" and 1 < len(cells) <= MAX_COLUMNS and any(fitting(cell[:RAW]) is not None for cell in cells):
+        if mark != "|" and 1 < len(cells) <= MAX_COLUMNS and _have_record(cells):
             yield partial(_rows, delimiter=mark, names=[f"column {n}" for n in range(1, len(cells) + 1)], header=False)
 
 

@@ -106,7 +106,9 @@ def test_what_is_not_an_export(text: str) -> None:
 
 @pytest.mark.parametrize("first", ["Caused by: java.io.IOException: a; b", "\tat a.B", "a | b", "a\tb", "message;host", "===> a, b"])
 def test_a_log_that_begins_with_a_line_with_a_delimiter_is_no_table(first: str) -> None:
-    assert records_of("".join(f"{line}\n" for line in [first, LINE, LINE.replace(":38", ":39"), f"{LINE} a; b | c"]).encode()) is None
+    settings = [f"\tkey.{n} = value" for n in range(20)]
+    lines = [first, LINE, LINE.replace(":38", ":39"), *settings, LINE.replace(":38", ":40"), f"{LINE} a; b | c"]
+    assert records_of("".join(f"{line}\n" for line in lines).encode()) is None
 
 
 def test_an_incomplete_document_gives_the_records_before_its_end() -> None:
