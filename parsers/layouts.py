@@ -180,7 +180,7 @@ _PLAIN = 23
 
 def instant(text: str) -> tuple[datetime | None, bool]:
     """A time matched by TIME, and whether it is UTC because the text names a zone; None for digits that are not a valid date."""
-    if len(text) == _PLAIN and text[19] in ",.":
+    if len(text) == _PLAIN and text[4] == "-" and text[19] in ",.":
         return timestamp(text), False
     match = _INSTANT.fullmatch(text)
     if match is None:

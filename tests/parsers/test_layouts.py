@@ -158,6 +158,8 @@ def test_abbreviated_loggers(printed: str, full: str, may: bool) -> None:
         ("2026-11-21T02:15:38", (WALL.replace(microsecond=0), False)),
         ("2026-11-21T02:15:38.147Z", (WALL, True)),
         ("2026-11-21 02:15:38.147 UTC", (WALL, True)),
+        ("2026/11/21 02:15:38,147", (WALL, False)),
+        ("2026/11/21 02:15:38.147Z", (WALL, True)),
         ("2026-11-21T00:45:38,147-0130", (WALL, True)),
         ("2026-11-21T04:15:38.147+02", (WALL, True)),
         ("2026-13-21 02:15:38,147", (None, False)),
