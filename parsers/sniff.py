@@ -64,7 +64,7 @@ def sniff(member: Member, head: bytes) -> str:
         return "empty"
     text = Head(member.path, name, decoded(head))
     if records_of(text.text.encode() if head.startswith(UTF16) else head) is not None:
-        return "other-log"
+        return log_kind(member.path) or "other-log"
     return formats.kind_before_logs(text) or _log_by_lines(text) or _without_lines(text, head)
 
 

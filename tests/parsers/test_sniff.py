@@ -58,6 +58,7 @@ def test_a_container_that_ends_within_its_signature_is_not_a_log(content: bytes)
 @pytest.mark.parametrize(
     ("path", "head", "expected"),
     [
+        ("logs/state-change.log", b"     1\t" + STATE + b"     2\t" + STATE, "state-change-log"),
         ("broker-1/logs/server.log", LINE, "server-log"),
         ("server.log.2024-05-01-13", LINE, "server-log"),
         ("server.log.2024-05-01-13.gz", LINE, "server-log"),
