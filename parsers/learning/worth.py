@@ -33,7 +33,7 @@ def _claims(pattern: Pattern, record: Record, layout: Layout) -> bool:
         message = prefix(record.message, record.logger)[1]
     except ValueError:
         return False
-    return apply(pattern, message, record.logger, layout.bare and record.logger is None) is not None
+    return apply(pattern, message, record.logger, record.message if layout.bare else None) is not None
 
 
 _LEFTOVER = regex.compile(rf"\s*(?:[-|:;,>=~#*/\\]+(?:\s|$)|[|\t\]>}}]|[\[(<{{|]?(?:{LEVELS})\b|\S{{1,80}} (?:\S{{1,80}} )?[-|] |\w+=)")

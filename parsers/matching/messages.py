@@ -14,7 +14,7 @@ import regex
 
 from parsers.layouts import STATE_CHANGE, Layout, Record, is_one_of, prefix
 from parsers.limits import in_force
-from parsers.patterns.pattern import Pattern
+from parsers.patterns.pattern import Pattern, components
 
 LONG_MESSAGE = 2048
 """Characters from which on an expression gets a time limit: no line of Kafka is that long, a hostile one may be."""
@@ -37,13 +37,18 @@ class Seen:
     """Control bytes before the line."""
 
 
-def apply(pattern: Pattern, message: str, logger: str | None, bare: bool = False) -> regex.Match[str] | None:
-    """The match of a pattern with a message; `bare`: no logger is printed, so any logger is possible. Raises TimeoutError."""
-    if pattern.loggers and not (bare if logger is None else is_one_of(logger, pattern.loggers)):
+def apply(pattern: Pattern, message: str, logger: str | None, bare: str | None = None) -> regex.Match[str] | None:
+    """The match of a pattern with a message without its prefix. `bare`: the message with its prefix, if the layout has no logger, so that any logger
+    is possible; but a few common words have to be those of a component that prints the statement. Raises TimeoutError."""
+    if pattern.loggers and not (_prints(pattern, bare) if logger is None else is_one_of(logger, pattern.loggers)):
         return None
     if len(message) > LONG_MESSAGE:
         return pattern.compiled.fullmatch(message, timeout=in_force().patience)
     return pattern.compiled.fullmatch(message)
+
+
+def _prints(pattern: Pattern, bare: str | None) -> bool:
+    return bare is not None and (pattern.components is None or not pattern.components.isdisjoint(components(bare)))
 
 
 def whole_message(record: Record, rest: str, layout: Layout) -> tuple[str, str | None]:

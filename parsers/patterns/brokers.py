@@ -181,6 +181,11 @@ _LIFE: tuple[Pattern, ...] = (
         loggers=_CONTROLLER_SERVER,
         samples=(
             Sample(
+                "[2026-11-21 05:59:40,370] INFO Starting controller (kafka.server.ControllerServer)",
+                {"node": None},
+                "real: unclean-election-3.3.2-kraft",
+            ),
+            Sample(
                 "[2026-11-21 11:17:11,700] INFO [ControllerServer id=1] Starting controller (kafka.server.ControllerServer)",
                 {"node": 1},
                 "real: delete-records-acks1-4.0.0-kraft-combined",
@@ -248,6 +253,11 @@ _LIFE: tuple[Pattern, ...] = (
                 {"node": 3},
                 "real: rolling-restart-2.8.2-zk",
             ),
+            Sample(
+                "[2026-11-22 08:32:40,777] INFO shutting down (kafka.server.KafkaServer)",
+                {"node": None},
+                "real: wiped-zookeeper-3.7.2-zk",
+            ),
         ),
     ),
     Pattern(
@@ -273,6 +283,11 @@ _LIFE: tuple[Pattern, ...] = (
         versions=("0.8.0", "4.3"),
         loggers=_ANY_SERVER,
         samples=(
+            Sample(
+                "[2026-11-22 08:32:40,897] INFO shut down completed (kafka.server.KafkaServer)",
+                {"node": None},
+                "real: wiped-zookeeper-3.7.2-zk",
+            ),
             Sample(
                 "[2014-01-14 12:00:00,123] INFO [Kafka Server 1], Shut down completed (kafka.server.KafkaServer)",
                 {"node": 1},
@@ -704,6 +719,11 @@ _REGISTRATION: tuple[Pattern, ...] = (
         versions=("1.1", "3.9"),
         loggers=_ZOOKEEPER,
         samples=(
+            Sample(
+                "[2026-11-21 07:58:26,085] INFO [ZooKeeperClient] Session expired. (kafka.zookeeper.ZooKeeperClient)",
+                {"event": "session-expired"},
+                "real: zombie-leader-2.2.2-zk",
+            ),
             Sample(
                 "[2026-11-21 02:07:43,124] INFO [ZooKeeperClient Kafka server] Session expired. (kafka.zookeeper.ZooKeeperClient)",
                 {"event": "session-expired"},

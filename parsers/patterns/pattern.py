@@ -7,7 +7,7 @@ family) or the search for literals in a file (parsers.matching).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -37,6 +37,15 @@ IDS = r"(?:\w+\()?\[?[-\d, ]*\]?\)?"
 """Broker ids as `1,2`, `[1, 2]`, `List(1, 2)` or `Set()`."""
 SETTING = regex.compile(r"(?:^|, ?)(?P<key>[\w.-]+)(?:=| -> )(?P<value>.*?)(?=, ?[\w.-]+(?:=| -> )|,?$)")
 """A setting in a printed map, Java's or Scala's; a value may be a list."""
+
+
+_BRACKETS = regex.compile(r"(?:\[(?P<component>[^\]]+)\][:,]? ?){0,2}")
+_NOT_IN_NAME = regex.compile(r"\w+=.*|[^A-Za-z]")
+"""In brackets with a component's name: its id, and what differs between versions: `KafkaServer id=1` was `Kafka Server 1`."""
+_AROUND = regex.compile(r"\[[^\]]*\] +[A-Z]+ +(?P<message>.*?) *\([\w.$]+\)")
+"""Kafka's own layout."""
+FEW_WORDS = 3
+"""Several components print messages with no more words than this, such as `Starting` or `Shutting down`."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +111,14 @@ class Pattern:
         modes = {next((mode for mode, begins in ONLY_IN.items() if name.startswith(begins)), None) for name in self.loggers}
         return modes.pop() if len(modes) == 1 else None
 
+    @cached_property
+    def components(self) -> frozenset[str] | None:
+        """The components that print the samples, as `components` names them, if the messages have few words; None if they have more."""
+        messages = [match["message"] for sample in self.samples if (match := _AROUND.match(sample.line)) is not None]
+        if any(len(_BRACKETS.sub("", message, count=1).split()) > FEW_WORDS for message in messages):
+            return None
+        return frozenset(name for message in messages for name in components(message))
+
     def events(self, groups: Mapping[str, str | None], context: Mapping[str, Any], time: datetime | None, level: str | None) -> list[Row]:
         """The events of a line: from the texts of its groups, the columns of its component's name, its time and its level. An event may
         have another kind or text than the line. Raises ValueError on numbers out of range."""
@@ -124,6 +141,15 @@ class Pattern:
         """The groups of the expression that are columns."""
         names = self.quick.groups if self.quick is not None else self.compiled.groupindex
         return tuple(name for name in names if name in _COLUMNS)
+
+
+def components(message: str) -> Collection[str]:
+    """The names in brackets with which a message begins, only their letters: of its component, and perhaps of a thread before it; one empty name if
+    there are none."""
+    match = _BRACKETS.match(message)
+    return (
+        [_NOT_IN_NAME.sub("", name).lower() for name in match.captures("component")] if match is not None and match["component"] else [""]
+    )
 
 
 def column(name: str, text: str | None) -> Any:

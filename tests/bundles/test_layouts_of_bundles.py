@@ -332,6 +332,17 @@ def test_verdicts_are_the_same_in_every_layout(name: str, layout: str) -> None:
     assert verdicts(local.report(table)) == as_it_was(name)
 
 
+@pytest.mark.parametrize("name", ["unclean-election-2.8.2-zk", "power-loss-divergence-3.9.1-kraft", "wiped-zookeeper-3.7.2-zk"])
+def test_without_loggers_the_runs_of_brokers_are_the_same(name: str) -> None:
+    """Fetchers and other threads print `Starting` and `Shutting down` as well."""
+
+    def runs(files: Files) -> list[tuple[object, ...]]:
+        rows = taken.table(files).select(["event", "source", "line", "node"]).to_pylist()
+        return sorted(tuple(row.values()) for row in rows if row["event"].startswith(("broker-st", "controller-st", "controlled-")))
+
+    assert runs(rewritten(name, LAYOUTS["no-logger"])) == runs(rewritten(name, lambda entry, number: entry.plain()))
+
+
 STDOUT = {
     "strimzi-log4j2": laid_out("{time} {level:5} [{thread}] {short}:66 - {message}", "{date} {clock}"),
     "one-second": laid_out("[{time}] {level} {message} ({logger})", "{date} {clock}"),
