@@ -164,9 +164,16 @@ class LinesAccount:
         self._printed.follow(later._printed)
         self._order.follow(later._order)
 
+    @property
+    def may_come_again(self) -> bool:
+        """As LineOrder.may_come_again."""
+        return self._order.may_come_again
+
     def collected(self, clock: str | None) -> Row:
         """Fields of schemas.COLLECTED; `clock` is that of the source."""
-        return {"jumps": list(self._jumps.found), **self._printed.collected(clock), **self._order.collected()}
+        order = self._order.collected()
+        jumps = [jump for jump in self._jumps.found if jump["line"] not in self._order.again]
+        return {"jumps": jumps, **self._printed.collected(clock), **order}
 
 
 def kind_of(member: Member, head: bytes, layouts: Sequence[Layout]) -> str:
@@ -227,6 +234,11 @@ class SourceAccount:
             self._lines[source].follow(lines)
         self._partitions.follow(later._partitions)
         self.problems += later.problems
+
+    @property
+    def may_come_again(self) -> bool:
+        """As LineOrder.may_come_again, of any of its writers."""
+        return any(lines.may_come_again for lines in self._lines.values())
 
     def end(self, member: Member, kind: str, size: int, sha256: str) -> Iterator[Row]:
         """The last rows: a `source` event for each writer."""

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.schemas import Row
+from parsers.schemas import EVENTS, Row
 
 _CLOCKS = pa.array(["line", "utc"], pa.string())
 _MICRO = timedelta(microseconds=1)
+_COLUMNS = pa.schema([EVENTS.field(name) for name in ("line", "byte", "time", "clock", "duration_ms", "text")])
+_AT_ONCE = 1024
+_NO_KEYS = pa.array([], pa.int64())
+_LENGTHS = 1 << 12
+"""More than the length of any text."""
 
 
 FEW = 5
@@ -52,11 +57,15 @@ class StepBack(NamedTuple):
 class LineOrder:
     """Steps between lines of one source, in file order. If a record has several events, the first counts. Events whose place comes before that
     of an earlier event are skipped. So are events with a duration: their time is their beginning, not when the line was printed. Lines with
-    different clocks are not compared."""
+    different clocks are not compared.
+
+    A step back to lines that were there before is none of a clock: overlapping parts of a log were put together."""
 
     MOST = 64
     BACK = timedelta(seconds=1)
     """Lines of several threads may be out of order by some milliseconds."""
+    REMEMBERED = 1 << 18
+    """About how many of the latest lines are recognised if they come again."""
 
     def __init__(self) -> None:
         self._first: Stamp | None = None
@@ -64,36 +73,87 @@ class LineOrder:
         self._ascents = 0
         self._descents = 0
         self._back: list[StepBack] = []
+        self._waiting: list[Row] = []
+        self._before = _NO_KEYS
+        """Keys of the latest lines."""
+        self.again: set[int] = set()
+        """Lines with which the log goes back to lines that were there before."""
+
+    @property
+    def may_come_again(self) -> bool:
+        """It goes back a few times. Only who reads the whole source can say whether it goes back to lines that were there before."""
+        return bool(self.again) or 0 < len(self._back) < self.MOST
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the keys, of which there are many."""
+        self._pass_by_waiting()
+        return {**self.__dict__, "_before": _NO_KEYS}
 
     def pass_by(self, row: Row) -> None:
         line, time, clock = row.get("line"), row.get("time"), row.get("clock")
         if line is not None and time is not None and clock in ("line", "utc") and row.get("duration_ms") is None:
-            byte = row.get("byte")
-            self._step(Stamp(line, line if byte is None else byte, time, clock))
+            self._waiting.append({name: row.get(name) for name in _COLUMNS.names})
+            if len(self._waiting) >= _AT_ONCE:
+                self._pass_by_waiting()
+
+    def _pass_by_waiting(self) -> None:
+        if self._waiting:
+            batch, self._waiting = pa.RecordBatch.from_pylist(self._waiting, _COLUMNS), []
+            self.pass_by_all(batch)
 
     def pass_by_all(self, batch: pa.RecordBatch) -> None:
         """The same for many events."""
+        self._pass_by_waiting()
         placed = pc.and_(pc.is_valid(batch["time"]), pc.is_valid(batch["line"]))
         stamped = pc.and_(pc.is_in(batch["clock"], _CLOCKS), pc.and_(placed, pc.is_null(batch["duration_ms"])))
         places = pa.RecordBatch.from_arrays(
-            [batch["line"], pc.coalesce(batch["byte"], batch["line"]), batch["time"], batch["clock"]], ["line", "place", "time", "clock"]
+            [batch["line"], pc.coalesce(batch["byte"], batch["line"]), batch["time"], batch["clock"], _keys(batch)],
+            ["line", "place", "time", "clock", "key"],
         )
         rows = _forwards(places.filter(stamped), self._last.place if self._last is not None else -1)
         if not len(rows):
             return
         lines, times, clocks = rows["line"], rows["time"], rows["clock"]
         steps = pc.if_else(pc.equal(clocks[1:], clocks[:-1]), pc.subtract(*(t.cast(pa.int64()) for t in (times[1:], times[:-1]))), 0)
-        self._step(Stamp(*rows.slice(0, 1).to_pylist()[0].values()))
+        back = pc.indices_nonzero(pc.less(steps, -(self.BACK // _MICRO)))
+        first = Stamp(*rows.slice(0, 1).select(["line", "place", "time", "clock"]).to_pylist()[0].values())
+        goes_back = self._goes_back_to(first)
+        if goes_back or len(back):
+            self._recognise(rows, back, goes_back)
+        self._step(first)
         self._ascents += pc.sum(pc.greater(steps, 0), min_count=0).as_py()
         self._descents += pc.sum(pc.less(steps, 0), min_count=0).as_py()
-        back = pc.indices_nonzero(pc.less(steps, -(self.BACK // _MICRO)))
+        if self.again:
+            back = back.filter(pc.invert(pc.is_in(lines.take(pc.add(back, 1)), pa.array(sorted(self.again), pa.int64()))))
         largest = back.take(pc.sort_indices(steps.take(back))[: self.MOST])  # a stable sort: of equal steps the first
         columns = (column.take(largest).to_pylist() for column in (lines[1:], times[:-1], times[1:]))
         self._keep(StepBack(*one) for one in zip(*columns, strict=True))
-        self._last = Stamp(*rows.slice(len(rows) - 1).to_pylist()[0].values())
+        self._last = Stamp(*rows.slice(len(rows) - 1).select(["line", "place", "time", "clock"]).to_pylist()[0].values())
+        self._before = pa.concat_arrays([self._before, rows["key"]])[-self.REMEMBERED :]
+
+    def _goes_back_to(self, stamp: Stamp) -> bool:
+        last = self._last
+        return last is not None and last.place < stamp.place and last.clock == stamp.clock and last.time - stamp.time > self.BACK
+
+    def _recognise(self, rows: pa.RecordBatch, back: pa.Array, goes_back: bool) -> None:
+        """Finds the steps back (before the rows after `back`; `goes_back`: before the first row) after which all lines were there before, up to BACK
+        before the time from which they go back: what comes then may be new."""
+        own = pc.index_in(rows["key"], value_set=rows["key"])  # the first of its kind
+        before = pc.is_in(rows["key"], value_set=self._before)
+        times = rows["time"]
+        for at in [*([-1] if goes_back else []), *back[: self.MOST].to_pylist()]:
+            reached = times[at].as_py() if at >= 0 else cast(Stamp, self._last).time
+            later = pc.index(pc.greater_equal(times[at + 1 :], pa.scalar(reached - self.BACK, times.type)), True).as_py()
+            end = at + 1 + later if later >= 0 else len(rows)
+            known = pc.or_(before[at + 1 : end], pc.less_equal(own[at + 1 : end], at))
+            if pc.all(known).as_py():
+                self.again.add(rows["line"][at + 1].as_py())
 
     def follow(self, later: LineOrder) -> None:
         """Adds the steps of a later part of the source."""
+        self._pass_by_waiting()
+        later._pass_by_waiting()
+        self.again |= later.again
         if later._first is not None:
             self._step(later._first)
             self._ascents += later._ascents
@@ -103,6 +163,7 @@ class LineOrder:
 
     def collected(self) -> Row:
         """Fields of schemas.COLLECTED; none for a source without a line with a time."""
+        self._pass_by_waiting()
         if self._first is None:
             return {}
         return {
@@ -118,7 +179,7 @@ class LineOrder:
         if last is not None and last.clock == stamp.clock:
             self._ascents += stamp.time > last.time
             self._descents += stamp.time < last.time
-            if last.time - stamp.time > self.BACK:
+            if self._goes_back_to(stamp) and stamp.line not in self.again:
                 self._keep([StepBack(stamp.line, last.time, stamp.time)])
         self._first, self._last = self._first or stamp, stamp
 
@@ -127,6 +188,12 @@ class LineOrder:
         self._back += steps
         if len(self._back) > self.MOST:
             self._back = sorted(self._back, key=lambda step: (-_size(step), step.line))[: self.MOST]
+
+
+def _keys(batch: pa.RecordBatch) -> pa.Array:
+    """A number for each line from its time and its length."""
+    lengths = pc.fill_null(pc.utf8_length(batch["text"]), 0).cast(pa.int64())
+    return pc.add(pc.multiply(pc.fill_null(batch["time"].cast(pa.int64()), 0), _LENGTHS), lengths)
 
 
 def _forwards(rows: pa.RecordBatch, after: int) -> pa.RecordBatch:

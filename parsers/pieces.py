@@ -185,7 +185,8 @@ def _digest(stream: BinaryIO | File) -> tuple[str, int]:
 
 
 def put_together(planned: Iterable[Unit], values: Iterable[str], layouts: Sequence[Layout] = ()) -> tuple[list[Rows], list[Unit]]:
-    """The last rows of files whose pieces fit together, and the other files as units to be read whole. `values` are of the rows EVENT."""
+    """The last rows of files whose pieces fit together, and the other files as units to be read whole, also those in which lines may come again.
+    `values` are of the rows EVENT."""
     pieces: dict[Unit, int] = Counter()
     sizes: dict[Unit, int] = Counter()
     for unit in planned:
@@ -199,8 +200,8 @@ def put_together(planned: Iterable[Unit], values: Iterable[str], layouts: Sequen
     torn: list[Unit] = []
     for unit, summaries in files.items():
         summaries.sort(key=lambda piece: piece.account.before.offset)
-        if len(summaries) == pieces[unit] and _fit(summaries):
-            rows.extend(_last_rows(summaries, layouts))
+        if len(summaries) == pieces[unit] and _fit(summaries) and not (source := _followed(summaries)).may_come_again:
+            rows.extend(_last_rows(summaries, source, layouts))
         else:
             torn.append(replace(unit, size=sizes[unit]))
     return rows, torn
@@ -221,11 +222,15 @@ def _fit(summaries: Sequence[PieceSummary]) -> bool:
     return few and fit(accounts) and len({piece.member for piece in summaries}) == 1 and summaries[0].bytes == accounts[-1].after.offset
 
 
-def _last_rows(summaries: Sequence[PieceSummary], layouts: Sequence[Layout]) -> Iterator[Rows]:
-    first = summaries[0]
-    account = SourceAccount(first.member.path)
+def _followed(summaries: Sequence[PieceSummary]) -> SourceAccount:
+    account = SourceAccount(summaries[0].member.path)
     for piece in summaries:
         account.follow(piece.source)
+    return account
+
+
+def _last_rows(summaries: Sequence[PieceSummary], account: SourceAccount, layouts: Sequence[Layout]) -> Iterator[Rows]:
+    first = summaries[0]
     for row in joined([piece.account for piece in summaries], first.member, first.kind, layouts):
         yield from account.pass_by(row)
     assert first.bytes is not None

@@ -235,7 +235,7 @@ class Reading:
         """If the line is the first of a process, the last record of a broker before it. Its writer is not that of the lines nearby."""
         if pattern.first_of_process:
             before = self._record_before(data, seen.begin, seen.lines_before) or self.last
-            if before is not None:
+            if before is not None and before["text"] != self._raw(seen).partition("\n")[0]:  # two appenders may print the first line
                 yield {**before, "event": "last-line", "pattern": pattern.name}
 
     def _record_before(self, data: bytes, end: int, lines: int) -> Row | None:

@@ -19,7 +19,7 @@ from forensics.commands.inspect import _parts, command
 from forensics.views.document import Report
 from tests.support import local, recorded, taken
 from tests.support.paths import BUNDLES
-from tests.support.shapes import File, Files, bundle, put
+from tests.support.shapes import File, Files, bundle, put, records
 
 NAMES = (
     "unclean-election-2.8.2-zk",
@@ -341,6 +341,30 @@ def test_without_loggers_the_runs_of_brokers_are_the_same(name: str) -> None:
         return sorted(tuple(row.values()) for row in rows if row["event"].startswith(("broker-st", "controller-st", "controlled-")))
 
     assert runs(rewritten(name, LAYOUTS["no-logger"])) == runs(rewritten(name, lambda entry, number: entry.plain()))
+
+
+def overlapping(told: list[bytes], share: float, overlap: float) -> list[bytes]:
+    """Parts of the log, each of which begins before the end of the one before, one after the other."""
+    size = max(1, round(len(told) * share))
+    return [record for begin in range(0, len(told), size) for record in told[max(0, begin - round(size * overlap)) : begin + size]]
+
+
+AGAIN: dict[str, Callable[[list[bytes]], list[bytes]]] = {
+    "the whole log twice": lambda told: told + told,
+    "each record by two appenders": lambda told: [record for record in told for _ in range(2)],
+    "two parts that overlap": lambda told: overlapping(told, 0.6, 0.3),
+    "a part every hour": lambda told: overlapping(told, 0.15, 0.5),
+}
+
+
+@pytest.mark.parametrize(("name", "again"), [(name, again) for name in NAMES for again in AGAIN])
+def test_records_that_are_there_again_tell_nothing_more(name: str, again: str) -> None:
+    """As `kubectl logs --since=2h >> kafka.log` every hour leaves them."""
+    files = {
+        path: File(b"".join(AGAIN[again](records(file.content))), file.modified) if is_log(path) else file
+        for path, file in bundle(name).items()
+    }
+    assert verdicts(taken.report(files)) == as_it_was(name)
 
 
 STDOUT = {

@@ -23,7 +23,7 @@ START = datetime(2026, 11, 21)
 
 def event(line: int, ms: int | None, clock: str = "line", **more: Any) -> Row:
     time = START + timedelta(milliseconds=ms) if ms is not None else None
-    return {"source": "server.log", "line": line, "time": time, "clock": clock, "event": "truncation", **more}
+    return {"source": "server.log", "line": line, "time": time, "clock": clock, "event": "truncation", "text": "x" * line, **more}
 
 
 def passed(parts: Sequence[Sequence[Row]], as_batches: Sequence[bool]) -> LineOrder:
@@ -80,6 +80,22 @@ def test_the_largest_steps_are_kept() -> None:
     assert len(found["steps_back"]) == LineOrder.MOST
     assert [s["line"] for s in found["steps_back"]] == list(range(501 - LineOrder.MOST, 501))
     assert found["descents"] == 499
+
+
+def again(*rows: Row) -> tuple[list[int], list[int]]:
+    """Lines of steps back, and lines from which on lines come again."""
+    found = passed([rows], [True])
+    return [step["line"] for step in found.collected()["steps_back"] or ()], sorted(found.again)
+
+
+def test_a_step_back_to_lines_that_were_there_is_none_of_a_clock() -> None:
+    rows = [event(n, 1000 * n) for n in range(1, 9)]
+    appended = [{**row, "line": row["line"] + 6} for row in rows[2:]]
+    assert again(*rows[:6], *appended) == ([], [9])
+    other = {**appended[1], "text": "another line of that moment"}
+    assert again(*rows[:6], appended[0], other, *appended[2:]) == ([9], [])
+    missing = [appended[0], *appended[2:]]
+    assert again(*rows[:6], *missing) == ([], [9]), "a part may have been filtered"
 
 
 MOMENTS = st.lists(

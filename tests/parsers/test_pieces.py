@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gzip
 import random
+import re
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +62,13 @@ def in_pieces(planned: list[Unit]) -> tuple[list[dict[str, Any]], list[Unit]]:
     return [row for row in found if row["event"] != pieces.EVENT] + told, torn
 
 
+def ascending(lines: Sequence[bytes]) -> list[bytes]:
+    """The lines, each record 10 ms after the one before."""
+    start = datetime(2026, 11, 21)
+    stamps = (f"[{start + timedelta(milliseconds=10 * n):%Y-%m-%d %H:%M:%S},{n % 100:02}0]".encode() for n in count())
+    return [re.sub(rb"^\[\d{4}-[^]]*\]", lambda _: next(stamps), line) for line in lines]
+
+
 def cut_at(unit: Unit, cuts: list[int]) -> list[Unit]:
     return [replace(unit, piece=Piece(begin, end)) for begin, end in zip([0, *cuts], [*cuts, None], strict=True)]
 
@@ -66,17 +76,27 @@ def cut_at(unit: Unit, cuts: list[int]) -> list[Unit]:
 @given(st.integers(0, 2**32), st.lists(st.sampled_from(sorted(CHANGES)), max_size=2), st.sets(st.integers(1, 14), min_size=1, max_size=6))
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_cut_gives_the_rows_of_one_reader(tmp_path: Path, seed: int, changes: list[str], cuts: set[int]) -> None:
-    """But for logs that begin to be wrapped, change their layout, or have a line longer than a chunk: these are refused where a piece could not know of it."""
+    """But for logs that begin to be wrapped, change their layout, go back in time, or have a line longer than a chunk: these are refused where a piece
+    could not know of it."""
     choose = random.Random(seed)
-    lines = choose.choices(choose.sample(LINES, 20), k=14 * CHUNK // 130)
+    lines = ascending(choose.choices(choose.sample(LINES, 20), k=14 * CHUNK // 130))
     for change in changes:
         lines.insert(choose.randrange(len(lines)), CHANGES[change].rstrip(b"\n"))
     content = b"\n".join(lines)
     (unit,) = units([str(put(tmp_path / "server.log", content))])
     places = sorted(cut * CHUNK for cut in cuts if cut * CHUNK < len(content))
     rows, torn = in_pieces(cut_at(unit, places))
-    assert not torn or not {"json", "other", "long"}.isdisjoint(changes)
+    assert not torn or not {"json", "other", "long", "back"}.isdisjoint(changes)
     assert [t.path for t in torn] == [unit.path] or rows == rows_of(unit)
+
+
+def test_a_log_in_which_lines_come_again_is_read_whole(tmp_path: Path) -> None:
+    content = b"".join(line + b"\n" for line in ascending(random.Random(1).choices(LINES[:20], k=7 * CHUNK // 130)))
+    (unit,) = units([str(put(tmp_path / "server.log", content + content))])
+    _, torn = in_pieces(cut_at(unit, [8 * CHUNK]))
+    assert [t.path for t in torn] == [unit.path]
+    source = rows_of(unit)[-1]
+    assert (source["collected"]["steps_back"], source["collected"]["jumps"]) == (None, [])
 
 
 def test_logs_of_a_cluster_fit_wherever_they_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +135,7 @@ def test_only_plain_logs_are_cut(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress], ids=["gzip", "zstd"])
 def test_a_compressed_log_is_cut_where_its_content_is(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
-    content = b"\n".join(random.Random(1).choices(LINES[:20], k=14 * CHUNK // 130)) + b"\n"
+    content = b"\n".join(ascending(random.Random(1).choices(LINES[:20], k=14 * CHUNK // 130))) + b"\n"
     half = len(content) // 2
     path = put(tmp_path / "server.log.gz", pack(content[:half]) + pack(content[half:]))
     unit = replace(units([str(path)])[0], size=10**9)

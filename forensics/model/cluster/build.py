@@ -955,17 +955,26 @@ def _fill(
 
 
 def _without_twins(events: Sequence[Event]) -> list[Event]:
-    """Drops duplicate lines: another copy of a broker's log, or an earlier collection of it, contains the same lines."""
-    first: dict[tuple[datetime | None, int | None], str] = {}
-    several = {key for e in events if first.setdefault(key := (e.at, e.writer), e.source) != e.source}
-    seen: dict[tuple[str, datetime | None, int | None], str] = {}
+    """Drops duplicate lines: another copy of a broker's log, or an earlier collection of it, contains the same lines, or overlapping parts of it
+    were put together. If their times have whole seconds only, one file may contain a line twice."""
+    first: dict[tuple[datetime | None, int | None], _Place] = {}
+    several = {key for e in events if first.setdefault(key := (e.at, e.writer), place := _place(e)) != place}
+    seen: dict[tuple[str, datetime | None, int | None], _Place] = {}
     kept = []
     for e in events:
         known = (e.at, e.writer) in several and e.line is not None and e.writer is not None and e.at is not None
         text = e.text if known else None  # only of these, because reading the text of an event takes time
-        if not text or seen.setdefault((text, e.at, e.writer), e.source) == e.source:
+        if not text or seen.setdefault((text, e.at, e.writer), place := _place(e)) == place:
             kept.append(e)
     return kept
+
+
+_Place = tuple[str, int | None]
+
+
+def _place(e: Event) -> _Place:
+    """The line, or only its source if other lines may print the same."""
+    return e.source, e.line if e.at is not None and e.at.microsecond else None
 
 
 def _controller_only(node: int, events: Iterable[Event], registered: Collection[int | None]) -> bool:

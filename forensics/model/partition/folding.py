@@ -1,6 +1,6 @@
 """A broker's events of a partition, without repetitions and without those of other copies of the replica.
 
-Here: lines that a second copy of a log repeats, runs of one line, and the lines of the temporary log of a move between directories.
+Here: lines that a log or a second copy of it repeats, runs of one line, and the lines of the temporary log of a move between directories.
 Not here: the order of events (order).
 """
 
@@ -44,6 +44,23 @@ def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
         last[e.source] = (key, e)
         kept.append(e)
     return kept
+
+
+def once(events: Sequence[Event]) -> Sequence[Event]:
+    """Of lines that are in a file twice, the first: overlapping parts of a log were put together, or two appenders write to it."""
+    first: dict[tuple[str, datetime, str], int] = {}
+    again = False
+    for e in events:
+        if (key := printed(e)) is not None and e.line is not None:
+            line = first.setdefault(key, e.line)
+            again = again or line != e.line
+            first[key] = min(line, e.line)
+    return [e for e in events if (key := printed(e)) is None or first[key] == e.line] if again else events
+
+
+def printed(e: Event) -> tuple[str, datetime, str] | None:
+    """What only one line of a file prints; None if other lines may print the same, because their times have whole seconds only."""
+    return (e.text, e.at, e.source) if e.line is not None and e.at is not None and e.at.microsecond and e.text else None
 
 
 def _apart(before: Event, e: Event) -> bool:

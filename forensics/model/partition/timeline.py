@@ -20,7 +20,7 @@ from forensics.model.events import Event
 from forensics.model.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
 from forensics.model.partition.chain import chain
 from forensics.model.partition.final_state import FinalState, Snapshot, as_states, seen_after
-from forensics.model.partition.folding import fold, without_future_logs
+from forensics.model.partition.folding import fold, once, without_future_logs
 from forensics.model.partition.generations import generations
 from forensics.model.partition.lineage import Lineage, began, may_be_cleaned, on_disk
 from forensics.model.partition.order import FileOrders
@@ -362,7 +362,7 @@ def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster)
     """Timelines of a topic-partition, one per generation of the topic, oldest first; generations that only client events name are left
     out."""
     orders = FileOrders(cluster.newest_first)
-    split = sorted(generations(topic, events, cluster, orders).items())
+    split = sorted(generations(topic, once(events), cluster, orders).items())
     return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
 
 

@@ -14,7 +14,7 @@ from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
 from forensics.model.partition.chain import chain
 from forensics.model.partition.continuity import Gap, between, epochs_without_state
-from forensics.model.partition.folding import fold
+from forensics.model.partition.folding import fold, once
 from forensics.model.partition.generations import generations
 from forensics.model.partition.order import FileOrders, file_order
 from forensics.model.partition.states import State, replay
@@ -33,6 +33,14 @@ def event(kind: str, seconds: float | None = 0, **fields: Any) -> Event:
 
 def shape(states: list[State]) -> list[tuple[int, int | None, int, tuple[int, ...]]]:
     return [(s.leader_epoch, s.partition_epoch, s.leader, s.isr) for s in states]
+
+
+def test_a_line_that_is_there_again_counts_once() -> None:
+    first, same_line, again = (event("truncation", 0.147, line=line, text="x", offset=n) for n, line in enumerate((5, 5, 90)))
+    elsewhere, other = event("truncation", 0.147, line=90, text="x", source="r"), event("truncation", 0.147, line=90, text="y")
+    whole_second = [event("truncation", 3, line=line, text="x") for line in (6, 7)]
+    assert once([again, first, same_line, elsewhere, other, *whole_second]) == [first, same_line, elsewhere, other, *whole_second]
+    assert once(nothing_again := [first, same_line, other]) is nothing_again
 
 
 # metadata log
