@@ -26,7 +26,7 @@ _NOTE = re.compile(
     rb"begin to drop messages due to rate-limiting|Discarded (\d{1,9}) messages due to "
 )
 """systemd-journald, rsyslog's imuxsock and imjournal, log4j's AsyncAppender."""
-_WORD = re.compile(rb"[A-Za-z]{4,60}")
+_WORD = re.compile(rb"(?<![A-Za-z])[A-Za-z]{4,60}(?![A-Za-z])")
 _LOGGER = re.compile(rb" \([\w.$-]+\)[ \t\r]*$")
 _LEVELS = frozenset({b"TRACE", b"DEBUG", b"INFO", b"WARN", b"ERROR", b"FATAL"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import reduce
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parsers.catalogue.left_out import LeftOut
@@ -19,8 +19,8 @@ LINES = st.lists(st.lists(PIECES, max_size=12).map("".join), max_size=40)
 
 
 def common(lines: list[str]) -> list[str]:
-    """As a person would find them."""
-    own = [set(re.findall("[A-Za-z]{4,}", LOGGER.sub("", line))) - LEVELS for line in lines if line.strip()]
+    """As a person would find them; more than sixty letters are not a word."""
+    own = [set(re.findall("(?<![A-Za-z])[A-Za-z]{4,60}(?![A-Za-z])", LOGGER.sub("", line))) - LEVELS for line in lines if line.strip()]
     return sorted(reduce(set.__and__, own, own[0]) if own else (), key=lambda word: (-len(word), word))
 
 
@@ -29,6 +29,7 @@ def printed(lines: list[str]) -> bytes:
 
 
 @given(st.lists(LINES, max_size=4))
+@example([["leader" * 11]])
 def test_a_word_is_common_if_it_is_in_every_line_that_is_not_blank(chunks: list[list[str]]) -> None:
     signs = LeftOut()
     for lines in chunks:
