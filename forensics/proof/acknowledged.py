@@ -50,15 +50,15 @@ def _sent_again(part: Range, exact: bool, s: LeaderTransition) -> str:
     if not batches or part.end is None or s.term.at is None:
         return _UNKNOWN
     stopped = accepted_until(s)
-    alive, dead = map(_millis, stopped) if stopped is not None else (None, None)
-    led = _millis(_led_since(s.term, s.term.at))
+    alive, dead = (_millis(stopped[0]), _latest_millis(stopped[1])) if stopped is not None else (None, None)
+    led = _led_since(s.term, s.term.at)
     first, reached = batches[0], batches[0]["last_offset"] + 1
     as_many = part.end == reached if exact else part.end <= reached
-    if as_many and s.term.start_offset is not None and alive is not None and _created_between(first, led, alive):
+    if as_many and s.term.start_offset is not None and alive is not None and _created_between(first, _millis(led), alive):
         return _YES
     if dead is not None and _created_before(dead, batches) < part.end - part.start:
         return _NO
-    return _by_creation(batches, led, fewer=reached < part.end)
+    return _by_creation(batches, _latest_millis(led), fewer=reached < part.end)
 
 
 def _by_creation(batches: Sequence[Mapping[str, Any]], led: float, *, fewer: bool) -> str:
@@ -109,6 +109,11 @@ def _dated(batch: Mapping[str, Any]) -> bool:
 
 def _millis(at: datetime) -> float:
     return at.replace(tzinfo=timezone.utc).timestamp() * 1000
+
+
+def _latest_millis(at: datetime) -> float:
+    """The end of the second if a log prints whole seconds only: its lines may be so much later."""
+    return _millis(at) + (0 if at.microsecond else 1000)
 
 
 def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:

@@ -18,7 +18,7 @@ from rich.console import Console
 from forensics.commands.inspect import _parts, command
 from forensics.views.document import Report
 from tests.support import local, recorded, taken
-from tests.support.paths import BUNDLES
+from tests.support.paths import BUNDLES, truth_of
 from tests.support.shapes import File, Files, bundle, put, records
 
 NAMES = (
@@ -387,6 +387,13 @@ def test_verdicts_are_the_same_from_one_stream_a_broker(name: str, layout: str) 
     report = taken.report(replaced(name, logs))
     brief = frozenset({"info", "low"}) if layout in WHOLE_SECONDS else frozenset()
     assert verdicts(report, brief) == as_it_was(name, brief)
+
+
+@pytest.mark.parametrize("name", ["busy-two-at-once-2.8.2-zk", "unclean-election-1.0.2-zk"])
+def test_whole_seconds_make_nothing_surer(name: str) -> None:
+    part = taken.judged(taken.report(rewritten(name, STDOUT["one-second"])))
+    found = taken.broken(part, taken.whole_of(name), truth_of(name))
+    assert [violation for violation in found if violation[0] in taken.NEVER] == []
 
 
 def _pod(node: str) -> str:
