@@ -63,6 +63,7 @@ from forensics.proof.verdict import (
     losses,
     removed_range,
 )
+from parsers.kinds import named
 
 
 def handovers(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Handover, ...]:
@@ -130,7 +131,7 @@ def _row(t: LeaderTransition) -> Handover:
         new_leader=t.leader,
         at=t.term.at,
         premises=_premises(t),
-        contradictions=tuple(_contradictions(t.timeline)),
+        contradictions=_contradictions(t.timeline),
     )
     for step in STEPS:
         row = step(row, t)
@@ -143,9 +144,31 @@ def _premises(t: LeaderTransition) -> dict[str, str]:
     return {f"broker {b}": reason for b in brokers for reason in log_coverage(b, t.cluster).reasons[:1]}
 
 
-def _contradictions(timeline: PartitionTimeline) -> Iterator[str]:
-    if timeline.conflicting_epoch is not None:
-        yield f"leader epoch {timeline.conflicting_epoch} has two leaders"
+@cached_on_timeline
+def _contradictions(timeline: PartitionTimeline) -> tuple[str, ...]:
+    found = [f"leader epoch {timeline.conflicting_epoch} has two leaders"] if timeline.conflicting_epoch is not None else []
+    if (fall := epochs_that_fall(timeline)) is not None:
+        before, after = fall
+        found.append(f"broker {after.writer} was in leader epoch {before.leader_epoch} and then in leader epoch {after.leader_epoch}")
+    return tuple(found)
+
+
+@cached_on_timeline
+def epochs_that_fall(timeline: PartitionTimeline) -> tuple[Event, Event] | None:
+    """Lines of one log with which a broker enters a leader epoch and then an earlier one. No broker does: the topic or the cluster was created
+    again, and the lines about that are missing."""
+    for replica in timeline.replicas.values():
+        entered: dict[str, Event] = {}
+        for e in replica.events:
+            if e.event in _ENTERS and e.leader_epoch is not None:
+                before = entered.get(e.source, e)
+                if e.leader_epoch < (before.leader_epoch or 0):
+                    return before, e
+                entered[e.source] = e
+    return None
+
+
+_ENTERS = named("leader-start", "follower-start", "fetcher-added")
 
 
 # between two rows

@@ -122,8 +122,9 @@ def untraced_removals(timeline: PartitionTimeline, cluster: Cluster) -> Iterator
 
 
 def _undated(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> bool:
-    """Cut by a broker that had led, at an unknown time."""
-    return removal.epoch is None and not later and any(t.leader == removal.broker for t in timeline.terms)
+    """Cut at an unknown time by a broker that had led, or that may have led before the first known term."""
+    had_led = timeline.terms[0].epoch > 0 or any(t.leader == removal.broker for t in timeline.terms)
+    return removal.epoch is None and not later and had_led
 
 
 def _not_had(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> bool:

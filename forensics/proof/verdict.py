@@ -280,7 +280,7 @@ def losses(number: int, row: Handover) -> Iterator[Lost]:
     if not known:
         return
     parts = _parts(number, row, known)
-    if conflicts(row):
+    if row.contradictions or conflicts(row):
         yield from (replace(part, reached=part.start, committed=None, confidence=POSSIBLE) for part in parts)
     elif not row.sole_end_lost.only(NO):
         yield from _with_open_end(row, parts)

@@ -12,7 +12,7 @@ from forensics.model.cluster.names import Name, names
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Urgency, brokers_named, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.handovers import handovers
+from forensics.proof.handovers import epochs_that_fall, handovers
 from forensics.proof.verdict import Handover, Interval, conflicts
 
 _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
@@ -148,20 +148,21 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
 def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
     contradictions = "; ".join(row.contradictions)
     mixed = [t for t in timeline.terms if t.epoch == timeline.conflicting_epoch]
+    fall = epochs_that_fall(timeline) or ()
     return Finding(
         kind="evidence-conflict",
         severity="medium",
         confidence="certain",
-        brokers=tuple(dict.fromkeys(t.leader for t in mixed)),
+        brokers=tuple(dict.fromkeys((*(t.leader for t in mixed), *(e.writer for e in fall[1:] if e.writer is not None)))),
         leader_epoch=timeline.conflicting_epoch,
-        start=min((t.at for t in mixed if t.at is not None), default=None),
+        start=min((x.at for x in (*mixed, *fall[1:]) if x.at is not None), default=None),
         summary=f"{timeline.name}: {contradictions}",
         explanation=(
-            f"In {timeline.name} {contradictions}. Each leader epoch has one leader, so the evidence mixes two partitions of this name: "
+            f"In {timeline.name} {contradictions}. Each leader epoch has one leader, and leader epochs never fall, so the evidence mixes two partitions of this name: "
             "a topic that was deleted and created again, or files of two clusters."
         ),
         next_steps=(f"Give only the files of one cluster, with logs that reach back to the creation of topic {timeline.topic}.",),
-        evidence=quote(*(t.evidence for t in mixed)),
+        evidence=quote(*(t.evidence for t in mixed), fall),
     )
 
 

@@ -161,6 +161,11 @@ def _of_time(files: Files) -> Iterator[Way]:
             yield _cut("older logs of a node", f"logs of {node} up to tenth {part}", f"^{node}/", _outside(first, first + part * step))
             yield _cut("newer logs of a node", f"logs of {node} after tenth {part}", f"^{node}/", _outside(first + part * step, last))
 
+    for fifths in (1, 2, 3):  # each log rotates on its own
+        yield _cut(
+            "older part of each log", f"first {fifths} of 5 parts of each log", "", lambda _, told, n=fifths: told[n * len(told) // 5 :]
+        )
+
 
 def _outside(begin: float, end: float) -> Callable[[str, list[bytes]], Iterable[bytes]]:
     def keep(path: str, told: list[bytes]) -> Iterator[bytes]:

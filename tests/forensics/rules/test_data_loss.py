@@ -456,7 +456,7 @@ def cut(ends: Callable[[Story], None], held: list[dict[str, Any]]) -> list[tuple
     s = Story()
     s.leads(1, 0, 0, 0, 0, [1, 2])
     s.follows(2, 0.1, 0, 0, 0)
-    s.leads(2, 60, 1, 0, 0, [1, 2], previous=-1 if ends is die else 0)
+    s.leads(2, 60.001, 1, 0, 0, [1, 2], previous=-1 if ends is die else 0)
     ends(s)
     s.truncates(1, 70.3, 0)
     timeline, cluster = staged_timeline(s.files)
