@@ -280,7 +280,7 @@ def test_damaged_logs(seed: int, damages: list[tuple[Callable[[bytearray, int, b
         damage(data, at % (len(data) + 1), noise)
     for row in read(bytes(data))[:-1]:
         if row["event"] == "problem":
-            assert row["reason"] in {"out-of-range", "binary-noise", "unknown-layout"}
+            assert row["reason"] in {"out-of-range", "binary-noise", "unknown-layout", "read-error"}  # a line may begin a journal's export
         else:
             assert bytes(data[: row["byte"]]).count(b"\n") == row["line"] - 1
             assert row["text"][:20] in bytes(data[row["byte"] :]).decode("utf-8", "replace")
