@@ -113,9 +113,9 @@ class Pattern:
 
     @cached_property
     def components(self) -> frozenset[str] | None:
-        """The components that print the samples, as `components` names them, if the messages have few words; None if they have more."""
+        """The components that print the samples, as `components` names them, if the messages have few words; None if they have more, or lines."""
         messages = [match["message"] for sample in self.samples if (match := _AROUND.match(sample.line)) is not None]
-        if any(len(_BRACKETS.sub("", message, count=1).split()) > FEW_WORDS for message in messages):
+        if not messages or any(len(_BRACKETS.sub("", message, count=1).split()) > FEW_WORDS for message in messages):
             return None
         return frozenset(name for message in messages for name in components(message))
 
