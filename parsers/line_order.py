@@ -90,8 +90,7 @@ class LineOrder:
         return {**self.__dict__, "_before": _NO_KEYS}
 
     def pass_by(self, row: Row) -> None:
-        line, time, clock = row.get("line"), row.get("time"), row.get("clock")
-        if line is not None and time is not None and clock in ("line", "utc") and row.get("duration_ms") is None:
+        if row.get("line") is not None:
             self._waiting.append({name: row.get(name) for name in _COLUMNS.names})
             if len(self._waiting) >= _AT_ONCE:
                 self._pass_by_waiting()
@@ -108,7 +107,7 @@ class LineOrder:
         stamped = pc.and_(pc.is_in(batch["clock"], _CLOCKS), pc.and_(placed, pc.is_null(batch["duration_ms"])))
         places = pa.RecordBatch.from_arrays(
             [batch["line"], pc.coalesce(batch["byte"], batch["line"]), batch["time"], batch["clock"], _keys(batch)],
-            ["line", "place", "time", "clock", "key"],
+            [*Stamp._fields, "key"],
         )
         rows = _forwards(places.filter(stamped), self._last.place if self._last is not None else -1)
         if not len(rows):
@@ -116,7 +115,7 @@ class LineOrder:
         lines, times, clocks = rows["line"], rows["time"], rows["clock"]
         steps = pc.if_else(pc.equal(clocks[1:], clocks[:-1]), pc.subtract(*(t.cast(pa.int64()) for t in (times[1:], times[:-1]))), 0)
         back = pc.indices_nonzero(pc.less(steps, -(self.BACK // _MICRO)))
-        first = Stamp(*rows.slice(0, 1).select(["line", "place", "time", "clock"]).to_pylist()[0].values())
+        first = _stamp(rows[:1])
         goes_back = self._goes_back_to(first)
         if goes_back or len(back):
             self._recognise(rows, back, goes_back)
@@ -128,7 +127,7 @@ class LineOrder:
         largest = back.take(pc.sort_indices(steps.take(back))[: self.MOST])  # a stable sort: of equal steps the first
         columns = (column.take(largest).to_pylist() for column in (lines[1:], times[:-1], times[1:]))
         self._keep(StepBack(*one) for one in zip(*columns, strict=True))
-        self._last = Stamp(*rows.slice(len(rows) - 1).select(["line", "place", "time", "clock"]).to_pylist()[0].values())
+        self._last = _stamp(rows[-1:])
         self._before = pa.concat_arrays([self._before, rows["key"]])[-self.REMEMBERED :]
 
     def _goes_back_to(self, stamp: Stamp) -> bool:
@@ -188,6 +187,10 @@ class LineOrder:
         self._back += steps
         if len(self._back) > self.MOST:
             self._back = sorted(self._back, key=lambda step: (-_size(step), step.line))[: self.MOST]
+
+
+def _stamp(row: pa.RecordBatch) -> Stamp:
+    return Stamp(**row.select(Stamp._fields).to_pylist()[0])
 
 
 def _keys(batch: pa.RecordBatch) -> pa.Array:

@@ -153,7 +153,6 @@ def _contradictions(timeline: PartitionTimeline) -> tuple[str, ...]:
     return tuple(found)
 
 
-@cached_on_timeline
 def epochs_that_fall(timeline: PartitionTimeline) -> tuple[Event, Event] | None:
     """Lines of one log with which a broker enters a leader epoch and then an earlier one. No broker does: the topic or the cluster was created
     again, and the lines about that are missing."""

@@ -158,8 +158,8 @@ def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
         start=min((x.at for x in (*mixed, *fall[1:]) if x.at is not None), default=None),
         summary=f"{timeline.name}: {contradictions}",
         explanation=(
-            f"In {timeline.name} {contradictions}. Each leader epoch has one leader, and leader epochs never fall, so the evidence mixes two partitions of this name: "
-            "a topic that was deleted and created again, or files of two clusters."
+            f"In {timeline.name} {contradictions}. Each leader epoch has one leader, and leader epochs never fall, so the evidence mixes "
+            "two partitions of this name: a topic that was deleted and created again, or files of two clusters."
         ),
         next_steps=(f"Give only the files of one cluster, with logs that reach back to the creation of topic {timeline.topic}.",),
         evidence=quote(*(t.evidence for t in mixed), fall),

@@ -213,9 +213,7 @@ class Reading:
                 complete = seen
                 if self.owner is not None and self.owner_at >= 0:
                     complete = self.whole_record(data, seen, self.owner, self.owner_at, self.layouts.latest)
-                match = apply(
-                    pattern, prefix(complete.message, complete.logger)[1], complete.logger, complete.message if complete.bare else None
-                )
+                match = apply(pattern, prefix(complete.message, complete.logger)[1], complete.logger, complete.without_logger)
                 if match is not None:
                     self.matched_whole = not pattern.inner
                     yield from self._last_before(data, pattern, complete)
@@ -223,7 +221,7 @@ class Reading:
                     return
                 continue
             for context, message in readings:
-                match = apply(pattern, message, seen.logger, seen.message if seen.bare else None)
+                match = apply(pattern, message, seen.logger, seen.without_logger)
                 if match is not None:
                     yield from self._last_before(data, pattern, seen)
                     yield from self._events(pattern, match.groupdict(), context, seen)

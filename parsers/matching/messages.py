@@ -36,6 +36,11 @@ class Seen:
     noise: int = 0
     """Control bytes before the line."""
 
+    @property
+    def without_logger(self) -> str | None:
+        """The message, if the layout has no logger."""
+        return self.message if self.bare else None
+
 
 def apply(pattern: Pattern, message: str, logger: str | None, bare: str | None = None) -> regex.Match[str] | None:
     """The match of a pattern with a message without its prefix. `bare`: the message with its prefix, if the layout has no logger, so that any logger
@@ -48,7 +53,7 @@ def apply(pattern: Pattern, message: str, logger: str | None, bare: str | None =
 
 
 def _prints(pattern: Pattern, bare: str | None) -> bool:
-    return bare is not None and (pattern.components is None or not pattern.components.isdisjoint(components(bare)))
+    return bare is not None and (pattern.printed_by is None or not pattern.printed_by.isdisjoint(components(bare)))
 
 
 def whole_message(record: Record, rest: str, layout: Layout) -> tuple[str, str | None]:

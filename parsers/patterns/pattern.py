@@ -112,7 +112,7 @@ class Pattern:
         return modes.pop() if len(modes) == 1 else None
 
     @cached_property
-    def components(self) -> frozenset[str] | None:
+    def printed_by(self) -> frozenset[str] | None:
         """The components that print the samples, as `components` names them, if the messages have few words; None if they have more, or lines."""
         messages = [match["message"] for sample in self.samples if (match := _AROUND.match(sample.line)) is not None]
         if not messages or any(len(_BRACKETS.sub("", message, count=1).split()) > FEW_WORDS for message in messages):
@@ -147,9 +147,8 @@ def components(message: str) -> Collection[str]:
     """The names in brackets with which a message begins, only their letters: of its component, and perhaps of a thread before it; one empty name if
     there are none."""
     match = _BRACKETS.match(message)
-    return (
-        [_NOT_IN_NAME.sub("", name).lower() for name in match.captures("component")] if match is not None and match["component"] else [""]
-    )
+    names = match.captures("component") if match is not None else []
+    return [_NOT_IN_NAME.sub("", name).lower() for name in names] or [""]
 
 
 def column(name: str, text: str | None) -> Any:

@@ -51,14 +51,14 @@ def once(events: Sequence[Event]) -> Sequence[Event]:
     first: dict[tuple[str, datetime, str], int] = {}
     again = False
     for e in events:
-        if (key := printed(e)) is not None and e.line is not None:
+        if (key := _printed(e)) is not None and e.line is not None:
             line = first.setdefault(key, e.line)
             again = again or line != e.line
             first[key] = min(line, e.line)
-    return [e for e in events if (key := printed(e)) is None or first[key] == e.line] if again else events
+    return [e for e in events if (key := _printed(e)) is None or first[key] == e.line] if again else events
 
 
-def printed(e: Event) -> tuple[str, datetime, str] | None:
+def _printed(e: Event) -> tuple[str, datetime, str] | None:
     """What only one line of a file prints; None if other lines may print the same, because their times have whole seconds only."""
     return (e.text, e.at, e.source) if e.line is not None and e.at is not None and e.at.microsecond and e.text else None
 

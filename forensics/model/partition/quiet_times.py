@@ -75,6 +75,7 @@ def _light(events: pa.Table, candidates: pa.ChunkedArray, cluster: Cluster) -> p
     printed = pc.fill_null(pc.equal(_column(events, "clock", pa.string()), "line"), False)
     undated = partitions.filter(pc.and_(other, pc.and_(printed, pc.is_null(at))))
     quiet = pc.and_(candidates.combine_chunks(), pc.invert(pc.is_in(partitions, value_set=undated)))
+    before = up_to(busy, hours)
     for near in (-1, 0, 1):
         quiet = pc.and_not(quiet, pc.is_in(pc.add(hours, near), value_set=busy))
         quiet = pc.and_not(quiet, pc.is_in(pc.add(pc.divide(at, _HOUR), near), value_set=always))
@@ -85,9 +86,9 @@ def _light(events: pa.Table, candidates: pa.ChunkedArray, cluster: Cluster) -> p
             "at": at,
             "offset": _column(events, "offset", pa.int64()),
             "quiet": quiet,
-            "busy": up_to(busy, hours),
+            "busy": before,
             "always": up_to(always, pc.divide(at, _HOUR)),
-            "given": _given(events, partitions, other, up_to(busy, hours)),
+            "given": _given(events, partitions, other, before),
             "row": pc.indices_nonzero(pa.repeat(pa.scalar(True), events.num_rows)).cast(pa.int64()),
         }
     ).filter(pc.and_(pc.is_valid(line), pc.or_(candidates.combine_chunks(), other)))
@@ -108,7 +109,7 @@ def _of_upkeep(events: pa.Table) -> pa.Array:
 
 def _given(events: pa.Table, partitions: pa.Array, other: pa.Array, busy: pa.Array) -> pa.Array:
     """For each row a number that rises from one of its offsets to the next if another row of the partition gives an offset from the one to the
-    other. Of the log starts in a quiet time the last one is given."""
+    other. The last log start of a quiet time is given, too."""
     starts = pa.table({"partition": partitions, "busy": busy, "offset": _column(events, "log_start_offset", pa.int64())})
     last = starts.filter(pc.invert(other)).group_by(["partition", "busy"]).aggregate([("offset", "max")])
     found = [last.select(["partition", "offset_max"]).rename_columns(["partition", "offset"])]
