@@ -233,7 +233,7 @@ def begin_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
         return
     if known.leader_epoch < first.epoch:
         yield f"the evidence does not show how the leader before leader epoch {first.epoch} ended"
-    elif first.epoch > 0 and first.leader in timeline.replicas:
+    elif first.leader in timeline.replicas:
         yield from _begun_before(first, timeline)
     for epoch in epochs_without_state(timeline.states, (t.epoch for t in timeline.terms)):
         if epoch < known.leader_epoch:
@@ -252,14 +252,18 @@ def _brought(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
 
 def _begun_before(first: Term, timeline: PartitionTimeline) -> Iterator[str]:
     """The first term began within the evidence, but what came before is unknown. A broker that is the only replica has no other leader to
-    take over from."""
-    replica = timeline.replicas[first.leader]
+    take over from, and leads on with what its disk kept."""
+    replica, leader = timeline.replicas[first.leader], f"broker {first.leader}"
     start = next((s.event for s in replica.leader_starts if s.epoch == first.epoch and not s.restart), None)
-    if start is None:
-        if any(load.unclean and load.epoch is None and load.offset for load in replica.loads):
-            yield f"the evidence begins after an unclean stop of broker {first.leader}"
+    before = replica.events[: replica.events.index(start)] if start is not None else ()
+    loads = [load for load in replica.loads if start is None or (load.event in before and not timeline.created())]
+    if any(load.unclean and load.epoch is None and load.offset for load in loads):
+        yield f"the evidence begins after an unclean stop of {leader}"
+    if any(created in before for _, created in replica.recreated):
+        yield f"{leader} had a log before the first leader epoch in the evidence, and came back with an empty one"
+    if start is None or first.epoch == 0:
         return
-    loaded = any(e.event in MADE for e in replica.events[: replica.events.index(start)])
+    loaded = any(e.event in MADE for e in before)
     alone = timeline.assigned == (first.leader,) and loaded and start.previous_leader_epoch == -1
     if not alone and start.previous_leader_epoch != first.epoch:
         yield f"the evidence shows the start of leader epoch {first.epoch}, but not the leader before it or the log of that leader"
@@ -346,7 +350,7 @@ def _log(row: _Draft, t: LeaderTransition) -> _Draft:
 
 
 def _empty(t: LeaderTransition) -> str:
-    return f"broker {t.leader} came back with an empty log before it led in leader epoch {t.term.epoch}; how far its log had reached is unknown"
+    return f"broker {t.leader} came back with an empty log before it led in leader epoch {t.term.epoch}; what was in it before is unknown"
 
 
 def _truncation(row: _Draft, t: LeaderTransition) -> _Draft:

@@ -190,9 +190,10 @@ class Unflushed:
 @dataclass(frozen=True, slots=True)
 class Emptied:
     """`broker` was the only in-sync replica and led on with an empty log. Its log had begun at `start`; no evidence shows that it held
-    records, or how many."""
+    records, or how many. `reached`: an offset that it had reached, without a line that shows what retention had kept below."""
 
     start: int
+    reached: int | None
     hop: LeaderTransition
     broker: int
     evidence: tuple[Event, ...]
@@ -251,7 +252,7 @@ def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Emptied]:
     for row, hop in transitions(timeline, cluster):
         before = _last_in_sync(hop)
         if row.log.only(WIPED) and before is not None and hop.before is not None and before.isr == (hop.leader,) and not row.removed:
-            yield Emptied(hop.log_start_before, hop, hop.leader, (before.event, *hop.created_again[-1:], *hop.term.evidence))
+            yield Emptied(hop.log_start_before, hop.reached_before, hop, hop.leader, (before.event, *hop.created_again[-1:], *hop.term.evidence))
 
 
 def _last_in_sync(hop: LeaderTransition) -> State | None:

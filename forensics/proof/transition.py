@@ -18,7 +18,7 @@ from forensics.model.events import Event
 from forensics.model.partition.continuity import Contiguous, Gap, between
 from forensics.model.partition.durability import required
 from forensics.model.partition.log_coverage import LOG, ORDER, PROCESS, LogCoverage, log_coverage, observable
-from forensics.model.partition.replicas import LeaderStart, Load, Removal, Replica
+from forensics.model.partition.replicas import LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import Election, elections, right_before
 from forensics.proof.foreign_logs import inherited
@@ -207,13 +207,21 @@ class LeaderTransition:
     @property
     def log_start_before(self) -> int:
         """The leader's last known log start offset before its log was created again."""
+        return max((o.offset for o in self._of_log_before("log-start-offset")[-1:]), default=0)
+
+    @property
+    def reached_before(self) -> int | None:
+        """The offset that the leader's log is known to have reached before it was created again."""
+        return max((o.offset for o in self._of_log_before("log-end-offset")), default=None)
+
+    def _of_log_before(self, quantity: str) -> list[Observation]:
+        """What was seen of the leader's log before it was created again."""
         if self.replica is None or not self.created_again:
-            return 0
+            return []
         events = self.replica.events[: self.replica.events.index(self.created_again[-1])]
         made = max((n for n, e in enumerate(events) if e.event == "log-created"), default=-1)
         of_log = {id(e) for e in events[made + 1 :]}
-        seen = (o for o in reversed(self.replica.observations) if o.quantity == "log-start-offset" and id(o.event) in of_log)
-        return next((o.offset for o in seen), 0)
+        return [o for o in self.replica.observations if o.quantity == quantity and id(o.event) in of_log]
 
     @cached_property
     def created_as_leader(self) -> bool:

@@ -478,6 +478,11 @@ def _emptied(empty: Emptied, timeline: PartitionTimeline, cluster: Cluster) -> F
     term, who = empty.hop.term, f"broker {empty.broker}"
     removed = [e for e in cluster.of("log-file-refused") if e.writer == empty.broker and e.reason == "missing" and not_after(e.at, term.at)]
     began = timeline.before(term)
+    reached = (
+        f" The log had reached offset {empty.reached}, but no line shows where it began: retention may have deleted what was below."
+        if empty.reached is not None and empty.reached > empty.start
+        else ""
+    )
     under = (
         f" The content of its log directory had been removed while {who} was running (found at {moment(removed[-1].at)})."
         if removed
@@ -499,7 +504,7 @@ def _emptied(empty: Emptied, timeline: PartitionTimeline, cluster: Cluster) -> F
         explanation=(
             f"Broker {empty.broker} was the only in-sync replica of {timeline.name}. At {moment(term.at)} it "
             f"{'continued as leader after its restart' if term.restart else 'became leader'} in leader epoch {term.epoch} with an empty log.{under} All "
-            f"records that were written before are lost. The evidence does not show whether there were any, or how many."
+            f"records that were written before are lost. The evidence does not show whether there were any, or how many.{reached}"
         ),
         next_steps=(
             f"Look for the old log of {timeline.name}: an unmounted disk, another directory, a snapshot or a backup of broker {empty.broker}.",

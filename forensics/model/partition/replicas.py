@@ -172,7 +172,10 @@ class _Walk:
         self.has_log = False
         self.intent: tuple[int | None, Event] | None = None
         self.explicit_updates = False
-        self.begins = 0  # log start offset: retention has deleted what is below
+        self.begins: int | None = None
+        """Log start offset: retention has deleted what is below. None until a line gives it."""
+        self.first_end: int | None = None
+        """Where the log was when it was first seen: it began there or below."""
 
     # observations
 
@@ -183,7 +186,7 @@ class _Walk:
     def end_exactly(self, offset: int, event: Event) -> None:
         """Records that the log ends here now; the end stays exact until the broker may append again."""
         self.end, self.exact, self.growing, self.settled, self.end_event = offset, True, False, True, event
-        self.begins = min(self.begins, offset)
+        self._begins_below(offset)
         self.see("log-end-offset", offset, EXACT, event, self.epoch)
 
     def end_at_least(self, offset: int | None, event: Event, *, last_word: bool = False) -> None:
@@ -191,11 +194,22 @@ class _Walk:
         if offset is None or offset < 0:
             return
         self.see("log-end-offset", offset, AT_LEAST, event, self.epoch)
+        self.first_end = self.first_end if self.first_end is not None else offset
         if self.end is None or offset > self.end:
             self.end, self.exact, self.end_event = offset, False, event
             self.settled = last_word
         elif offset == self.end or last_word:
             self.settled = (self.settled and not self.growing) or last_word
+
+    def _begins_below(self, end: int) -> None:
+        """A log that ends at an offset begins there or below."""
+        self.begins = min(self.begins, end) if self.begins is not None else None if end else 0
+        self.first_end = min(self.first_end, end) if self.first_end is not None else end
+
+    @property
+    def surely_begun(self) -> int:
+        """An offset at which the log had begun: everything from there to its end was in it."""
+        return self.begins if self.begins is not None else self.first_end or 0
 
     @property
     def knows_end(self) -> bool:
@@ -216,7 +230,7 @@ class _Walk:
         self.see("high-watermark", offset, bound, event, self.epoch)
 
     def remove(self, start: int, event: Event, cause: str, *more: Event | None, epoch: int | None, under: int | None) -> None:
-        start = max(start, self.begins)
+        start = max(start, self.surely_begun if cause == "empty" else self.begins or 0)
         if self.end is None or self.end <= start:
             return
         evidence = tuple(e for e in dict.fromkeys((self.end_event, *more, event)) if e is not None)
@@ -326,10 +340,10 @@ def _on_created(w: _Walk, e: Event) -> None:
 
 
 def _on_deleted(w: _Walk, e: Event) -> None:
-    if w.end is not None and w.end > w.begins:
+    if w.end is not None and w.end > w.surely_begun:
         cause, evidence = "stray" if e.reason == "stray" else "deleted", tuple(x for x in (w.end_event, e) if x is not None)
-        w.replica.deleted_logs.append(Removal(w.broker, w.begins, w.end, w.knows_end, w.knows_end, cause, w.epoch, w.epoch, e.at, evidence))
-    w.end, w.exact, w.end_event, w.loaded, w.role, w.has_log, w.begins = None, False, None, False, None, False, 0
+        w.replica.deleted_logs.append(Removal(w.broker, w.surely_begun, w.end, w.knows_end, w.knows_end, cause, w.epoch, w.epoch, e.at, evidence))
+    w.end, w.exact, w.end_event, w.loaded, w.role, w.has_log, w.begins, w.first_end = None, False, None, False, None, False, None, None
 
 
 def _regress(w: _Walk, offset: int, e: Event) -> None:
@@ -601,7 +615,8 @@ def _on_segment(w: _Walk, e: Event) -> None:
 
 def _on_log_start(w: _Walk, e: Event) -> None:
     w.see("log-start-offset", e.log_start_offset, EXACT, e, w.epoch)
-    w.begins = max(e.log_start_offset if e.log_start_offset is not None else w.begins, 0)
+    if e.log_start_offset is not None:
+        w.begins = max(e.log_start_offset, 0)
 
 
 STEPS = {

@@ -93,12 +93,13 @@ def settings(at: str, directory: str) -> str:
 
 
 def restarted(directory: str) -> dict[str, str]:
-    """Broker 1 leads orders-0 alone up to offset 50, stops, and is started on `directory`, where its log is new."""
+    """Broker 1 leads orders-0 alone from offset 10 to 50, stops, and is started on `directory`, where its log is new."""
     return {
         "broker-1/logs/server.log": (
             f"[{DAY} 02:00:00,000] INFO starting (kafka.server.KafkaServer)\n"
             + settings(f"{DAY} 02:00:00,100", "/mnt/data")
             + f"[{DAY} 02:00:01,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+            f"[{DAY} 02:05:00,000] INFO [Log partition=orders-0, dir=/mnt/data] Incremented log start offset to 10 due to segment deletion (kafka.log.Log)\n"
             f"[{DAY} 02:10:00,000] INFO [KafkaServer id=1] shutting down (kafka.server.KafkaServer)\n"
             f"[{DAY} 02:10:01,000] INFO [KafkaServer id=1] shut down completed (kafka.server.KafkaServer)\n"
             f"[{DAY} 02:20:00,000] INFO starting (kafka.server.KafkaServer)\n"

@@ -172,7 +172,16 @@ def test_a_cut_up_to_0_11_may_have_removed_nothing() -> None:
 
 
 def test_log_created_over_a_known_one_is_empty() -> None:
-    assert ranges(walked(leads(1, 170), ("log-created", {}))) == [(0, 170, False, "empty")]
+    assert ranges(walked(starts_at(0), leads(1, 170), ("log-created", {}))) == [(0, 170, False, "empty")]
+
+
+def test_of_a_log_whose_start_no_line_gives_only_what_was_appended_since_was_surely_there() -> None:
+    """Retention may have deleted what was below before the first line that is in the evidence."""
+    assert ranges(walked(leads(1, 170), ("log-created", {}))) == []
+    grown = leads(1, 170), ("segment-roll", {"offset": 200})
+    assert ranges(walked(*grown, ("log-created", {}))) == [(170, 200, False, "empty")]
+    assert [(r.start, r.end) for r in walked(*grown, ("log-deleted", {})).deleted_logs] == [(170, 200)]
+    assert ranges(walked(leads(1, 170), ("log-load", {"log_end_offset": 150}))) == [(150, 170, False, "restart")]
 
 
 def starts_at(offset: int) -> Told:
@@ -230,7 +239,7 @@ def test_high_watermark_that_is_read_after_the_first_request_of_a_life_is_of_the
 
 
 def test_log_that_was_deleted_is_remembered_as_far_as_it_reached() -> None:
-    replica = walked(leads(3, 100), ("segment-roll", {"offset": 170}), ("log-deleted", {}))
+    replica = walked(starts_at(0), leads(3, 100), ("segment-roll", {"offset": 170}), ("log-deleted", {}))
     (gone,) = replica.deleted_logs
     assert (gone.start, gone.end, gone.exact, gone.cause, gone.epoch) == (0, 170, False, "deleted", 3)
     assert [e.event for e in gone.evidence] == ["segment-roll", "log-deleted"]
