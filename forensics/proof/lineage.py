@@ -214,13 +214,23 @@ class CopyConflict:
 
 def copy_conflicts(timeline: PartitionTimeline) -> list[CopyConflict]:
     """Conflicts between the logs that one broker has in several collections or directories; for logs that are not a broker's current one,
-    also conflicts with other brokers: those of earlier collections, those that Kafka put aside, and those of unknown brokers."""
+    also conflicts with other brokers: those of earlier collections, those that Kafka put aside, and those of unknown brokers. If a broker
+    deleted logs of several topics of this name, logs without any batch in common are of different topics."""
     logs = _stored_logs(timeline)
     earlier = {log.broker for log in logs} - {broker for broker, disk in timeline.collected_logs.items() if disk.segments}
     others = {log for log in logs if log.broker in earlier or log.broker is None or log.state is not None}
     pairs = ((a, b) for a, b in combinations(logs, 2) if a.broker == b.broker or not others.isdisjoint({a, b}))
     found = (_conflict(a, b, logs, timeline.cleaned) for a, b in pairs)
-    return [conflict for conflict in found if conflict is not None]
+    several = _of_several_topics(logs, timeline.cleaned)
+    return [conflict for conflict in found if conflict is not None and (conflict.agree or not several)]
+
+
+def _of_several_topics(logs: Mapping[StoredLog, Sequence[Event]], cleaned: bool | None) -> bool:
+    """A broker has directories of different logs that wait for deletion: it has one replica of a partition at a time."""
+    waiting = [log for log in logs if log.state == "delete" and log.broker is not None]
+    pairs = ((a, b) for a, b in combinations(waiting, 2) if (a.broker, a.collection) == (b.broker, b.collection))
+    found = (_conflict(a, b, logs, cleaned) for a, b in pairs)
+    return any(conflict is not None and not conflict.agree for conflict in found)
 
 
 def _stored_logs(timeline: PartitionTimeline) -> dict[StoredLog, list[Event]]:

@@ -32,6 +32,10 @@ ONCE_BROKEN = (
         "first 2 of 5 parts of each log",
     ),  # leader epochs that begin again, and the cluster before has no end
     ("opposite-tails-0.10.1.1-zk", "first 3 of 5 parts of each log"),  # what a broker cut that had led before the first known term
+    ("wiped-after-retention-2.8.2-zk", "first 2 of 5 parts of each log"),  # a log whose start no line gives, after retention
+    ("wiped-after-retention-2.8.2-zk", "first 3 of 5 parts of each log"),  # a log that is created again before its first known leader
+    ("mixed-fleet-3.5.2-zk", "first 3 of 5 parts of each log"),  # the only replica, back from an unclean stop before its first known term
+    ("recreated-topic-ids-2.2.2-zk", "first 3 of 5 parts of each log"),  # logs of two deleted topics of one name
     ("unclean-election-0.8.2.2-zk", "12 seconds of all logs after tenth 2"),  # an ISR change that starts from an ISR that no line shows
     (
         "unclean-election-0.8.2.2-zk",
