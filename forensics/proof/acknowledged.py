@@ -51,14 +51,14 @@ def _sent_again(part: Range, exact: bool, s: LeaderTransition) -> str:
         return _UNKNOWN
     stopped = accepted_until(s)
     alive, dead = (_millis(stopped[0]), _latest_millis(stopped[1])) if stopped is not None else (None, None)
-    led = _led_since(s.term, s.term.at)
+    led = _led_since(s.term)
     first, reached = batches[0], batches[0]["last_offset"] + 1
     as_many = part.end == reached if exact else part.end <= reached
-    if as_many and s.term.start_offset is not None and alive is not None and _created_between(first, _millis(led), alive):
+    if as_many and s.term.start_offset is not None and alive is not None and _created_between(first, _millis(led or s.term.at), alive):
         return _YES
     if dead is not None and _created_before(dead, batches) < part.end - part.start:
         return _NO
-    return _by_creation(batches, _latest_millis(led), fewer=reached < part.end)
+    return _by_creation(batches, _latest_millis(led or s.term.at), fewer=led is not None and reached < part.end)
 
 
 def _by_creation(batches: Sequence[Mapping[str, Any]], led: float, *, fewer: bool) -> str:
@@ -67,8 +67,10 @@ def _by_creation(batches: Sequence[Mapping[str, Any]], led: float, *, fewer: boo
     return _NO if fewer and all(map(_dated, batches)) else _UNKNOWN
 
 
-def _led_since(term: Term, elected: datetime) -> datetime:
-    return next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), elected)
+def _led_since(term: Term) -> datetime | None:
+    """When the new leader began to lead, or was asked to, by its own line. It was elected earlier; without that line it is unknown how much."""
+    own = (e for e in term.evidence if e.event == "leader-start" or (e.reason == "received" and e.writer == term.leader))
+    return next((e.at for e in own if e.at is not None), None)
 
 
 def accepted_until(s: LeaderTransition, ended: Collection[str] = (KILLED,)) -> tuple[datetime, datetime] | None:

@@ -214,23 +214,18 @@ class CopyConflict:
 
 def copy_conflicts(timeline: PartitionTimeline) -> list[CopyConflict]:
     """Conflicts between the logs that one broker has in several collections or directories; for logs that are not a broker's current one,
-    also conflicts with other brokers: those of earlier collections, those that Kafka put aside, and those of unknown brokers. If a broker
-    deleted logs of several topics of this name, logs without any batch in common are of different topics."""
+    also conflicts with other brokers: those of earlier collections, those that Kafka put aside, and those of unknown brokers. A log of a
+    deleted or stray replica that has no batch in common with the other one is that of an earlier topic of this name."""
     logs = _stored_logs(timeline)
     earlier = {log.broker for log in logs} - {broker for broker, disk in timeline.collected_logs.items() if disk.segments}
     others = {log for log in logs if log.broker in earlier or log.broker is None or log.state is not None}
     pairs = ((a, b) for a, b in combinations(logs, 2) if a.broker == b.broker or not others.isdisjoint({a, b}))
     found = (_conflict(a, b, logs, timeline.cleaned) for a, b in pairs)
-    several = _of_several_topics(logs, timeline.cleaned)
-    return [conflict for conflict in found if conflict is not None and (conflict.agree or not several)]
+    return [c for c in found if c is not None and (c.agree or _REMOVED.isdisjoint({c.one.state, c.other.state}))]
 
 
-def _of_several_topics(logs: Mapping[StoredLog, Sequence[Event]], cleaned: bool | None) -> bool:
-    """A broker has directories of different logs that wait for deletion: it has one replica of a partition at a time."""
-    waiting = [log for log in logs if log.state == "delete" and log.broker is not None]
-    pairs = ((a, b) for a, b in combinations(waiting, 2) if (a.broker, a.collection) == (b.broker, b.collection))
-    found = (_conflict(a, b, logs, cleaned) for a, b in pairs)
-    return any(conflict is not None and not conflict.agree for conflict in found)
+_REMOVED = frozenset({"delete", "stray"})
+"""States of the directories of replicas that were removed."""
 
 
 def _stored_logs(timeline: PartitionTimeline) -> dict[StoredLog, list[Event]]:
