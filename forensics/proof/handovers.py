@@ -22,7 +22,7 @@ from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE
 from forensics.model.partition.log_coverage import CLOCK, LOG, ORDER, PROCESS, covers_logs, lines_missing, log_coverage, observable
 from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.replicas import Removal
+from forensics.model.partition.replicas import OWN_LOSS, Removal
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.acknowledged import excuse
@@ -372,7 +372,8 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
     settled = removal.settled and not t.end_unobserved
     maybe_brought = t.foreign and not t.prints_start and not _elected_outside(t)
     ordered = log_coverage(removal.broker, t.cluster).holds(ORDER, CLOCK)
-    sure = written_earlier(removal, t.term, t.timeline) and t.timeline.conflicting_epoch is None and ordered and not maybe_brought
+    there = ordered and not maybe_brought and not _maybe_deleted(removal, t.cluster)
+    sure = written_earlier(removal, t.term, t.timeline) and t.timeline.conflicting_epoch is None and there
     likely, low, marks = _lowest_start(piece, t)
     return Removed(
         removal.broker,
@@ -387,6 +388,11 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
         evidence=(*removal.evidence, *piece.seen),
         removal=removal,
     )
+
+
+def _maybe_deleted(removal: Removal, cluster: Cluster) -> bool:
+    """Retention may have deleted the records of a log that came back empty, if no line would show that."""
+    return removal.cause in OWN_LOSS and removal.start == 0 and not log_coverage(removal.broker, cluster).prints(LOG, until=removal.at)
 
 
 def _lowest_start(piece: Piece, t: LeaderTransition) -> tuple[int | None, int, tuple[Event, ...]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.model.events import Event
 from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.replicas import Disk, Removal, Replica, says_cut_before
+from forensics.model.partition.replicas import OWN_LOSS, Disk, Removal, Replica, says_cut_before
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from parsers.frozen import dataclass
 from parsers.kinds import named
@@ -64,7 +64,7 @@ def cut_before_leading(term: Term, timeline: PartitionTimeline) -> Removal | Non
     of it again."""
     start = term.start_offset
     own = timeline.removals_of(term.leader)
-    if start is None or any(r.cause in ("restart", "empty") and r.start == start for r in own):
+    if start is None or any(r.cause in OWN_LOSS and r.start == start for r in own):
         return None
     causes = _by_high_watermark(timeline)
     return next((r for r in own if r.cause in causes and r.start <= start < r.end and (r.epoch is None or r.epoch <= term.epoch)), None)

@@ -19,7 +19,7 @@ from forensics.model.events import Event
 from forensics.model.partition.log_coverage import CLOCK, ORDER, isr_changes_observable, log_coverage
 from forensics.model.partition.outside_logs import outside_logs, runs_of
 from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.replicas import AT_LEAST, AT_MOST, Disk, Observation, Removal, Replica
+from forensics.model.partition.replicas import AT_LEAST, AT_MOST, OWN_LOSS, Disk, Observation, Removal, Replica
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.lineage import lineages
@@ -220,13 +220,9 @@ def _places(timeline: PartitionTimeline) -> Mapping[int, int]:
     return {id(e): place for replica in timeline.replicas.values() for place, e in enumerate(replica.events)}
 
 
-_OWN_LOSS = ("restart", "empty")
-"""Causes of records that are missing on one disk: they are gone only if its broker led without them."""
-
-
 def _terms_of_unknown_epoch(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
     under = removal.under_epoch
-    own = removal.cause in _OWN_LOSS
+    own = removal.cause in OWN_LOSS
     terms = (t for t in timeline.terms if under is None or t.epoch <= under)
     candidates = [t for t in terms if not own or (t.leader == removal.broker and not _long_before(t, removal))]
     exact = [t for t in candidates if _begins_at(removal, t)]
@@ -241,7 +237,7 @@ def _long_before(term: Term, removal: Removal) -> bool:
 def _restarted_without(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
     """The leader was restarted within the leader epoch of the removed records, and went on without them."""
     other = removal.broker != term.leader
-    if _begins_at(removal, term) and (other or removal.cause in _OWN_LOSS):
+    if _begins_at(removal, term) and (other or removal.cause in OWN_LOSS):
         return True
     return other and not timeline.has_epochs and _silent(removal, term, timeline)
 
@@ -365,7 +361,7 @@ def _precedes(observed: Observation, removal: Removal) -> bool:
 def written_earlier(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
     """The removed records were written before the term. If a follower that came back empty last showed its log end long after the term
     began, it may have fetched them from the leader of that term."""
-    if removal.cause not in ("empty", "restart") or not removal.evidence:
+    if removal.cause not in OWN_LOSS or not removal.evidence:
         return True
     led = any(t.leader == removal.broker and t.epoch == removal.epoch for t in timeline.terms)
     at = removal.evidence[0].at

@@ -18,7 +18,7 @@ from forensics.model.events import Event
 from forensics.model.partition.continuity import Contiguous, Gap, between
 from forensics.model.partition.durability import required
 from forensics.model.partition.log_coverage import LOG, ORDER, PROCESS, LogCoverage, log_coverage, observable
-from forensics.model.partition.replicas import LeaderStart, Load, Observation, Removal, Replica
+from forensics.model.partition.replicas import OWN_LOSS, LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import Election, elections, right_before
 from forensics.proof.foreign_logs import inherited
@@ -143,7 +143,7 @@ class LeaderTransition:
 
     def came_back_shorter(self, broker: int) -> bool:
         """The broker came back with less than its own log had held, and has not joined the ISR since."""
-        back = (r for r in self.timeline.removals_of(broker) if r.cause in ("restart", "empty") and self._removed_before(r))
+        back = (r for r in self.timeline.removals_of(broker) if r.cause in OWN_LOSS and self._removed_before(r))
         return any(not joined_isr_since(r.at, broker, self.term, self.timeline) for r in back)
 
     def _removed_before(self, removal: Removal) -> bool:

@@ -129,7 +129,7 @@ class Removed:
     exact_end: bool = False
     """The log is known to have ended there; else it may have gone on a little, after the last checkpoint of its broker."""
     earlier: Possible = EITHER
-    """All of them were written before this hand-over."""
+    """All of them were written before this hand-over, and in the log until then."""
     here: Possible = EITHER
     """They were lost in this hand-over and not in a later one."""
     foreign: Possible = EITHER

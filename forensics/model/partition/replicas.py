@@ -24,6 +24,10 @@ SHORTEST_START = timedelta(seconds=1)
 """Minimum time a broker needs from its first line to the load of a log."""
 
 
+OWN_LOSS = frozenset({"restart", "empty"})
+"""Causes of removals by which records are missing on one disk: they are gone only if its broker led without them."""
+
+
 class Observation(NamedTuple):
     """An observed offset. `epoch`: last leader epoch the broker knew of when its log held this, None if unknown."""
 
@@ -230,7 +234,8 @@ class _Walk:
         self.see("high-watermark", offset, bound, event, self.epoch)
 
     def remove(self, start: int, event: Event, cause: str, *more: Event | None, epoch: int | None, under: int | None) -> None:
-        start = max(start, self.surely_begun if cause == "empty" else self.begins or 0)
+        emptied = cause in OWN_LOSS and start == 0
+        start = self.surely_begun if emptied else max(start, self.begins or 0)
         if self.end is None or self.end <= start:
             return
         evidence = tuple(e for e in dict.fromkeys((self.end_event, *more, event)) if e is not None)
