@@ -251,22 +251,19 @@ class _InTurn(Block):
     def _nears(self, chosen: Sequence[int], times: Sequence[int]) -> Sequence[int | None]:
         """The writer named last before lines that name no writer, by the same rule as Reading."""
         loggers, contexts, nodes, namings = self.heads.loggers, self.heads.contexts, self.nodes, self.namings
-        named = [self._naming(at) for at in namings[: bisect_left(namings, chosen[-1])]] if chosen else []
+        named = [self._carried(), *[self._naming(at) for at in namings[: bisect_left(namings, chosen[-1])]]] if chosen else []
+        if all(moment is None for _, moment in named):
+            return [None] * len(chosen)
         found: list[int | None] = []
         for at, time in zip(chosen, times, strict=True):
-            if loggers[at] is None or id(contexts[at]) in nodes:
-                found.append(None)
-            elif last := bisect_left(namings, at):
-                node, moment = named[last - 1]
-                found.append(node if moment is not None and abs(time - moment) <= _MOMENT else None)
-            else:
-                found.append(self._named_before(time))
+            node, moment = named[bisect_left(namings, at)]
+            near = moment is not None and abs(time - moment) <= _MOMENT
+            found.append(node if near and loggers[at] is not None and id(contexts[at]) not in nodes else None)
         return found
 
-    def _named_before(self, time: int) -> int | None:
-        """The writer named last before these lines."""
-        reading = self.reading
-        named, reading.named = reading.named, self.carried
-        writer = reading.near(moment_of(time))
-        reading.named = named
-        return writer
+    def _carried(self) -> tuple[int, int | None]:
+        """The writer named last before these lines, and when."""
+        if self.carried is None:
+            return 0, None
+        node, moment = self.carried
+        return node, microseconds(moment) if moment is not None else None
