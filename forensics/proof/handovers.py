@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import cache
 from itertools import pairwise
 
+from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Range, brokers_named
@@ -234,7 +235,7 @@ def begin_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     if known.leader_epoch < first.epoch:
         yield f"the evidence does not show how the leader before leader epoch {first.epoch} ended"
     elif first.leader in timeline.replicas:
-        yield from _begun_before(first, timeline)
+        yield from _begun_before(first, timeline, cluster)
     for epoch in epochs_without_state(timeline.states, (t.epoch for t in timeline.terms)):
         if epoch < known.leader_epoch:
             yield f"only the number of leader epoch {epoch} is known"
@@ -250,7 +251,7 @@ def _brought(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
         yield f"the evidence does not show whether {brokers_named(missing)} brought a log of this name from the cluster before"
 
 
-def _begun_before(first: Term, timeline: PartitionTimeline) -> Iterator[str]:
+def _begun_before(first: Term, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     """The first term began within the evidence, but what came before is unknown. A broker that is the only replica has no other leader to
     take over from, and leads on with what its disk kept."""
     replica, leader = timeline.replicas[first.leader], f"broker {first.leader}"
@@ -261,12 +262,25 @@ def _begun_before(first: Term, timeline: PartitionTimeline) -> Iterator[str]:
         yield f"the evidence begins after an unclean stop of {leader}"
     if any(created in before for _, created in replica.recreated):
         yield f"{leader} had a log before the first leader epoch in the evidence, and came back with an empty one"
+    earlier = {e.leader_epoch for r in timeline.replicas.values() for e in r.events if e.event in _ENTERS and e.leader_epoch is not None}
+    if lower := sorted(epoch for epoch in earlier if epoch < first.epoch):
+        yield f"only the number of leader epoch {lower[-1]} is known"
+    made = next((e.at for e in before if e.event == "log-created"), None)
+    if first.epoch == 0 and made and not _made_by_controller(timeline, cluster) and cluster.availability(first.leader).begun(made - DETECTION, made):
+        yield f"the evidence does not show whether {leader} had a log before its start at which it created one"
     if start is None or first.epoch == 0:
         return
     loaded = any(e.event in MADE for e in before)
     alone = timeline.assigned == (first.leader,) and loaded and start.previous_leader_epoch == -1
     if not alone and start.previous_leader_epoch != first.epoch:
         yield f"the evidence shows the start of leader epoch {first.epoch}, but not the leader before it or the log of that leader"
+
+
+def _made_by_controller(timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """A controller says that it created the partition: else a broker that lost its disk looks the same."""
+    if cluster.of("topic-created", topic=timeline.topic) or timeline.of("metadata-partition"):
+        return True
+    return any("NewPartition" in (e.value or e.reason or "") for e in timeline.of("partition-transition", "partition-state"))
 
 
 # the new leader
