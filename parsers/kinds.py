@@ -119,7 +119,7 @@ _KINDS = (
     Kind("fetch-offset-reset", Scope.PARTITION, By.FOLLOWER, Role.PLAN, "a follower changed its fetch offset from previous_offset to offset; reason is 'latest', 'start', 'local-end', or 'tier' (its log begins at offset or later; the remote tier has the records below)"),
     Kind("truncation-refused", Scope.BROKER, By.FOLLOWER, PLAIN, "a follower that is ahead of its leader stops instead of truncating (before 2.0)"),
     Kind("fetch-broken-off", Scope.BROKER, By.FOLLOWER, Role.UNREACHABLE, "the connection to `broker` was lost during a fetch", unreported="read by its role, as evidence that the other node had ended"),
-    Kind("epoch-assigned", Scope.PARTITION, By.LOG, Role.EPOCH, "an entry was appended to the leader epoch cache", without_step="read by forensics.proof.lineage"),
+    Kind("epoch-assigned", Scope.PARTITION, By.LOG, Role.EPOCH, "an entry was appended to the leader epoch cache"),
     Kind("epoch-conflict", Scope.PARTITION, By.LOG, Role.EPOCH, "a new epoch entry removed conflicting entries", without_step="read by forensics.proof.lineage"),
     Kind("fetcher-added", Scope.PARTITION, By.FOLLOWER, Role.FETCHING, "a fetcher from `broker` was started at offset; reason is 'own-end' up to 2.0: offset is the log end of the follower, and from 1.1 on its high watermark, which is never greater"),
     Kind("fetcher-removed", Scope.PARTITION, By.FOLLOWER, Role.FETCHING_ENDS, "fetching stopped"),

@@ -262,18 +262,17 @@ def _begun_before(first: Term, timeline: PartitionTimeline, cluster: Cluster) ->
         yield f"the evidence begins after an unclean stop of {leader}"
     if any(created in before for _, created in replica.recreated):
         yield f"{leader} had a log before the first leader epoch in the evidence, and came back with an empty one"
-    earlier = {e.leader_epoch for r in timeline.replicas.values() for e in r.events if e.event in _ENTERS and e.leader_epoch is not None}
-    if lower := sorted(epoch for epoch in earlier if epoch < first.epoch):
-        yield f"only the number of leader epoch {lower[-1]} is known"
     made = next((e.at for e in before if e.event == "log-created"), None)
     if first.epoch == 0 and made and not _made_by_controller(timeline, cluster) and cluster.availability(first.leader).begun(made - DETECTION, made):
         yield f"the evidence does not show whether {leader} had a log before its start at which it created one"
-    if start is None or first.epoch == 0:
-        return
-    loaded = any(e.event in MADE for e in before)
-    alone = timeline.assigned == (first.leader,) and loaded and start.previous_leader_epoch == -1
-    if not alone and start.previous_leader_epoch != first.epoch:
-        yield f"the evidence shows the start of leader epoch {first.epoch}, but not the leader before it or the log of that leader"
+    if start is not None and first.epoch > 0:
+        loaded = any(e.event in MADE for e in before)
+        alone = timeline.assigned == (first.leader,) and loaded and start.previous_leader_epoch == -1
+        if not alone and start.previous_leader_epoch != first.epoch:
+            yield f"the evidence shows the start of leader epoch {first.epoch}, but not the leader before it or the log of that leader"
+    entered = (e.leader_epoch for r in timeline.replicas.values() for e in r.events if e.event in _ENTERS and e.leader_epoch is not None)
+    if (earlier := max((epoch for epoch in entered if epoch < first.epoch), default=None)) is not None:
+        yield f"only the number of leader epoch {earlier} is known"
 
 
 def _made_by_controller(timeline: PartitionTimeline, cluster: Cluster) -> bool:

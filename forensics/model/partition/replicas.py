@@ -602,6 +602,14 @@ def _on_hw_loaded(w: _Walk, e: Event) -> None:
     w.see("high-watermark", e.high_watermark, AT_LEAST, e, w.replica.loads[-1].epoch if w.replica.loads else w.epoch)
 
 
+def _on_epoch_assigned(w: _Walk, e: Event) -> None:
+    """The first records of a leader epoch were appended. If the line with which the broker entered it is missing, its role is unknown."""
+    if e.leader_epoch is not None and w.epoch is not None and e.leader_epoch > w.epoch:
+        w.follow_unannounced(e.leader_epoch)
+        w.role = None
+        w.grows()
+
+
 def _on_offset(w: _Walk, e: Event) -> None:
     w.has_log = w.has_log or bool(e.offset)
     w.end_at_least(e.offset, e)
@@ -640,6 +648,7 @@ STEPS = {
     "fetch-error": _on_fetch_error,
     "fetcher-added": _on_fetcher,
     "fetcher-removed": _on_fetching_ends,
+    "epoch-assigned": _on_epoch_assigned,
     "log-recovery": _on_recovery,
     "log-corruption": _on_corruption,
     "isr-shrink": _on_shrink,
