@@ -13,7 +13,7 @@ from typing import NamedTuple
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition.replicas import EXACT, Observation, Removal, Replica
+from forensics.model.partition.replicas import EXACT, OWN_LOSS, Observation, Removal, Replica
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.log_ends import exact_end
 from forensics.proof.pre_kip101 import cut_after
@@ -31,13 +31,15 @@ class LogEnd(NamedTuple):
 
 def end_of_old_log(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> LogEnd | None:
     """The replaced leader's log end, if it is shown exactly after the next term began: when it followed, at its restart, or on its disk.
-    Loading a log shows how far it had reached; a cut shows the end after the cut."""
+    Loading a log shows how far it had reached, unless it had reached further before; a cut shows the end after the cut."""
     replica = timeline.replicas.get(before.leader)
     if replica is not None:
         follows = next((f for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
         if follows is not None and follows.offset is not None:
             return LogEnd(follows.offset, (follows.event,))
         first = _first_exact_end(replica, before, term)
+        if first is not None and any(first.event is r.evidence[-1] for r in replica.removals if r.cause in OWN_LOSS):
+            return None
         if first is not None:
             sure = first.event.event != "truncation" or _ran_until_it_followed(before, term, timeline, cluster)
             return LogEnd(first.offset, (first.event,)) if sure else None
