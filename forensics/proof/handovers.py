@@ -264,7 +264,7 @@ def _begun_before(first: Term, timeline: PartitionTimeline, cluster: Cluster) ->
         yield f"{leader} had a log before the first leader epoch in the evidence, and came back with an empty one"
     made = next((e.at for e in before if e.event == "log-created"), None)
     if first.epoch == 0 and made and not _made_by_controller(timeline, cluster) and cluster.availability(first.leader).begun(made - DETECTION, made):
-        yield f"the evidence does not show whether {leader} had a log before its start at which it created one"
+        yield f"the evidence does not show whether {leader} had a log before the start at which it created this one"
     if start is not None and first.epoch > 0:
         loaded = any(e.event in MADE for e in before)
         alone = timeline.assigned == (first.leader,) and loaded and start.previous_leader_epoch == -1
