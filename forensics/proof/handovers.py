@@ -262,8 +262,7 @@ def _begun_before(first: Term, timeline: PartitionTimeline, cluster: Cluster) ->
         yield f"the evidence begins after an unclean stop of {leader}"
     if any(created in before for _, created in replica.recreated):
         yield f"{leader} had a log before the first leader epoch in the evidence, and came back with an empty one"
-    made = next((e.at for e in before if e.event == "log-created"), None)
-    if first.epoch == 0 and made and not _made_by_controller(timeline, cluster) and cluster.availability(first.leader).begun(made - DETECTION, made):
+    if first.epoch == 0 and _made_at_a_start(first.leader, before, cluster) and not _made_by_controller(timeline, cluster):
         yield f"the evidence does not show whether {leader} had a log before the start at which it created this one"
     if start is not None and first.epoch > 0:
         loaded = any(e.event in MADE for e in before)
@@ -273,6 +272,12 @@ def _begun_before(first: Term, timeline: PartitionTimeline, cluster: Cluster) ->
     entered = (e.leader_epoch for r in timeline.replicas.values() for e in r.events if e.event in _ENTERS and e.leader_epoch is not None)
     if (earlier := max((epoch for epoch in entered if epoch < first.epoch), default=None)) is not None:
         yield f"only the number of leader epoch {earlier} is known"
+
+
+def _made_at_a_start(broker: int, events: Sequence[Event], cluster: Cluster) -> bool:
+    """The broker created its log, and had been started shortly before."""
+    made = next((e.at for e in events if e.event == "log-created"), None)
+    return made is not None and bool(cluster.availability(broker).begun(made - DETECTION, made))
 
 
 def _made_by_controller(timeline: PartitionTimeline, cluster: Cluster) -> bool:

@@ -252,7 +252,8 @@ def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Emptied]:
     for row, hop in transitions(timeline, cluster):
         before = _last_in_sync(hop)
         if row.log.only(WIPED) and before is not None and hop.before is not None and before.isr == (hop.leader,) and not row.removed:
-            yield Emptied(hop.log_start_before, hop.reached_before, hop, hop.leader, (before.event, *hop.created_again[-1:], *hop.term.evidence))
+            evidence = (before.event, *hop.created_again[-1:], *hop.term.evidence)
+            yield Emptied(hop.log_start_before, hop.reached_before, hop, hop.leader, evidence)
 
 
 def _last_in_sync(hop: LeaderTransition) -> State | None:

@@ -207,7 +207,8 @@ class LeaderTransition:
     @property
     def log_start_before(self) -> int:
         """The leader's last known log start offset before its log was created again."""
-        return max((o.offset for o in self._of_log_before("log-start-offset")[-1:]), default=0)
+        seen = self._of_log_before("log-start-offset")
+        return seen[-1].offset if seen else 0
 
     @property
     def reached_before(self) -> int | None:

@@ -38,7 +38,7 @@ ONCE_BROKEN = (
     ("recreated-topic-ids-2.2.2-zk", "first 3 of 5 parts of each log"),  # logs of two deleted topics of one name
     ("delete-recreate-retention-2.8.2-zk", "all but every segment"),  # the log of a deleted topic, and that of the next one
     ("wiped-after-retention-2.8.2-zk", "every server-log"),  # a log that came back empty, and no line shows what retention deleted
-    ("wiped-after-retention-2.8.2-zk", "first half of all logs"),  # a log that was created at a start, and no controller says that it is new
+    ("wiped-after-retention-2.8.2-zk", "first half of all logs"),  # a log that was created at a start, and no controller says it is new
     ("wiped-zookeeper-3.7.2-zk", "every state-change-log"),  # fetchers of leader epochs before the first whose leader is known
     ("misnumbered-batch-1.1.1-zk", "line 2 of every 2"),  # a leader epoch that only the broker's own log tells of
     ("misnumbered-batch-1.1.1-zk", "every log-created"),  # a log that ends at a load is not where it ended before it was emptied

@@ -207,7 +207,8 @@ class _Walk:
 
     def _begins_below(self, end: int) -> None:
         """A log that ends at an offset begins there or below."""
-        self.begins = min(self.begins, end) if self.begins is not None else None if end else 0
+        if self.begins is not None or end == 0:
+            self.begins = min(self.begins or 0, end)
         self.first_end = min(self.first_end, end) if self.first_end is not None else end
 
     @property
@@ -347,7 +348,9 @@ def _on_created(w: _Walk, e: Event) -> None:
 def _on_deleted(w: _Walk, e: Event) -> None:
     if w.end is not None and w.end > w.surely_begun:
         cause, evidence = "stray" if e.reason == "stray" else "deleted", tuple(x for x in (w.end_event, e) if x is not None)
-        w.replica.deleted_logs.append(Removal(w.broker, w.surely_begun, w.end, w.knows_end, w.knows_end, cause, w.epoch, w.epoch, e.at, evidence))
+        w.replica.deleted_logs.append(
+            Removal(w.broker, w.surely_begun, w.end, w.knows_end, w.knows_end, cause, w.epoch, w.epoch, e.at, evidence)
+        )
     w.end, w.exact, w.end_event, w.loaded, w.role, w.has_log, w.begins, w.first_end = None, False, None, False, None, False, None, None
 
 
