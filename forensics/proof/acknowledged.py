@@ -51,14 +51,15 @@ def _sent_again(part: Range, exact: bool, s: LeaderTransition) -> str:
         return _UNKNOWN
     stopped = accepted_until(s)
     alive, dead = (_millis(stopped[0]), _latest_millis(stopped[1])) if stopped is not None else (None, None)
-    led = _led_since(s.term)
+    begun = _led_since(s.term)
+    led = begun or s.term.at
     first, reached = batches[0], batches[0]["last_offset"] + 1
     as_many = part.end == reached if exact else part.end <= reached
-    if as_many and s.term.start_offset is not None and alive is not None and _created_between(first, _millis(led or s.term.at), alive):
+    if as_many and s.term.start_offset is not None and alive is not None and _created_between(first, _millis(led), alive):
         return _YES
     if dead is not None and _created_before(dead, batches) < part.end - part.start:
         return _NO
-    return _by_creation(batches, _latest_millis(led or s.term.at), fewer=led is not None and reached < part.end)
+    return _by_creation(batches, _latest_millis(led), fewer=begun is not None and reached < part.end)
 
 
 def _by_creation(batches: Sequence[Mapping[str, Any]], led: float, *, fewer: bool) -> str:

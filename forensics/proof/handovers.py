@@ -21,6 +21,7 @@ from forensics.model.findings import Range, brokers_named
 from forensics.model.partition.continuity import Gap, between, epochs_without_state
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE
+from forensics.model.partition.generations import makes
 from forensics.model.partition.log_coverage import CLOCK, LOG, ORDER, PROCESS, covers_logs, lines_missing, log_coverage, observable
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import OWN_LOSS, Removal
@@ -284,7 +285,7 @@ def _made_by_controller(timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """A controller says that it created the partition: else a broker that lost its disk looks the same."""
     if cluster.of("topic-created", topic=timeline.topic) or timeline.of("metadata-partition"):
         return True
-    return any("NewPartition" in (e.value or e.reason or "") for e in timeline.of("partition-transition", "partition-state"))
+    return any(makes(e) or "NewPartition" in (e.value or "") for e in timeline.of("partition-transition", "partition-state"))
 
 
 # the new leader

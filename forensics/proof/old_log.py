@@ -38,10 +38,9 @@ def end_of_old_log(before: Term, term: Term, timeline: PartitionTimeline, cluste
         if follows is not None and follows.offset is not None:
             return LogEnd(follows.offset, (follows.event,))
         first = _first_exact_end(replica, before, term)
-        if first is not None and any(first.event is r.evidence[-1] for r in replica.removals if r.cause in OWN_LOSS):
-            return None
         if first is not None:
-            sure = first.event.event != "truncation" or _ran_until_it_followed(before, term, timeline, cluster)
+            shorter = any(first.event is r.evidence[-1] for r in replica.removals if r.cause in OWN_LOSS)
+            sure = not shorter and (first.event.event != "truncation" or _ran_until_it_followed(before, term, timeline, cluster))
             return LogEnd(first.offset, (first.event,)) if sure else None
     return _end_on_disk(before, term, timeline, cluster)
 

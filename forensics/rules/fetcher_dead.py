@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -16,6 +16,7 @@ from forensics.model.cluster.process_errors import cause_of, exception, failures
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
+from forensics.model.partition.fetch_failures import resumed_soon
 from forensics.model.partition.log_coverage import FETCHER, observable
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN
@@ -96,18 +97,9 @@ def _settled(failed: Event, timeline: PartitionTimeline, cluster: Cluster) -> bo
     near = [e for e in timeline.of("log-dir-partitions") if e.at is not None and abs(e.at - failed.at) <= EPOCH_KNOWN]
     if any(failed.writer in (e.broker, e.writer) for e in near):
         return True
-    resumed = timeline.resumed(failed.writer, failed.at)
-    if (resumed is not None and resumed <= soon) or _leads(failed.writer, failed.at, soon, timeline):
+    if resumed_soon(failed, timeline):
         return True
     return any(o.overlaps(failed.at, soon) for o in cluster.availability(failed.writer).outages)
-
-
-def _leads(broker: int, since: datetime, until: datetime, timeline: PartitionTimeline) -> bool:
-    """The broker led the partition within this time: its own line about that may be missing."""
-    replica = timeline.replicas.get(broker)
-    updates = [u.event for u in replica.isr_updates] if replica is not None else []
-    led = [s.at for s in timeline.states if s.leader == broker]
-    return any(at is not None and since <= at <= until for at in (*led, *(e.at for e in updates)))
 
 
 def _reason(failed: Event, timeline: PartitionTimeline) -> list[Event]:

@@ -102,7 +102,7 @@ def hindered(
 ) -> tuple[str, Event] | None:
     """A clause that says why the follower could not fetch within this time, with its evidence. `ended`: fetchers that ended."""
     for e in timeline.of("partition-failed"):
-        if e.writer == follower and e.at is not None and begin <= e.at < end and not _resumed_soon(e, timeline):
+        if e.writer == follower and e.at is not None and begin <= e.at < end and not resumed_soon(e, timeline):
             return f"{_NOT_FETCHING[0]} at {moment(e.at)} because of an error", e
     for s in streaks(timeline):
         if s.follower == follower and s.first < end and s.last > begin:
@@ -121,12 +121,21 @@ def unreachable(follower: int, leader: int, begin: datetime, end: datetime, clus
     return f"{_NOT_FETCHING[3]} broker {leader}, its leader, from {period(failed[0].at, failed[-1].last_at)}", failed[0]
 
 
-def _resumed_soon(failed: Event, timeline: PartitionTimeline) -> bool:
-    """A fetcher gives a partition up for a moment while its leader changes."""
+def resumed_soon(failed: Event, timeline: PartitionTimeline) -> bool:
+    """A fetcher gives a partition up for a moment while its leader changes; its broker may be the next one."""
     if failed.writer is None or failed.at is None:
         return False
+    soon = failed.at + EPOCH_KNOWN
     resumed = timeline.resumed(failed.writer, failed.at)
-    return resumed is not None and resumed <= failed.at + EPOCH_KNOWN
+    return (resumed is not None and resumed <= soon) or _leads(failed.writer, failed.at, soon, timeline)
+
+
+def _leads(broker: int, since: datetime, until: datetime, timeline: PartitionTimeline) -> bool:
+    """The broker led the partition within this time: its own line about that may be missing."""
+    replica = timeline.replicas.get(broker)
+    updates = [u.event for u in replica.isr_updates] if replica is not None else []
+    led = [s.at for s in timeline.states if s.leader == broker]
+    return any(at is not None and since <= at <= until for at in (*led, *(e.at for e in updates)))
 
 
 def says_hindered(words: str) -> bool:

@@ -67,7 +67,7 @@ def _ends(
     Another generation ends or begins if a source that already reported this deletion or creation reports it again, or long after the
     others."""
     again = set(_creations(renewed, lambda e: True))
-    marks = {*_deletions(topic, cluster), *_creations(streams, _makes), *again}
+    marks = {*_deletions(topic, cluster), *_creations(streams, makes), *again}
     marks |= {_Mark(e.at, True, e.source) for e in cluster.of("topic-created", topic=topic) if e.at is not None}
     found: list[datetime] = []
     reported: dict[tuple[bool, object], datetime] = {}
@@ -116,7 +116,7 @@ def _renewals(stream: Sequence[Event], orders: FileOrders) -> list[Event]:
     """Events at which a new topic must begin, without a deletion in the evidence: a broker takes up leader epoch 0 although it knew a
     later one, or a controller creates a known partition again. Late requests of an old controller start no replica and create no log."""
     taken_up = {e.leader_epoch for e in stream if _takes_up(e)}
-    if not (0 in taken_up and len(taken_up) > 1) and not any(map(_makes, stream)):
+    if not (0 in taken_up and len(taken_up) > 1) and not any(map(makes, stream)):
         return []  # skips ordering all events, which costs more than the rest: there is nothing to find
     search = _RenewalSearch()
     for e in orders.of(stream):
@@ -139,7 +139,7 @@ class _RenewalSearch:
 
     def read(self, e: Event) -> None:
         """Takes the broker's next event."""
-        if _makes(e):
+        if makes(e):
             if e.at is not None and e.at > self.known:
                 self._begin(e)
                 self.created = None
@@ -172,7 +172,7 @@ def _takes_up(event: Event) -> bool:
     return event.leader_epoch is not None and (event.event in STARTS or (event.event == "partition-state" and event.reason == "received"))
 
 
-def _makes(event: Event) -> bool:
+def makes(event: Event) -> bool:
     """Whether a controller creates the partition: a controller that takes over prints nothing about existing ones
     (PartitionStateMachine)."""
     return event.event == "partition-transition" and event.value == "made"
@@ -210,7 +210,7 @@ def _split(events: Iterable[Event], renewals: Collection[Event]) -> list[list[Ev
     parts: list[list[Event]] = [[]]
     deleted = False
     for event in events:
-        again = event in renewals or _makes(event)
+        again = event in renewals or makes(event)
         if (deleted and event.event not in _OF_A_DELETION) or (again and parts[-1] and not deleted):
             parts.append([])
             deleted = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
+from datetime import datetime
 from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Any
@@ -139,8 +140,7 @@ class _InTurn(Block):
     def _note_writer(self, at: int) -> None:
         """Notes that a line left to Reading has named a node."""
         if self.reading.named is not None:
-            node, moment = self.reading.named
-            self.named[at] = node, microseconds(moment) if moment is not None else None
+            self.named[at] = _in_microseconds(self.reading.named)
             self.namings.insert(bisect_left(self.namings, at), at)
 
     def _go_back(self, at: int) -> int | None:
@@ -251,7 +251,8 @@ class _InTurn(Block):
     def _nears(self, chosen: Sequence[int], times: Sequence[int]) -> Sequence[int | None]:
         """The writer named last before lines that name no writer, by the same rule as Reading."""
         loggers, contexts, nodes, namings = self.heads.loggers, self.heads.contexts, self.nodes, self.namings
-        named = [self._carried(), *[self._naming(at) for at in namings[: bisect_left(namings, chosen[-1])]]] if chosen else []
+        carried = _in_microseconds(self.carried) if self.carried is not None else (0, None)
+        named = [carried, *[self._naming(at) for at in namings[: bisect_left(namings, chosen[-1])]]] if chosen else []
         if all(moment is None for _, moment in named):
             return [None] * len(chosen)
         found: list[int | None] = []
@@ -261,9 +262,8 @@ class _InTurn(Block):
             found.append(node if near and loggers[at] is not None and id(contexts[at]) not in nodes else None)
         return found
 
-    def _carried(self) -> tuple[int, int | None]:
-        """The writer named last before these lines, and when."""
-        if self.carried is None:
-            return 0, None
-        node, moment = self.carried
-        return node, microseconds(moment) if moment is not None else None
+
+def _in_microseconds(named: tuple[int, datetime | None]) -> tuple[int, int | None]:
+    """A writer, and when it was named."""
+    node, moment = named
+    return node, microseconds(moment) if moment is not None else None
