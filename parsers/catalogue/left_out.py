@@ -28,6 +28,8 @@ _NOTE = re.compile(
 """systemd-journald, rsyslog's imuxsock and imjournal, log4j's AsyncAppender."""
 _WORD = re.compile(rb"(?<![A-Za-z])[A-Za-z]{4,60}(?![A-Za-z])")
 _LOGGER = re.compile(rb" \([\w.$-]+\)[ \t\r]*$")
+_OUTSIDE = re.compile(rb"\A[^(\w.$-]|[^)\w.$-]\Z")
+"""Forms that _LOGGER cannot contain: they are looked for in whole lines, which is faster."""
 _LEVELS = frozenset({b"TRACE", b"DEBUG", b"INFO", b"WARN", b"ERROR", b"FATAL"})
 
 
@@ -51,11 +53,12 @@ class LeftOut:
 
     def _narrow(self, data: bytes) -> None:
         """Keeps the words that all these lines have, too."""
-        lines = [b" %b " % _LOGGER.sub(b"", line) for line in data.splitlines() if line.strip()]
+        lines = data.splitlines()
         at = 0
         while at < len(lines) and (self._common is None or len(self._common) > _FEW):
-            words = {*_WORD.findall(lines[at])} - _LEVELS
-            self._common = dict.fromkeys(words if self._common is None else self._common.keys() & words, ())
+            if lines[at].strip():
+                words = {*_WORD.findall(_message(lines[at]))} - _LEVELS
+                self._common = dict.fromkeys(words if self._common is None else self._common.keys() & words, ())
             at += 1
         for begin in range(at, len(lines), _AT_ONCE):
             some = lines[begin : begin + _AT_ONCE]
@@ -83,8 +86,16 @@ class LeftOut:
         }
 
 
+def _message(line: bytes) -> bytes:
+    """A line without the logger at its end, with something that is not a letter before and after."""
+    return b" %b " % _LOGGER.sub(b"", line)
+
+
 def _in_all(word: bytes, forms: Sequence[bytes], lines: Sequence[bytes]) -> Sequence[bytes] | None:
     """The forms in which lines print a word, with those of these lines; None if a line does not have the word."""
+    for form in filter(_OUTSIDE.search, forms):
+        lines = [line for line in lines if form not in line]
+    lines = [_message(line) for line in lines if line.strip()]
     for form in forms:
         lines = [line for line in lines if form not in line]
     search = re.compile(rb"[^A-Za-z]" + word + rb"[^A-Za-z]").search

@@ -24,13 +24,13 @@ _NOTHING: Mapping[str, Any] = {}
 _BEGINS_OTHERWISE = ("Broker ", "Controller ", "Partition [", "Cleaner ")
 """How a component's name without brackets begins."""
 _MAX_KEPT = 1 << 14
-_PARTS = Struct("20s5s8s")
+_PARTS = Struct("14s6s5s8s")
+"""The hour of a date, the minute and second, their fraction, and the level."""
 _STAMPED = 25
 _NEVER, _SOONEST = -(1 << 60), -(1 << 59)
 """Time of a record without a date, and a time before every date."""
 _HOUR = re.compile(rb"\[\d{4}-\d\d-\d\d[ T](?:[01]\d|2[0-3])")
 _IN_HOUR = {b":%02d:%02d" % (minute, second): (60 * minute + second) * 10**6 for minute in range(60) for second in range(60)}
-_HOURS = len("[2026-03-02 08")
 _FRACTIONS = {b"%c%03d]" % (mark, ms): 1000 * ms for mark in b",." for ms in range(1000)}
 _LEAD = re.compile(rf" ({LEVELS}) (?! |$)".encode())
 _LOGGER = re.compile(r" \(([^()\s]+)\)")
@@ -115,15 +115,9 @@ class Heads:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._hours = _Kept(_hour)
-        self._seconds = _Kept(self._second)
         self._leads = _Kept(self._lead)
         self._loggers = _Kept(_logger)
         self._components = _Kept(_component)
-
-    def _second(self, text: bytes) -> int:
-        """In a quiet log every line has a second of its own, but few have an hour of their own."""
-        in_hour = _IN_HOUR.get(text[_HOURS:])
-        return self._hours[text[:_HOURS]] + in_hour if in_hour is not None else _NEVER
 
     def _lead(self, text: bytes) -> tuple[str, int]:
         """Level, and where the message begins; -1 if the level is missing."""
@@ -162,7 +156,7 @@ class Heads:
     def _read_kafkas(self, data: bytes, text: str, begins: Sequence[int], ends: Sequence[int], loggers: Sequence[str | None]) -> Columns:
         """The same in Kafka's own layout, at fixed positions. Everything that is rare is left for after the loop: `others` are lines that are
         not such records, `closer` those whose component needs a closer look."""
-        seconds, leads, fractions, names = self._seconds, self._leads, _FRACTIONS.get, self._loggers
+        hours, seconds, fractions, leads, names = self._hours, _IN_HOUR.get, _FRACTIONS.get, self._leads, self._loggers
         rfind, startswith, component = text.rfind, text.startswith, self._component
         data = data if begins[-1] + _PARTS.size <= len(data) else data + bytes(_PARTS.size)
         columns = columns_of(text, len(begins))
@@ -173,8 +167,8 @@ class Heads:
         context: Mapping[str, Any] | None
         named, within = "[", _NOTHING  # mostly it is the same as in the line before
         parts = map(_PARTS.unpack_from, repeat(data), begins)
-        for at, ((second, fraction, lead), begin, end, logger) in enumerate(zip(parts, begins, ends, loggers, strict=True)):
-            time = seconds[second] + fractions(fraction, _NEVER)
+        for at, ((hour, second, fraction, lead), begin, end, logger) in enumerate(zip(parts, begins, ends, loggers, strict=True)):
+            time = hours[hour] + seconds(second, _NEVER) + fractions(fraction, _NEVER)
             level, length = leads[lead]
             first = begin + length
             if logger is not None:

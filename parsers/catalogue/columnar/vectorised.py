@@ -6,7 +6,7 @@ Reading reads in their turn, or the further processing of events (columns).
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime
@@ -221,6 +221,8 @@ class _InTurn(Block):
         pick: Callable[[Sequence[Any]], Sequence[Any]] = (
             itemgetter(*chosen) if len(chosen) > 1 else lambda of_line: [of_line[at] for at in chosen]
         )
+        if chosen and chosen[-1] - chosen[0] + 1 == len(chosen):
+            pick = itemgetter(slice(chosen[0], chosen[-1] + 1))
         heads = self.heads
         times, utc, levels, contexts = pick(heads.times), pick(heads.utc), pick(heads.levels), pick(heads.contexts)
         begins, ends, numbers = pick(self.begins), pick(self.ends), pick(self.numbers)
@@ -250,17 +252,30 @@ class _InTurn(Block):
 
     def _nears(self, chosen: Sequence[int], times: Sequence[int]) -> Sequence[int | None]:
         """The writer named last before lines that name no writer, by the same rule as Reading."""
-        loggers, contexts, nodes, namings = self.heads.loggers, self.heads.contexts, self.nodes, self.namings
+        found: list[int | None] = [None] * len(chosen)
+        namings = self.namings[: bisect_left(self.namings, chosen[-1])] if chosen else []
         carried = _in_microseconds(self.carried) if self.carried is not None else (0, None)
-        named = [carried, *[self._naming(at) for at in namings[: bisect_left(namings, chosen[-1])]]] if chosen else []
-        if all(moment is None for _, moment in named):
-            return [None] * len(chosen)
-        found: list[int | None] = []
-        for at, time in zip(chosen, times, strict=True):
-            node, moment = named[bisect_left(namings, at)]
-            near = moment is not None and abs(time - moment) <= _MOMENT
-            found.append(node if near and loggers[at] is not None and id(contexts[at]) not in nodes else None)
+        begins = [0, *[bisect_right(chosen, at) for at in namings]]
+        named = [carried, *map(self._naming, namings)]
+        for (node, moment), begin, end in zip(named, begins, [*begins[1:], len(chosen)], strict=True):
+            if moment is not None:
+                for place in _near(times, begin, end, moment):
+                    at = chosen[place]
+                    if self.heads.loggers[at] is not None and id(self.heads.contexts[at]) not in self.nodes:
+                        found[place] = node
         return found
+
+
+def _near(times: Sequence[int], begin: int, end: int, moment: int) -> Iterator[int]:
+    """The places with times near a moment, which is about that of the first of them. In a quiet log, few of very many are."""
+    compared = False
+    for place in range(begin, end):
+        if abs(times[place] - moment) <= _MOMENT:
+            yield place
+        elif not compared:
+            compared = True
+            if min(times[place:end]) > moment + _MOMENT:
+                return
 
 
 def _in_microseconds(named: tuple[int, datetime | None]) -> tuple[int, int | None]:
