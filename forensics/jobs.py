@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from forensics.audit.kept import COLUMNS, Group, Part, keep_units, log_kinds, placed, record_batches, rows_of, written
+from forensics.model.cluster.build import EventResolver
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.gathered import is_gathered
+from forensics.model.partition.quiet_times import QuietTimes, is_routine
 from forensics.model.timelines import Judge, judged, sorted_partitions
 from forensics.tools.ordered_records import KEPT, Merger, Show, blocks
 from parsers.containers.units import Unit
@@ -22,7 +24,9 @@ from parsers.records import RECORDS, batches
 from parsers.schemas import EVENTS, Row
 from spark import audit, pipeline, sorting
 from spark.ipc import Packed
-from spark.pipeline import Events, Identified
+from spark.pipeline import Change, Events, Identified, Masks
+
+MASKS = Masks(is_gathered, is_routine)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,7 +34,12 @@ if TYPE_CHECKING:
 
 def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = (), *, cut: bool = True) -> Events:
     """The events of the units; see spark.pipeline.read."""
-    return pipeline.read(session, units, log_patterns, is_gathered, cut=cut)
+    return pipeline.read(session, units, log_patterns, MASKS, cut=cut)
+
+
+def identified(events: Events, resolver: EventResolver, cluster: Cluster, change: Change | None = None) -> Identified:
+    """Events of partitions, identified, without most of those in quiet times; see spark.pipeline.identified."""
+    return pipeline.identified(events, resolver, change, thinning=QuietTimes.of_parts(cluster))
 
 
 def verdicts(events: Identified, cluster: Cluster, judge: Judge, schema: pa.Schema, *, ways: int | None = None) -> Packed:
@@ -81,7 +90,7 @@ def keep(
 
 def _keep_events(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], group: Group, directory: Path) -> list[Row]:
     write = partial(written, schema=EVENTS, group=group, directory=directory)
-    return audit.keep_events(session, units, log_patterns, is_gathered, write)
+    return audit.keep_events(session, units, log_patterns, MASKS, write)
 
 
 def _keep_records(
@@ -94,7 +103,7 @@ def _keep_records(
 
 def kept_events(session: SparkSession, parts: Sequence[Part], directory: str) -> Events:
     """The events of a cluster from kept files."""
-    return audit.kept_events(session, parts, partial(rows_of, directory=directory), is_gathered)
+    return audit.kept_events(session, parts, partial(rows_of, directory=directory), MASKS)
 
 
 def kept_records(session: SparkSession, parts: Sequence[Part], directory: str, merger: Merger) -> Iterator[pa.RecordBatch]:

@@ -20,7 +20,7 @@ from parsers.containers.units import Unit
 from parsers.log_pattern import compiled
 from parsers.schemas import Row
 from spark.datasets import backend
-from spark.pipeline import EventBlock, Events, Mask, balance, blocks, of_block, read, spread, tasks
+from spark.pipeline import EventBlock, Events, Masks, balance, blocks, of_block, read, spread, tasks
 from spark.progress import announced, metered
 from spark.session import directory
 from spark.sorting import Read, in_order, without_copies
@@ -118,9 +118,9 @@ def keep_undivided(session: SparkSession, units: Sequence[Unit], keep: Keep, *, 
     return spark.dataset(balance(units, tasks(session, size))).map_tasks(apply).collect() if units else []
 
 
-def keep_events(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], of_cluster: Mask, write: Write) -> list[Row]:
+def keep_events(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], masks: Masks, write: Write) -> list[Row]:
     """Reads the events of the units once and writes them in the tasks. Returns what `write` returns."""
-    events = read(session, units, log_patterns, of_cluster)
+    events = read(session, units, log_patterns, masks)
     events.unpersist()  # they are read once; Spark keeps only the pieces of large logs, which are compared first
     return events.blocks.map_tasks(lambda given: write(_together(given))).collect()
 
@@ -156,10 +156,10 @@ def keep_records(session: SparkSession, units: list[Unit], read: Read, write: Wr
     return spark.dataset(splits).map_tasks(apply).collect()
 
 
-def kept_events(session: SparkSession, parts: Sequence[Part], open_part: Open[Part], of_cluster: Mask) -> Events:
+def kept_events(session: SparkSession, parts: Sequence[Part], open_part: Open[Part], masks: Masks) -> Events:
     """The events of a cluster from kept files."""
     spark = backend(session)
-    return Events(spark.dataset(parts).map_tasks(lambda given: (b for part in given for b in blocks(open_part(part), of_cluster))), spark)
+    return Events(spark.dataset(parts).map_tasks(lambda given: (b for part in given for b in blocks(open_part(part), masks))), spark)
 
 
 def kept_records(

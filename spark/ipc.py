@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import zstandard
 
-from parsers.schemas import whole
+from parsers.schemas import filled, whole
 from spark.datasets import backend
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ Pack = Callable[[Iterator[pa.RecordBatch]], Iterable[bytes]]
 
 def packed(rows: pa.Table) -> bytes:
     """The rows as compressed bytes, without the columns that are null in all rows."""
-    filled = rows.select([name for name in rows.schema.names if rows[name].null_count < rows.num_rows])
-    return zstandard.ZstdCompressor(level=1).compress(_stream(filled.replace_schema_metadata(None)))
+    return zstandard.ZstdCompressor(level=1).compress(_stream(filled(rows).replace_schema_metadata(None)))
 
 
 def opened(piece: bytes) -> pa.Table:

@@ -25,7 +25,7 @@ from parsers.cached import cached_property
 from parsers.containers.walk import hands
 from parsers.log_pattern import compiled
 from parsers.pieces import put_together
-from parsers.schemas import EVENTS, batches, release, whole
+from parsers.schemas import EVENTS, batches, filled, filtered, release, whole
 from spark.datasets import Backend, Dataset, backend
 from spark.ipc import Packed, opened, packed
 from spark.progress import announced, metered
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from parsers.containers.units import Unit
 
 Mask = Callable[[pa.Table], pa.ChunkedArray]
-"""Marks the events (rows of parsers.schemas.EVENTS) that the driver needs to describe the cluster as a whole."""
+"""Marks events (rows of parsers.schemas.EVENTS)."""
 Change = Callable[[pa.Table], pa.Table]
 """Changes identified events before they are judged, for example leaves some of them out."""
 Slices = Sequence[Callable[[], pa.Table]]
@@ -49,13 +49,32 @@ Work = Callable[[Iterator[pa.RecordBatch], Any], Iterator[pa.RecordBatch]]
 """Results for sorted events."""
 
 
+class Masks(NamedTuple):
+    """Which events are kept apart when they are read."""
+
+    of_cluster: Mask
+    """Those that the driver needs to describe the cluster as a whole."""
+    routine: Mask
+    """Those of partitions of which most can be left out if there are very many (Thinning)."""
+
+
+class Thinning(Protocol):
+    """Leaves out events before they travel to the tasks that judge them."""
+
+    def around(self, events: pa.Table) -> pa.Table:
+        """What identified events that are not routine show of where others may be left out."""
+
+    def knowing(self, around: Sequence[pa.Table]) -> Change:
+        """Leaves out identified routine events. `around`: what all other events show; columns without a value are missing."""
+
+
 class Resolver(Protocol):
     """Adds writer, collection and corrected time to events."""
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch: ...
 
 
-SPLIT_BYTES = 64 << 20
+SPLIT_BYTES = 32 << 20
 """Evidence that one task reads, about."""
 LEAST_BYTES = 2 << 20
 """Evidence that is worth a task of its own while cores are free."""
@@ -84,9 +103,13 @@ SPOOLED_BYTES, SLICE_BYTES = 64 << 20, 2 << 20
 CELLS = 4096
 """Number of groups in which events of partitions are counted before all files are read."""
 
-CLUSTER, PARTITION, OTHER, ACCOUNT = "cluster", "partition", "other", "account"
-"""What a block holds: events that describe the cluster, events of partitions (an event that is both is in both), other events, and the
-accounts of files that were read in pieces."""
+MOSTLY = 2
+"""Routine events are thinned before they travel if they are so many times as many as other events of partitions, and worth several tasks."""
+
+CLUSTER, PARTITION, ROUTINE, OTHER, ACCOUNT = "cluster", "partition", "routine", "other", "account"
+"""What a block holds: events that describe the cluster, events of partitions (an event that is both is in both) that are not routine, and
+those that are, other events, and the accounts of files that were read in pieces."""
+OF_PARTITIONS = (PARTITION, ROUTINE)
 
 
 class EventBlock(NamedTuple):
@@ -101,8 +124,10 @@ class EventBlock(NamedTuple):
 
 
 def tasks(session: SparkSession, size: int) -> int:
-    """Number of tasks for `size` bytes of evidence."""
-    return _ways(backend(session).cores * READ_A_CORE, size, SPLIT_BYTES, LEAST_BYTES)
+    """Number of tasks for `size` bytes of evidence. They take about the same time: a last one would run alone, so all cores have as many."""
+    cores = backend(session).cores
+    ways = _ways(cores * READ_A_CORE, size, SPLIT_BYTES, LEAST_BYTES)
+    return ways if ways <= cores else -(-ways // cores) * cores
 
 
 def _ways(cores: int, size: int, each: int, least: int) -> int:
@@ -150,11 +175,12 @@ class Events:
         return pa.concat_tables(tables) if tables else EVENTS.empty_table()
 
     @cached_property
-    def weights(self) -> Mapping[int, int]:
-        """Number of events of partitions in each of the CELLS."""
-        weights = Counter[int]()
+    def weights(self) -> Mapping[str, Counter[int]]:
+        """Number of events of partitions in each of the CELLS, for routine events and others."""
+        weights = {what: Counter[int]() for what in OF_PARTITIONS}
         for block in self._collected:
-            weights.update(block.weights)
+            if block.what in OF_PARTITIONS:
+                weights[block.what].update(block.weights)
         return weights
 
     def unpersist(self) -> None:
@@ -163,31 +189,33 @@ class Events:
 
 
 def _of_cluster_and_weights(blocks: Iterable[EventBlock]) -> Iterator[EventBlock]:
-    """The blocks that describe the cluster, and one empty block with the weights of the others."""
-    weights = Counter[int]()
+    """The blocks that describe the cluster, and empty blocks with the weights of the others."""
+    weights = {what: Counter[int]() for what in OF_PARTITIONS}
     for block in blocks:
-        weights.update(block.weights)
+        if block.what in OF_PARTITIONS:
+            weights[block.what].update(block.weights)
         if block.what == CLUSTER:
             yield block
-    yield EventBlock(PARTITION, None, weights, b"")
+    for what, own in weights.items():
+        yield EventBlock(what, None, own, b"")
 
 
 class Reader(NamedTuple):
     """What a task needs to read units."""
 
     log_patterns: tuple[str, ...]
-    of_cluster: Mask
+    masks: Masks
 
     def read(self, split: Iterable[Unit], progress: Path) -> Iterator[EventBlock]:
         """The events of the units; never fails: what cannot be read is a row."""
         for file, units in groupby(metered(split, progress), key=lambda unit: pieces.source_of(unit) if unit.piece is not None else None):
-            yield from blocks((batch for unit in units for batch in pieces.events(unit, self.log_patterns)), self.of_cluster, file)
+            yield from blocks((batch for unit in units for batch in pieces.events(unit, self.log_patterns)), self.masks, file)
 
 
-def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], of_cluster: Mask, *, cut: bool = True) -> Events:
+def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], masks: Masks, *, cut: bool = True) -> Events:
     """Events of the units, kept in Spark for later passes. Large logs are read in pieces, in parallel, unless `cut` is false: then all files
     are read at once, to find out whether they can be put together."""
-    reader = Reader(tuple(log_patterns), of_cluster)
+    reader = Reader(tuple(log_patterns), masks)
     layouts = [compiled(pattern) for pattern in log_patterns]
     spark = backend(session)
     cores = spark.cores
@@ -220,16 +248,18 @@ def _flat(do: Callable[[Any], Iterable[Any]], given: Iterable[Any]) -> Iterator[
     return chain.from_iterable(map(do, given))
 
 
-def blocks(events: Iterable[pa.RecordBatch], of_cluster: Mask, file: str | None = None) -> Iterator[EventBlock]:
+def blocks(events: Iterable[pa.RecordBatch], masks: Masks, file: str | None = None) -> Iterator[EventBlock]:
     """Batches of events as blocks."""
     for table in _joined(events):
         account = pc.equal(table["event"], pieces.EVENT)
-        cluster, partition = of_cluster(table), _has_partition(table)
+        cluster, partition = masks.of_cluster(table), _has_partition(table)
+        routine = pc.and_(partition, masks.routine(table))
         other = pc.invert(pc.or_(pc.or_(cluster, partition), account))
-        for what, mask in ((CLUSTER, cluster), (PARTITION, partition), (OTHER, other), (ACCOUNT, account)):
-            selected = table.filter(mask)
+        of_blocks = {CLUSTER: cluster, PARTITION: pc.and_not(partition, routine), ROUTINE: routine, OTHER: other, ACCOUNT: account}
+        for what, mask in of_blocks.items():
+            selected = filtered(table, mask)
             if selected.num_rows:
-                yield EventBlock(what, file, _weights(selected) if what == PARTITION else {}, packed(selected))
+                yield EventBlock(what, file, _weights(selected) if what in OF_PARTITIONS else {}, packed(selected))
 
 
 def of_block(block: EventBlock) -> pa.Table:
@@ -246,10 +276,10 @@ def _joined(parts: Iterable[pa.RecordBatch | pa.Table], least: int = BLOCK_ROWS)
         waiting.append(pa.Table.from_batches([part]) if isinstance(part, pa.RecordBatch) else part)
         count += part.num_rows
         if count >= least:
-            yield pa.concat_tables(waiting)
+            yield pa.concat_tables(waiting, promote_options="default")
             waiting, count = [], 0
     if waiting:
-        yield pa.concat_tables(waiting)
+        yield pa.concat_tables(waiting, promote_options="default")
 
 
 def _has_partition(events: pa.Table) -> pa.ChunkedArray:
@@ -272,7 +302,7 @@ def _put_together(session: SparkSession, loaded: Dataset[EventBlock], parts: Seq
     kept = loaded.map_tasks(lambda given: (block for block in given if block.what != ACCOUNT and block.file not in files))
     if torn:
         kept = kept.union(_loaded(session, torn, reader))
-    closing = list(blocks(batches(last), reader.of_cluster)) if last else []
+    closing = list(blocks(batches(last), reader.masks)) if last else []
     return kept.union(backend(session).split(closing, 1)) if closing else kept
 
 
@@ -315,32 +345,53 @@ def _names(bucket: tuple[int, bytes]) -> set[tuple[str, int]]:
     return set(zip(named["topic"].to_pylist(), named["partition"].to_pylist(), strict=True))
 
 
-def identified(events: Events, resolver: Resolver, change: Change | None = None, *, like: Events | None = None) -> Identified:
+def identified(
+    events: Events, resolver: Resolver, change: Change | None = None, *, like: Events | None = None, thinning: Thinning | None = None
+) -> Identified:
     """Events of partitions, identified. With `like`, other events that are judged together with these: the buckets are the same for both."""
-    total = sum(events.weights.values()) + (sum(like.weights.values()) if like is not None else 0)
-    buckets = max(BUCKETS, 1 << (total // BUCKET_ROWS).bit_length())
+    routine, others = events.weights[ROUTINE], events.weights[PARTITION]
     known = events.backend.share(resolver)
+    thin = thinning if routine.total() > max(MOSTLY * others.total(), JUDGED_ROWS) else None
+    leave_out = events.backend.share(thin.knowing(_around(events, known, change, thin))) if thin is not None else None
+    weights = others if thin is not None else others + routine
+    total = weights.total() + (sum(own.total() for own in like.weights.values()) if like is not None else 0)
+    buckets = max(BUCKETS, 1 << (total // BUCKET_ROWS).bit_length())
+
+    def tables(given: Iterable[EventBlock]) -> Iterator[pa.Table]:
+        for block in given:
+            if block.what in OF_PARTITIONS:
+                table = _resolved(opened(block.data), known(), change)
+                yield leave_out()(table) if leave_out is not None and block.what == ROUTINE else table
 
     def apply(given: Iterable[EventBlock]) -> Iterator[tuple[int, bytes]]:
-        tables = (opened(block.data) for block in given if block.what == PARTITION)
-        resolved = (_resolved(table, known(), change) for table in tables)
-        for table in _joined((table for table in resolved if table.num_rows), DEALT_ROWS):
+        for table in _joined((table for table in tables(given) if table.num_rows), DEALT_ROWS):
             yield from _in_buckets(table, buckets)
 
-    return Identified(events.blocks.map_tasks(apply), events.backend, buckets, events.weights)
+    return Identified(events.blocks.map_tasks(apply), events.backend, buckets, weights)
+
+
+def _around(events: Events, known: Callable[[], Resolver], change: Change | None, thinning: Thinning) -> list[pa.Table]:
+    """What all events that are not routine show."""
+
+    def apply(given: Iterable[EventBlock]) -> Iterator[bytes]:
+        tables = (_resolved(opened(block.data), known(), change) for block in given if block.what == PARTITION)
+        return (packed(thinning.around(table)) for table in tables)
+
+    return list(map(opened, events.blocks.map_tasks(apply).collect()))
 
 
 def _resolved(events: pa.Table, resolver: Resolver, change: Change | None) -> pa.Table:
     batch = whole(events, EVENTS).combine_chunks().to_batches()[0]
     resolved = pa.Table.from_batches([resolver.apply(batch)])
-    resolved = resolved.filter(pc.is_valid(resolved["topic"]))
+    if resolved["topic"].null_count:
+        resolved = filtered(resolved, pc.is_valid(resolved["topic"]))
     return change(resolved) if change is not None else resolved
 
 
 def _in_buckets(events: pa.Table, buckets: int) -> Iterator[tuple[int, bytes]]:
     number = _bucket_of(events, buckets)
     order = pc.sort_indices(number)  # a stable sort: the events of one file stay in their order
-    events = events.take(order).combine_chunks()
+    events = filled(events).take(order).combine_chunks()
     runs = pc.run_end_encode(number.take(order))
     for bucket, (begin, end) in zip(runs.values.to_pylist(), pairwise([0, *runs.run_ends.to_pylist()]), strict=True):
         yield bucket, packed(events.slice(begin, end - begin))

@@ -98,9 +98,9 @@ class EvidenceInput(Input):
         self.words += reading_words(told_options(opened.options, log_patterns(), limits(), pattern_files()))
 
     def _identified(self, change: Change | None = None) -> Identified:
-        from spark.pipeline import identified
+        from forensics.jobs import identified
 
-        return identified(self.opened.events, self.resolver, change)
+        return identified(self.opened.events, self.resolver, self.cluster, change)
 
     def measure(self) -> None:
         self.cluster.measures = measures_of(self.opened.events, self.resolver, self.cluster)

@@ -13,11 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.incidents.judging import VERDICTS, conclude, judge_partition
-from forensics.jobs import read, verdicts
+from forensics.jobs import identified, read, verdicts
 from forensics.model.cluster.build import build_cluster
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.gathered import Gathered
 from forensics.model.events import IDENTIFIED
+from forensics.model.partition.numbers import counted
+from forensics.model.partition.quiet_times import FEW
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import by_partition
 from forensics.views.document import Report
@@ -26,7 +28,8 @@ from parsers.containers.units import Unit, units
 from parsers.pattern_files import PatternFile
 from parsers.schemas import EVENTS
 from spark import pipeline
-from spark.pipeline import CELLS, Events, Identified, balance, identified, of_block, tasks
+from spark.ipc import opened
+from spark.pipeline import CELLS, Events, Identified, balance, of_block, tasks
 from tests.support import local
 from tests.support.paths import BUNDLES
 
@@ -65,7 +68,8 @@ def test_order_of_the_units_is_nothing() -> None:
 
 
 def test_ten_thousand_small_files_and_a_huge_one_are_dealt_by_their_bytes(session: SparkSession) -> None:
-    assert [tasks(session, size) for size in (0, 1 << 20, 3 << 20, 30 << 20, 20 << 30)] == [1, 1, 1, 4, 320]
+    assert [tasks(session, size) for size in (0, 1 << 20, 3 << 20, 30 << 20, 20 << 30)] == [1, 1, 1, 4, 640]
+    assert [tasks(session, size << 20) for size in (5, 7, 225)] == [2, 4, 8]
 
 
 def events(*places: tuple[str, int]) -> pa.RecordBatch:
@@ -103,7 +107,7 @@ def on_spark(session: SparkSession, *paths: Path) -> Report:
     found = read(session, units([str(p) for p in paths]))
     try:
         cluster, resolver = build_cluster(Gathered(found.parts_of_cluster))
-        told = conclude(verdicts(identified(found, resolver), cluster, judge_partition, VERDICTS).on_driver(), cluster)
+        told = conclude(verdicts(identified(found, resolver, cluster), cluster, judge_partition, VERDICTS).on_driver(), cluster)
     finally:
         found.unpersist()
     return Report(cluster, told.findings, told.partitions, told.incidents)
@@ -161,11 +165,36 @@ def test_leader_that_repeats_itself_fifty_thousand_times_is_one_fact(session: Sp
     try:
         cluster, resolver = build_cluster(Gathered(found.parts_of_cluster))
         schema = pa.schema([("name", pa.string()), ("repeats", pa.int64()), ("seconds", pa.float64())])
-        told = verdicts(identified(found, resolver), cluster, runs, schema).table().to_pylist()
+        told = verdicts(identified(found, resolver, cluster), cluster, runs, schema).table().to_pylist()
     finally:
         found.unpersist()
     assert told == [{"name": "orders-0", "repeats": TIMES, "seconds": (TIMES - 1) / 100}]
     assert [s.lines for s in cluster.sources] == [TIMES]
+
+
+def test_routine_of_quiet_times_is_left_out_before_it_travels(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = datetime(2026, 11, 21, 3, 1, 34)
+    log = tmp_path / "broker-3" / "logs" / "server.log"
+    log.parent.mkdir(parents=True)
+    rolled = "INFO [Log partition=orders-0, dir=/d] Rolled new log segment at offset {} in 2 ms. (kafka.log.Log)"
+    cut = "INFO [Log partition=orders-0, dir=/d] Truncating to offset 7000 (kafka.log.Log)"
+    told = [rolled.format(5 * n) if n != 1500 else cut for n in range(3 * FEW)]
+    lines = (f"[{start + n * timedelta(minutes=10):%Y-%m-%d %H:%M:%S},000] {line}\n" for n, line in enumerate(told))
+    log.write_text("".join(lines))
+    monkeypatch.setattr(pipeline, "JUDGED_ROWS", FEW)
+    found = read(session, units([str(tmp_path)]))
+    cluster, resolver = build_cluster(Gathered(found.parts_of_cluster))
+    travels = counted(pa.concat_tables([opened(data) for _, data in identified(found, resolver, cluster).data.collect()]))
+    found.unpersist()
+    first, last, truncation, at_its_offset = 1, len(told), 1501, {1400, 1401, 1402}
+    assert {first, last, *range(truncation - 6, truncation + 7), *at_its_offset} <= set(travels["line"].to_pylist())
+    assert len(travels) < 40
+    assert sum(travels["repeats"].to_pylist()) == len(told)
+    there = on_spark(session, tmp_path).document()
+    monkeypatch.undo()
+    assert there == on_spark(session, tmp_path).document() == local.report(local.events_of(tmp_path)).document()
 
 
 def test_logs_in_pieces_give_what_one_reader_gives(session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

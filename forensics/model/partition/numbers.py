@@ -39,6 +39,28 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
     return pc.fill_null(column.cast(pa.string()), NULL).combine_chunks()
 
 
+def column(rows: pa.Table, name: str, of_type: pa.DataType) -> pa.Array:
+    """A column; null in all rows if the table does not have it."""
+    return rows[name].combine_chunks() if name in rows.schema.names else pa.nulls(rows.num_rows, of_type)
+
+
+def numbered(rows: pa.Table | pa.Array) -> pa.Array:
+    """The numbers of all rows."""
+    return pc.indices_nonzero(pa.repeat(pa.scalar(True), len(rows))).cast(pa.int64())
+
+
+def counted(events: pa.Table, repeats: pa.ChunkedArray | None = None, last_at: pa.ChunkedArray | None = None) -> pa.Table:
+    """The events with the number of events that each stands for, and the time of the last of them (columns `repeats` and `last_at`): those
+    that it has; for events that do not stand for several yet, those that are given, else one and its own time."""
+    own = pc.fill_null(column(events, "repeats", pa.int64()), 1)
+    last = pc.coalesce(column(events, "last_at", pa.timestamp("us")), column(events, "at", pa.timestamp("us")))
+    if repeats is not None:
+        one = pc.equal(own, 1)
+        own, last = pc.if_else(one, repeats, own), pc.if_else(one, pc.coalesce(last_at, last), last)
+    events = events.drop_columns([name for name in ("repeats", "last_at") if name in events.schema.names])
+    return events.append_column("repeats", own).append_column("last_at", last)
+
+
 def by_slice(rows: pa.Table, begins: Sequence[int]) -> Iterator[pa.Table]:
     """The rows of each slice. `row` is converted from a count through all slices (which begin at `begins`) to a count within the slice."""
     for begin, end in pairwise(begins):

@@ -1,5 +1,5 @@
 """Leaves out what a broker prints about a partition in quiet times: in an archive of months, nearly all lines say that a segment was rolled or
-a producer snapshot was written, and to make an object of each takes most of the time of judging.
+a producer snapshot was written, and to bring them together and make objects of them takes most of the time of judging.
 
 Here: which of these lines can be left out. Not here: repeated facts (runs), or events that are left out with loss (floods).
 
@@ -7,21 +7,30 @@ A time is quiet if within an hour nothing but the upkeep of logs happened to the
 the lines of one file in a quiet time the first remains, and what is said of the last offset, and with them the bounds of the log end
 before and after everything that happened. The lines before and after an offset that anything else gives remain, too: they show when the
 log reached it. Each line that remains counts those after it that are left out.
+
+In large archives, lines are left out twice. First each task does it with the events that it has read, before they travel to the tasks that
+judge them; for this, it is told what happened in all files. Where a partition is judged, all its lines are together, and those that remained
+at the ends of the parts are left out as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
+from functools import partial, reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.partition.numbers import Numbers, below, up_to, within
+from forensics.model.events import IDENTIFIED
+from forensics.model.partition.numbers import Numbers, below, column, counted, numbered, up_to, within
 from forensics.model.partition.runs import copies
+from parsers.cached import cached_property
 from parsers.kinds import named
+from parsers.schemas import whole
 
-LEFT_OUT = named("segment-roll", "producer-snapshot")
+ROUTINE = named("segment-roll", "producer-snapshot")
 """Kinds whose events only show that the log end has moved on."""
 _UPKEEP = named("segment-delete", "log-start-move")
 _BY_RETENTION = ("retention", "retention-time", "retention-size", "log-start", "leader")
@@ -30,73 +39,176 @@ FEW = 2_000
 """Minimum number of lines: fewer are made into objects sooner than they are compared."""
 _OFFSETS = ("offset", "previous_offset", "log_end_offset", "high_watermark", "log_start_offset")
 _HOUR = 3600 * 10**6
-_PARTITION, _FILE = ("topic", "partition", "cluster"), ("topic", "partition", "cluster", "writer", "source")
+_PARTITION, _FILE = ("topic", "partition", "cluster"), ("writer", "source")
+
+
+def is_routine(events: pa.Table) -> pa.ChunkedArray:
+    """Mask of the events of ROUTINE."""
+    return pc.is_in(events["event"], pa.array(sorted(ROUTINE)))
 
 
 def without_middle(events: pa.Table, cluster: Cluster) -> pa.Table:
     """Identified events, all of their partitions, without those in the middle of quiet times: the line before has `repeats` and `last_at`."""
-    candidates = _candidates(events, cluster)
-    if (pc.sum(candidates).as_py() or 0) < FEW:
-        return events
-    rows = _light(events, candidates, cluster)
-    middle = _middle(rows)
-    if not pc.any(middle).as_py():
-        return events
-    kept = pc.indices_nonzero(pc.invert(middle)).cast(pa.int64())
-    after = pa.concat_arrays([kept[1:], pa.array([rows.num_rows], pa.int64())])
-    counted = pa.table(
-        {
-            "row": rows["row"].take(kept),
-            "repeats": pc.subtract(after, kept),
-            "last_at": rows["at"].take(pc.subtract(after, 1)).cast(pa.timestamp("us")),
-        }
-    )
-    return _marked(events, rows["row"].filter(middle), counted)
+    return _quiet_times(cluster).without_middle(events)
 
 
-def _candidates(events: pa.Table, cluster: Cluster) -> pa.ChunkedArray:
-    """Mask of the lines that may be left out."""
-    found = pc.is_in(events["event"], pa.array(sorted(LEFT_OUT)))
-    for name in ("line", "at", "offset"):
-        found = pc.and_(found, pc.is_valid(events[name]) if name in events.schema.names else False)
-    return pc.and_not(found, pc.is_in(events["source"], pa.array(copies(cluster), pa.string())))
+AROUND = pa.schema([*(IDENTIFIED.field(name) for name in _PARTITION), ("hour", pa.int64()), ("offset", pa.int64())])
+"""What shows where times are quiet, by partition:
+
+- only `hour`: something happened in this hour (since 1970);
+- only `offset`: something other than routine gives this offset;
+- both: the upkeep of the log shows this log start in this hour;
+- neither: a line without a time shows that something happened.
+"""
 
 
-def _light(events: pa.Table, candidates: pa.ChunkedArray, cluster: Cluster) -> pa.Table:
-    """The lines but for those of upkeep, each file's in its order: whether it may be left out, and how many busy hours were before it and how
-    many of the offsets that anything else gives are below its own."""
-    partitions = Numbers().of(events, _PARTITION).cast(pa.int64())
-    at = _column(events, "at", pa.timestamp("us")).cast(pa.int64())
-    line = _column(events, "line", pa.int64()).cast(pa.int64())
-    upkeep = pc.or_(candidates.combine_chunks(), _of_upkeep(events))
-    hours = within(partitions, pc.divide(at, _HOUR))
-    other = pc.invert(upkeep)
-    busy, always = pc.drop_null(hours.filter(other)), pa.array(_busy(cluster), pa.int64())
-    printed = pc.fill_null(pc.equal(_column(events, "clock", pa.string()), "line"), False)
-    undated = partitions.filter(pc.and_(other, pc.and_(printed, pc.is_null(at))))
-    quiet = pc.and_(candidates.combine_chunks(), pc.invert(pc.is_in(partitions, value_set=undated)))
-    before = up_to(busy, hours)
-    for near in (-1, 0, 1):
-        quiet = pc.and_not(quiet, pc.is_in(pc.add(hours, near), value_set=busy))
-        quiet = pc.and_not(quiet, pc.is_in(pc.add(pc.divide(at, _HOUR), near), value_set=always))
-    rows = pa.table(
-        {
-            "file": Numbers().of(events, _FILE),
-            "line": line,
-            "at": at,
-            "offset": _column(events, "offset", pa.int64()),
-            "quiet": quiet,
-            "busy": before,
-            "always": up_to(always, pc.divide(at, _HOUR)),
-            "given": _given(events, partitions, other, before),
-            "row": pc.indices_nonzero(pa.repeat(pa.scalar(True), events.num_rows)).cast(pa.int64()),
-        }
-    ).filter(pc.and_(pc.is_valid(line), pc.or_(candidates.combine_chunks(), other)))
-    return rows.sort_by([("file", "ascending"), ("line", "ascending"), ("row", "ascending")]).combine_chunks()
+def _shown(events: pa.Table) -> pa.Table:
+    """Rows of AROUND that identified events show."""
+    upkeep = _of_upkeep(events)
+    other = pc.and_not(pc.invert(upkeep), is_routine(events).combine_chunks())
+    hour = _hours(events)
+    printed = pc.is_in(column(events, "clock", pa.string()), value_set=pa.array(["line", "utc"]))
+    start = column(events, "log_start_offset", pa.int64())
+    parts = [
+        _found(pc.and_(other, pc.or_(pc.is_valid(hour), printed)), hour=hour),
+        _found(pc.and_(upkeep, pc.is_valid(start)), hour=hour, offset=start),
+    ]
+    for name in _OFFSETS:
+        given = column(events, name, pa.int64())
+        parts.append(_found(pc.and_(other, pc.is_valid(given)), offset=given))
+    if "replica_offsets" in events.schema.names:
+        of_replicas = events["replica_offsets"].combine_chunks()
+        ends = of_replicas.flatten().field("log_end_offset")
+        parts.append(pa.table({"row": pc.list_parent_indices(of_replicas).cast(pa.int64()), "offset": ends}).drop_null())
+    found = pa.concat_tables(parts, promote_options="default")
+    own = [column(events, name, IDENTIFIED.field(name).type).take(found["row"]) for name in _PARTITION]
+    rows = pa.table([*own, found["hour"], found["offset"]], schema=AROUND)
+    return rows.group_by(rows.schema.names, use_threads=False).aggregate([])
 
 
-def _column(events: pa.Table, name: str, of_type: pa.DataType) -> pa.Array:
-    return events[name].combine_chunks() if name in events.schema.names else pa.nulls(events.num_rows, of_type)
+def _found(mask: pa.Array, **columns: pa.Array) -> pa.Table:
+    """The numbers of the marked rows, with these columns."""
+    return pa.table({"row": numbered(mask), **columns}).filter(mask)
+
+
+class Around:
+    """What happened around the events that are thinned."""
+
+    def __init__(self, tables: Sequence[pa.Table]) -> None:
+        """`tables`: rows of AROUND; columns without a value may be missing."""
+        self._rows = pa.concat_tables([AROUND.empty_table(), *(whole(table, AROUND) for table in tables)])
+
+    @cached_property
+    def _numbered(self) -> tuple[Numbers, pa.Table]:
+        numbers = Numbers()
+        partition = numbers.of(self._rows, _PARTITION).cast(pa.int64())
+        return numbers, pa.table({"partition": partition, "hour": self._rows["hour"], "offset": self._rows["offset"]})
+
+    def of(self, events: pa.Table) -> tuple[pa.Array, pa.Table]:
+        """The number of each event's partition, and the rows of these partitions with their numbers (partition, hour, offset)."""
+        numbers, rows = self._numbered
+        partitions = numbers.of(events, _PARTITION).cast(pa.int64())
+        return partitions, rows.filter(pc.is_in(rows["partition"], value_set=pc.unique(partitions))).combine_chunks()
+
+
+class QuietTimes:
+    """What is known of the cluster that decides where times are quiet; small, and sent to every task."""
+
+    def __init__(self, busy: Collection[int], doubtful: Collection[str]) -> None:
+        """`busy`: the hours in which no partition is quiet; `doubtful`: files of which nothing is left out."""
+        self._busy, self._doubtful = pa.array(sorted(busy), pa.int64()), pa.array(sorted(doubtful), pa.string())
+
+    @classmethod
+    def of_parts(cls, cluster: Cluster) -> QuietTimes:
+        """For events without the other events of their partitions. Files whose times go back are doubtful: another line that would have to
+        be near by its time may be between two lines of routine."""
+        back = {s.path for own in cluster.by_number.values() for s in own.sources if s.steps_back or s.repeated}
+        return cls(_busy(cluster), back.union(copies(cluster)))
+
+    around = staticmethod(_shown)
+
+    def knowing(self, around: Sequence[pa.Table]) -> Callable[[pa.Table], pa.Table]:
+        """As `without_middle`, for parts of events. `around`: rows of AROUND of all events."""
+        return partial(self.without_middle, known=Around(around))
+
+    def without_middle(self, events: pa.Table, known: Around | None = None) -> pa.Table:
+        """Identified events without those in the middle of quiet times: the line before has `repeats` and `last_at`. Without `known`, these are
+        all events of their partitions."""
+        if (pc.sum(self._candidates(events)).as_py() or 0) < FEW:
+            return events
+        events = counted(events)
+        rows = self._light(events, known or Around([_shown(events)]))
+        middle = _middle(rows)
+        kept = pc.indices_nonzero(pc.invert(middle)).cast(pa.int64())
+        last = pc.subtract(pa.concat_arrays([kept[1:], pa.array([rows.num_rows], pa.int64())]), 1)
+        repeats = rows["repeats"].combine_chunks()
+        up_to_each = pc.cumulative_sum(repeats)
+        before = pc.subtract(up_to_each, repeats)
+        left = pa.table(
+            {
+                "row": rows["row"].take(kept),
+                "repeats": pc.subtract(up_to_each.take(last), before.take(kept)),
+                "last_at": rows["last_at"].take(last),
+            }
+        )
+        return _marked(events, rows["row"].filter(middle), left)
+
+    def _candidates(self, events: pa.Table) -> pa.ChunkedArray:
+        """Mask of the lines that may be left out."""
+        found = is_routine(events)
+        for name in ("line", "at", "offset"):
+            found = pc.and_(found, pc.is_valid(events[name]) if name in events.schema.names else False)
+        return pc.and_not(found, pc.is_in(events["source"], self._doubtful))
+
+    def _light(self, events: pa.Table, around: Around) -> pa.Table:
+        """The lines but for those of upkeep, each file's in its order: whether it may be left out, and how many busy hours were before it and
+        how many of the offsets that anything else gives are below its own."""
+        candidates = self._candidates(events).combine_chunks()
+        other = pc.and_not(pc.invert(_of_upkeep(events)), is_routine(events).combine_chunks())
+        chosen = pc.and_(pc.is_valid(column(events, "line", pa.int64())), pc.or_(candidates, other))
+        row = numbered(chosen).filter(chosen)
+        names = {"line", "at", "offset", "repeats", "last_at", *_PARTITION, *_FILE} & set(events.schema.names)
+        rows = events.select(sorted(names))
+        rows = (rows.take(row) if len(row) < len(rows) else rows).combine_chunks()
+        partitions, known = around.of(rows)
+        file = within(partitions, Numbers().of(rows, _FILE).cast(pa.int64())).dictionary_encode().indices.cast(pa.int64())
+        hour, hours = _hours(rows).dictionary_encode(), within(partitions, _hours(rows)).dictionary_encode()
+        happened = pc.and_(pc.is_valid(known["hour"]), pc.is_null(known["offset"]))
+        busy = within(known["partition"], known["hour"]).filter(happened).combine_chunks()
+        undated = known["partition"].filter(pc.and_(pc.is_null(known["hour"]), pc.is_null(known["offset"])))
+        quiet = pc.and_not(candidates.filter(chosen), pc.is_in(partitions, value_set=undated.combine_chunks()))
+        quiet = pc.and_(
+            quiet, pc.and_(_far(hours.dictionary, busy).take(hours.indices), _far(hour.dictionary, self._busy).take(hour.indices))
+        )
+        return pa.table(
+            {
+                "file": file,
+                "at": rows["at"].cast(pa.int64()),
+                "offset": rows["offset"],
+                "repeats": rows["repeats"],
+                "last_at": rows["last_at"],
+                "quiet": quiet,
+                "busy": up_to(busy, hours.dictionary).take(hours.indices),
+                "always": up_to(self._busy, hour.dictionary).take(hour.indices),
+                "given": _given(partitions, rows["offset"].combine_chunks(), known, busy),
+                "row": row.cast(pa.int64()),
+            }
+        ).take(pc.sort_indices(within(file, rows["line"].cast(pa.int64()))))
+
+
+@cached_on_cluster
+def _quiet_times(cluster: Cluster) -> QuietTimes:
+    return QuietTimes(_busy(cluster), copies(cluster))
+
+
+def _hours(events: pa.Table) -> pa.Array:
+    return pc.divide(column(events, "at", pa.timestamp("us")).cast(pa.int64()), _HOUR)
+
+
+def _far(hours: pa.Array, busy: pa.Array) -> pa.Array:
+    """Mask of the hours that are not next to a busy one."""
+    near = [pc.is_in(pc.add(hours, by), value_set=busy) for by in (-1, 0, 1)]
+    return pc.invert(reduce(pc.or_, near))
 
 
 def _of_upkeep(events: pa.Table) -> pa.Array:
@@ -107,23 +219,31 @@ def _of_upkeep(events: pa.Table) -> pa.Array:
     return pc.and_(kind, reason).combine_chunks()
 
 
-def _given(events: pa.Table, partitions: pa.Array, other: pa.Array, busy: pa.Array) -> pa.Array:
-    """For each row a number that rises from one of its offsets to the next if another row of the partition gives an offset from the one to the
-    other. The last log start of a quiet time is given, too."""
-    starts = pa.table({"partition": partitions, "busy": busy, "offset": _column(events, "log_start_offset", pa.int64())})
-    last = starts.filter(pc.invert(other)).group_by(["partition", "busy"]).aggregate([("offset", "max")])
-    found = [last.select(["partition", "offset_max"]).rename_columns(["partition", "offset"])]
-    for name in _OFFSETS:
-        found.append(pa.table({"partition": partitions, "offset": _column(events, name, pa.int64())}).filter(other))
-    if "replica_offsets" in events.schema.names:
-        of_replicas = events["replica_offsets"].combine_chunks()
-        ends = of_replicas.flatten().field("log_end_offset")
-        found.append(pa.table({"partition": partitions.take(pc.list_parent_indices(of_replicas)), "offset": ends}))
-    given = pa.concat_tables(found).drop_null().combine_chunks()
-    own = pc.fill_null(_column(events, "offset", pa.int64()), 0)
-    ranks = pc.rank(pa.concat_arrays([given["offset"].combine_chunks(), own]), tiebreaker="dense").cast(pa.int64())
-    points, places = within(given["partition"].combine_chunks(), ranks[: given.num_rows]), within(partitions, ranks[given.num_rows :])
-    return pc.add(below(points, places), up_to(points, places))
+def _given(partitions: pa.Array, offsets: pa.Array, known: pa.Table, busy: pa.Array) -> pa.Array:
+    """For each row a number that rises from one of its offsets to the next if another event of the partition gives an offset from the one to
+    the other. The last log start of a quiet time is given, too."""
+    given = known.filter(pc.is_valid(known["offset"]))
+    others, starts = given.filter(pc.is_null(given["hour"])), given.filter(pc.is_valid(given["hour"]))
+    time = up_to(busy, within(starts["partition"].combine_chunks(), starts["hour"].combine_chunks()))
+    last = starts.append_column("time", time).group_by(["partition", "time"], use_threads=False).aggregate([("offset", "max")])
+    of_partition = pa.concat_arrays([last["partition"].combine_chunks(), others["partition"].combine_chunks()])
+    points = pa.concat_arrays([last["offset_max"].combine_chunks(), others["offset"].combine_chunks()])
+    between = _between(of_partition, points, partitions, offsets)
+    if not pc.any(between).as_py():
+        return pa.repeat(pa.scalar(0), len(offsets))
+    of_partition, points = of_partition.filter(between), points.filter(between)
+    ranks = pc.rank(pa.concat_arrays([points, pc.fill_null(offsets, 0)]), tiebreaker="dense").cast(pa.int64())
+    moments, places = within(of_partition, ranks[: len(points)]), within(partitions, ranks[len(points) :])
+    return pc.add(below(moments, places), up_to(moments, places))
+
+
+def _between(of_partition: pa.Array, points: pa.Array, partitions: pa.Array, offsets: pa.Array) -> pa.Array:
+    """Mask of the points that are between two of the offsets of their partition."""
+    spans = pa.table({"partition": partitions, "offset": offsets}).group_by("partition", use_threads=False)
+    ends = spans.aggregate([("offset", "min"), ("offset", "max")]).combine_chunks()
+    place = pc.index_in(of_partition, value_set=ends["partition"].combine_chunks())
+    least, most = (ends[name].combine_chunks().take(place) for name in ("offset_min", "offset_max"))
+    return pc.fill_null(pc.and_(pc.greater_equal(points, least), pc.less_equal(points, most)), False)
 
 
 @cached_on_cluster
@@ -150,16 +270,11 @@ def _middle(rows: pa.Table) -> pa.Array:
     return pc.and_(pc.and_(before, after), goes_on)
 
 
-def _marked(events: pa.Table, left_out: pa.ChunkedArray, counted: pa.Table) -> pa.Table:
-    """The events without those rows; `counted`: the rows of lines that remain, with the number of lines up to the next of them."""
-    numbers = pc.indices_nonzero(pa.repeat(pa.scalar(True), events.num_rows)).cast(pa.int64())
-    several = counted.filter(pc.greater(counted["repeats"], 1))
-    place = pc.index_in(numbers, value_set=several["row"].combine_chunks())
-    columns = {"repeats": _column(events, "repeats", pa.int64()), "last_at": _column(events, "last_at", pa.timestamp("us"))}
-    if "repeats" not in events.schema.names:
-        columns = {"repeats": pa.repeat(pa.scalar(1, pa.int64()), events.num_rows), "last_at": _column(events, "at", pa.timestamp("us"))}
-    for name, before in columns.items():
-        new = pc.coalesce(several[name].combine_chunks().take(place), before)
+def _marked(events: pa.Table, left_out: pa.ChunkedArray, left: pa.Table) -> pa.Table:
+    """The events without those rows; `left`: the counts of those lines that remain, with the number of their rows."""
+    row = numbered(events)
+    place = pc.index_in(row, value_set=left["row"].combine_chunks())
+    for name in ("repeats", "last_at"):
         at = events.schema.get_field_index(name)
-        events = events.set_column(at, name, new) if at >= 0 else events.append_column(name, new)
-    return events.filter(pc.invert(pc.is_in(numbers, value_set=left_out.combine_chunks())))
+        events = events.set_column(at, name, pc.coalesce(left[name].combine_chunks().take(place), events[name]))
+    return events.filter(pc.invert(pc.is_in(row, value_set=left_out.combine_chunks())))

@@ -22,7 +22,7 @@ from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.partition import floods
 from forensics.model.partition.folding import FOLDED, FOLDED_BY
 from forensics.model.partition.generations import MARKS
-from forensics.model.partition.numbers import BETWEEN, Numbers, Open, below, by_slice, copied, in_order, up_to, within
+from forensics.model.partition.numbers import BETWEEN, Numbers, Open, below, by_slice, copied, counted, in_order, up_to, within
 from parsers.kinds import OF_DELETION
 
 _KINDS = FOLDED - MARKS
@@ -45,20 +45,26 @@ def folded(slices: Sequence[Open], cluster: Cluster) -> pa.Table:
     files, facts = _Files(), Numbers()
     opened = [one() for one in slices] if len(slices) == 1 else None
     if opened and opened[0].num_rows <= floods.MOST and (pc.sum(_repeatable(opened[0], cluster)).as_py() or 0) < FEW:
-        return opened[0]
+        return _together(opened)
     rows = [_light(table, files, facts, cluster) for table in opened or (one() for one in slices)]
     begins = [0, *accumulate(own.num_rows for own in rows)]
     found = _runs(rows, files, cluster)
     if (begins[-1] if found is None else found.num_rows) > floods.MOST:
         found = floods.cut(slices, begins, found)
     if found is None:
-        return pa.concat_tables(opened or [one() for one in slices], promote_options="default")
+        return _together(opened or [one() for one in slices])
     left = []
     for one, own in zip(slices, by_slice(found, begins), strict=True):
         table = (opened[0] if opened else one()).take(own["row"])
         table = floods.marked(table, own["left_out"]) if "left_out" in own.schema.names else table
-        left.append(table.append_column("repeats", own["repeats"]).append_column("last_at", own["last_at"]))
-    return pa.concat_tables(left, promote_options="default")
+        left.append(counted(table, own["repeats"], own["last_at"]))
+    return _together(left)
+
+
+def _together(slices: Sequence[pa.Table]) -> pa.Table:
+    """All rows; if some stand for several events, with counts in every row."""
+    events = pa.concat_tables(slices, promote_options="default")
+    return counted(events) if "repeats" in events.schema.names else events
 
 
 class _Files(Numbers):

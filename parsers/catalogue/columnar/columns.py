@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from parsers.cached import cached_property
 from parsers.matching.tried import OF_LINE
 from parsers.patterns.pattern import Pattern, column
-from parsers.schemas import EVENTS, Row, Rows, problem
+from parsers.schemas import EVENTS, Row, Rows, problem, whole
 
 MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
 """About as many events, and characters of their text, are kept before they become a batch."""
@@ -101,7 +101,8 @@ def slices(data: bytes, begins: Sequence[int], ends: Sequence[int]) -> pa.String
     offsets = array("i", bytes(8 * len(begins)))
     offsets[::2], offsets[1::2] = array("i", begins), array("i", ends)
     both = pa.StringArray.from_buffers(max(len(offsets) - 1, 0), pa.py_buffer(offsets), pa.py_buffer(data))
-    return both.take(pa.array(range(0, len(both), 2), pa.int32()))
+    number = pc.indices_nonzero(pa.repeat(pa.scalar(True), len(begins)))
+    return both.take(pc.multiply(number, 2))
 
 
 class Part(NamedTuple):
@@ -201,6 +202,8 @@ class Events:
     def in_order(self) -> Iterator[Rows]:
         """All events in line order; problems are rows between the batches."""
         places = [*chain.from_iterable([part.places for part in self._parts]), *[line for line, _ in self._problems]]
+        if not places:
+            return
         order = pc.array_sort_indices(pa.array(places, pa.int32()))
         batch = self._batch(places, order)
         at = 0
@@ -237,7 +240,7 @@ class Events:
                 values = pc.if_else(present, values, columns[name])
             columns[name] = values
         columns["source"] = pa.repeat(pa.scalar(self._source), size)
-        return pa.RecordBatch.from_arrays([columns.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
+        return whole(pa.table(columns), EVENTS).to_batches()[0]
 
     def _of_lines(self, places: Sequence[int], order: pa.Array) -> dict[str, pa.Array]:
         """The columns that come from the line, unless events have their own."""

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import IDENTIFIED, Event
 from forensics.model.partition import quiet_times
-from forensics.model.partition.quiet_times import FEW, without_middle
+from forensics.model.partition.numbers import counted
+from forensics.model.partition.quiet_times import FEW, QuietTimes, is_routine, without_middle
 from tests.forensics.staged import Story, table
 from tests.support import local
 
@@ -77,6 +79,32 @@ def document(events: pa.Table, few: int) -> dict[str, Any]:
 def test_report_is_that_of_all_lines(steps: list[tuple[str, int, int, int]]) -> None:
     events = table(told(steps))
     assert document(events, 1) == document(events, 1 << 60)
+
+
+@given(STEPS, st.integers(1, 5))
+@example([("rolls", 1, 900, 0)] * 8 + [("leads", 2, 20_000, 150)] + [("rolls", 2, 900, 0)] * 8, 3)
+@settings(max_examples=20)
+def test_what_parts_leave_out_first_is_left_out_of_all_together(steps: list[tuple[str, int, int, int]], parts: int) -> None:
+    events = table(told(steps))
+    cluster, resolver = local.gathered(events)
+    identified = pa.Table.from_batches(map(resolver.apply, events.to_batches()))
+    identified = identified.filter(pc.and_(pc.is_valid(identified["topic"]), pc.is_valid(identified["partition"]))).combine_chunks()
+    others, routine = identified.filter(pc.invert(is_routine(identified))), identified.filter(is_routine(identified))
+    size = len(routine) // parts + 1
+    times = QuietTimes.of_parts(cluster)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quiet_times, "FEW", 1)
+        without = times.knowing([times.around(others[: len(others) // 2]), times.around(others[len(others) // 2 :])])
+        first = [without(routine[begin : begin + size]) for begin in range(0, len(routine), size)]
+        both = without_middle(pa.concat_tables([others, *first], promote_options="default"), cluster)
+        assert placed(both) == placed(without_middle(identified, cluster))
+        assert sum(map(len, first)) <= len(routine)
+
+
+def placed(events: pa.Table) -> list[dict[str, Any]]:
+    """Where the remaining lines are, and what each stands for."""
+    order = ["source", "line", "byte", "event", "repeats", "last_at"]
+    return counted(events).select(order).sort_by([(name, "ascending") for name in order]).to_pylist()  # type: ignore[no-any-return]
 
 
 def lines(count: int, **other: Any) -> list[dict[str, Any]]:
