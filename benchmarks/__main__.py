@@ -1,6 +1,6 @@
 """Compares the time, CPU and memory of the tool with those of other programs, as ratios.
 
-    python -m benchmarks [reading start bundle case analyze fleets hot growth memory] [--rounds 5] [--scale 1] [--history FILE]
+    python -m benchmarks [reading start bundle case analyze quiet fleets hot growth memory] [--rounds 5] [--scale 1] [--history FILE]
     python -m benchmarks --page
 
 At full size, all comparisons take an hour or two on two cores. `--scale 0.1 --rounds 1` takes minutes, and `growth --scale 16 --rounds 1` goes

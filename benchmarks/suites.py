@@ -119,21 +119,30 @@ def _searched() -> list[str]:
 
 
 def analyze(asked: Asked) -> Iterator[Result]:
-    """The whole command, on brokers' logs in which most lines are relevant, and on logs of quiet days; and the cost of further megabytes."""
-    for shape, write in (("brokers' logs", corpora.brokers), ("quiet days", corpora.quiet)):
-        with _place() as place:
-            sizes: list[float] = []
-            runs: list[dict[str, list[Spent]]] = []
-            for megabytes in (256, 1024):
-                evidence, report = write(place / str(megabytes), asked.size(megabytes), asked.seed), place / "report.json"
-                ways = {"analyze": _tool("analyze", evidence, "--json", report), SPARKS: _way("spark-text", evidence)}
-                sizes.append(_bytes(evidence))
-                runs.append(paired(ways, asked.rounds))
-                facts: dict[str, Any] = {"megabytes": sizes[-1]}
-                if len(runs) > 1:
-                    facts["of the megabytes from the smaller size on"] = f"{_further(*runs):.2f} of time"
-                name = f"analyze, {shape}" if megabytes == 256 else f"analyze, {shape}, {megabytes:,} MB"
-                yield Result(name, "wall", runs[-1], facts, {SPARKS: 1.15} if megabytes == 256 else {})
+    """The whole command on brokers' logs in which most lines are relevant."""
+    return _of_two_sizes("brokers' logs", corpora.brokers, asked)
+
+
+def quiet(asked: Asked) -> Iterator[Result]:
+    """The whole command on logs of quiet days."""
+    return _of_two_sizes("quiet days", corpora.quiet, asked)
+
+
+def _of_two_sizes(shape: str, write: Callable[[Path, int, int], Path], asked: Asked) -> Iterator[Result]:
+    """The whole command, and the cost of further megabytes."""
+    with _place() as place:
+        sizes: list[float] = []
+        runs: list[dict[str, list[Spent]]] = []
+        for megabytes in (256, 1024):
+            evidence, report = write(place / str(megabytes), asked.size(megabytes), asked.seed), place / "report.json"
+            ways = {"analyze": _tool("analyze", evidence, "--json", report), SPARKS: _way("spark-text", evidence)}
+            sizes.append(_bytes(evidence))
+            runs.append(paired(ways, asked.rounds))
+            facts: dict[str, Any] = {"megabytes": sizes[-1]}
+            if len(runs) > 1:
+                facts["of the megabytes from the smaller size on"] = f"{_further(*runs):.2f} of time"
+            name = f"analyze, {shape}" if megabytes == 256 else f"analyze, {shape}, {megabytes:,} MB"
+            yield Result(name, "wall", runs[-1], facts, {SPARKS: 1.15} if megabytes == 256 else {})
 
 
 def _further(less: Mapping[str, Sequence[Spent]], more: Mapping[str, Sequence[Spent]]) -> float:
@@ -249,5 +258,5 @@ def start(asked: Asked) -> Iterator[Result]:
 
 
 SUITES: dict[str, Callable[[Asked], Iterator[Result]]] = {
-    f.__name__: f for f in (reading, start, bundle, case, analyze, fleets, hot, growth, memory)
+    f.__name__: f for f in (reading, start, bundle, case, analyze, quiet, fleets, hot, growth, memory)
 }
