@@ -50,8 +50,8 @@ def numbered(rows: pa.Table | pa.Array) -> pa.Array:
 
 
 def counted(events: pa.Table, repeats: pa.ChunkedArray | None = None, last_at: pa.ChunkedArray | None = None) -> pa.Table:
-    """The events with the number of events that each stands for, and the time of the last of them (columns `repeats` and `last_at`): those
-    that it has; for events that do not stand for several yet, those that are given, else one and its own time."""
+    """The events with columns `repeats` and `last_at`: how many events each of them represents, and the time of the last one. Counts of
+    several events are kept; an event that represents only itself gets the given counts, or else 1 and its own time."""
     own = pc.fill_null(column(events, "repeats", pa.int64()), 1)
     last = pc.coalesce(column(events, "last_at", pa.timestamp("us")), column(events, "at", pa.timestamp("us")))
     if repeats is not None:

@@ -9,7 +9,7 @@ before and after everything that happened. The lines before and after an offset 
 log reached it. Each line that remains counts those after it that are left out.
 
 In large archives, lines are left out twice. First each task does it with the events that it has read, before they travel to the tasks that
-judge them; for this, it is told what happened in all files. Where a partition is judged, all its lines are together, and those that remained
+judge them; for this, it knows what happened in all files. Where a partition is judged, all its lines are together, and those that remained
 at the ends of the parts are left out as well.
 """
 

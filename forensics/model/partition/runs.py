@@ -62,7 +62,7 @@ def folded(slices: Sequence[Open], cluster: Cluster) -> pa.Table:
 
 
 def _together(slices: Sequence[pa.Table]) -> pa.Table:
-    """All rows; if some stand for several events, with counts in every row."""
+    """All rows; if some represent several events, with counts in every row."""
     events = pa.concat_tables(slices, promote_options="default")
     return counted(events) if "repeats" in events.schema.names else events
 

@@ -102,7 +102,7 @@ def test_what_parts_leave_out_first_is_left_out_of_all_together(steps: list[tupl
 
 
 def placed(events: pa.Table) -> list[dict[str, Any]]:
-    """Where the remaining lines are, and what each stands for."""
+    """Where the remaining lines are, and how many events each represents."""
     order = ["source", "line", "byte", "event", "repeats", "last_at"]
     return counted(events).select(order).sort_by([(name, "ascending") for name in order]).to_pylist()  # type: ignore[no-any-return]
 
