@@ -64,9 +64,7 @@ AROUND = pa.schema([*(IDENTIFIED.field(name) for name in _PARTITION), ("hour", p
 
 def _shown(events: pa.Table) -> pa.Table:
     """Rows of AROUND that identified events show."""
-    upkeep = _of_upkeep(events)
-    other = pc.and_not(pc.invert(upkeep), is_routine(events).combine_chunks())
-    hour = _hours(events)
+    upkeep, other, hour = _of_upkeep(events), _other(events), _hours(events)
     printed = pc.is_in(column(events, "clock", pa.string()), value_set=pa.array(["line", "utc"]))
     start = column(events, "log_start_offset", pa.int64())
     parts = [
@@ -128,7 +126,7 @@ class QuietTimes:
     around = staticmethod(_shown)
 
     def knowing(self, around: Sequence[pa.Table]) -> Callable[[pa.Table], pa.Table]:
-        """As `without_middle`, for parts of events. `around`: rows of AROUND of all events."""
+        """As `without_middle`, for parts of the events. `around`: rows of AROUND that all events together show."""
         return partial(self.without_middle, known=Around(around))
 
     def without_middle(self, events: pa.Table, known: Around | None = None) -> pa.Table:
@@ -164,8 +162,7 @@ class QuietTimes:
         """The lines but for those of upkeep, each file's in its order: whether it may be left out, and how many busy hours were before it and
         how many of the offsets that anything else gives are below its own."""
         candidates = self._candidates(events).combine_chunks()
-        other = pc.and_not(pc.invert(_of_upkeep(events)), is_routine(events).combine_chunks())
-        chosen = pc.and_(pc.is_valid(column(events, "line", pa.int64())), pc.or_(candidates, other))
+        chosen = pc.and_(pc.is_valid(column(events, "line", pa.int64())), pc.or_(candidates, _other(events)))
         row = numbered(chosen).filter(chosen)
         names = {"line", "at", "offset", "repeats", "last_at", *_PARTITION, *_FILE} & set(events.schema.names)
         rows = events.select(sorted(names))
@@ -177,9 +174,8 @@ class QuietTimes:
         busy = within(known["partition"], known["hour"]).filter(happened).combine_chunks()
         undated = known["partition"].filter(pc.and_(pc.is_null(known["hour"]), pc.is_null(known["offset"])))
         quiet = pc.and_not(candidates.filter(chosen), pc.is_in(partitions, value_set=undated.combine_chunks()))
-        quiet = pc.and_(
-            quiet, pc.and_(_far(hours.dictionary, busy).take(hours.indices), _far(hour.dictionary, self._busy).take(hour.indices))
-        )
+        for own, busy_ones in ((hours, busy), (hour, self._busy)):
+            quiet = pc.and_(quiet, _far(own.dictionary, busy_ones).take(own.indices))
         return pa.table(
             {
                 "file": file,
@@ -217,6 +213,11 @@ def _of_upkeep(events: pa.Table) -> pa.Array:
         return pa.repeat(pa.scalar(False), events.num_rows)
     kind, reason = (pc.is_in(events[name], pa.array(sorted(known))) for name, known in (("event", _UPKEEP), ("reason", _BY_RETENTION)))
     return pc.and_(kind, reason).combine_chunks()
+
+
+def _other(events: pa.Table) -> pa.Array:
+    """Mask of the events that are neither routine nor upkeep."""
+    return pc.invert(pc.or_(_of_upkeep(events), is_routine(events).combine_chunks()))
 
 
 def _given(partitions: pa.Array, offsets: pa.Array, known: pa.Table, busy: pa.Array) -> pa.Array:
