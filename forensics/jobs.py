@@ -26,10 +26,10 @@ from spark import audit, pipeline, sorting
 from spark.ipc import Packed
 from spark.pipeline import Change, Events, Identified, Masks
 
-MASKS = Masks(is_gathered, is_routine)
-
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+MASKS = Masks(is_gathered, is_routine)
 
 
 def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = (), *, cut: bool = True) -> Events:

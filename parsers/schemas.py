@@ -9,7 +9,7 @@ column at almost no cost, and one pass over an archive is enough for all command
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
@@ -238,14 +238,16 @@ def filled(rows: pa.Table) -> pa.Table:
 
 def filtered(rows: pa.Table, mask: pa.ChunkedArray) -> pa.Table:
     """As pyarrow.Table.filter; columns that are null in all rows share their memory. Most of the fifty columns of gathered events are."""
-    kept = {
-        name: column.filter(mask) for name, column in zip(rows.schema.names, rows.columns, strict=True) if column.null_count < len(column)
-    }
-    number = pc.sum(mask).as_py() or 0
-    filled = {name: column for name, column in kept.items() if column.null_count < number}
-    if not filled:
+    kept = filled(filled(rows).filter(mask))
+    if not kept.num_columns:
+        number = pc.sum(mask).as_py() or 0
         return pa.table([pa.nulls(number, field.type) for field in rows.schema], schema=rows.schema)
-    return whole(pa.table(filled), rows.schema)
+    return whole(kept, rows.schema)
+
+
+def numbered(rows: Sized) -> pa.Array:
+    """The numbers of all rows."""
+    return pc.indices_nonzero(pa.repeat(pa.scalar(True), len(rows))).cast(pa.int64())
 
 
 def release() -> None:

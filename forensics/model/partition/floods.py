@@ -21,7 +21,7 @@ from forensics.model.events import IDENTIFIED
 from forensics.model.partition.folding import FOLDED
 from forensics.model.partition.numbers import BETWEEN, NULL, Numbers, Open, by_slice, copied, in_order
 from parsers.kinds import Role, of
-from parsers.schemas import EVENTS
+from parsers.schemas import EVENTS, numbered
 
 LEFT_OUT = "events-left-out"
 MOST = 200_000
@@ -45,7 +45,7 @@ def cut(slices: Sequence[Open], begins: Sequence[int], left: pa.Table | None) ->
     rows = pa.concat_tables(
         [_light(one(), own["row"] if own is not None else None, *numbers) for one, own in zip(slices, of_slices, strict=False)]
     )
-    rows = rows.append_column("number", pc.indices_nonzero(pa.repeat(pa.scalar(True), rows.num_rows)).cast(pa.int64()))
+    rows = rows.append_column("number", numbered(rows))
     counts = rows["partition"].value_counts()
     floods = counts.filter(pc.greater(counts.field("counts"), MOST)).field("values")
     if not len(floods):

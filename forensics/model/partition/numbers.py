@@ -44,11 +44,6 @@ def column(rows: pa.Table, name: str, of_type: pa.DataType) -> pa.Array:
     return rows[name].combine_chunks() if name in rows.schema.names else pa.nulls(rows.num_rows, of_type)
 
 
-def numbered(rows: pa.Table | pa.Array) -> pa.Array:
-    """The numbers of all rows."""
-    return pc.indices_nonzero(pa.repeat(pa.scalar(True), len(rows))).cast(pa.int64())
-
-
 def counted(events: pa.Table, repeats: pa.ChunkedArray | None = None, last_at: pa.ChunkedArray | None = None) -> pa.Table:
     """The events with columns `repeats` and `last_at`: how many events each of them represents, and the time of the last one. Counts of
     several events are kept; an event that represents only itself gets the given counts, or else 1 and its own time."""

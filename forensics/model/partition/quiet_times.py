@@ -24,11 +24,11 @@ import pyarrow.compute as pc
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import IDENTIFIED
-from forensics.model.partition.numbers import Numbers, below, column, counted, numbered, up_to, within
+from forensics.model.partition.numbers import Numbers, below, column, counted, up_to, within
 from forensics.model.partition.runs import copies
 from parsers.cached import cached_property
 from parsers.kinds import named
-from parsers.schemas import whole
+from parsers.schemas import numbered, whole
 
 ROUTINE = named("segment-roll", "producer-snapshot")
 """Kinds whose events only show that the log end has moved on."""

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from parsers.cached import cached_property
 from parsers.matching.tried import OF_LINE
 from parsers.patterns.pattern import Pattern, column
-from parsers.schemas import EVENTS, Row, Rows, problem, whole
+from parsers.schemas import EVENTS, Row, Rows, numbered, problem, whole
 
 MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
 """About as many events, and characters of their text, are kept before they become a batch."""
@@ -101,8 +101,7 @@ def slices(data: bytes, begins: Sequence[int], ends: Sequence[int]) -> pa.String
     offsets = array("i", bytes(8 * len(begins)))
     offsets[::2], offsets[1::2] = array("i", begins), array("i", ends)
     both = pa.StringArray.from_buffers(max(len(offsets) - 1, 0), pa.py_buffer(offsets), pa.py_buffer(data))
-    number = pc.indices_nonzero(pa.repeat(pa.scalar(True), len(begins)))
-    return both.take(pc.multiply(number, 2))
+    return both.take(pc.multiply(numbered(begins), 2))
 
 
 class Part(NamedTuple):

@@ -218,11 +218,10 @@ class _InTurn(Block):
 
     def _lines(self, chosen: Sequence[int]) -> Lines:
         """Place, time and writer of matched lines."""
+        first, end = (chosen[0], chosen[-1] + 1) if chosen else (0, 0)
         pick: Callable[[Sequence[Any]], Sequence[Any]] = (
-            itemgetter(*chosen) if len(chosen) > 1 else lambda of_line: [of_line[at] for at in chosen]
+            itemgetter(slice(first, end)) if end - first == len(chosen) else itemgetter(*chosen)
         )
-        if chosen and chosen[-1] - chosen[0] + 1 == len(chosen):
-            pick = itemgetter(slice(chosen[0], chosen[-1] + 1))
         heads = self.heads
         times, utc, levels, contexts = pick(heads.times), pick(heads.utc), pick(heads.levels), pick(heads.contexts)
         begins, ends, numbers = pick(self.begins), pick(self.ends), pick(self.numbers)
