@@ -109,7 +109,7 @@ _KINDS = (
     Kind("log-deleted", Scope.PARTITION, By.LOG, PLAIN, "the directory of a replica was marked for deletion"),
     Kind("hw-regression", Scope.PARTITION, By.LOG, PLAIN, "the HW decreased from previous_offset to high_watermark", without_step="the previous high watermark may come from the response of the new leader that required the truncation (KIP-595, up to 3.4: KAFKA-14704)"),
     Kind("segment-roll", Scope.PARTITION, By.LOG, PLAIN, "a new segment begins at offset, which is the LEO then"),
-    Kind("segment-delete", Scope.PARTITION, By.LOG, PLAIN, "segments are deleted; reason is retention-time, retention-size, log-start, truncation, deletion, recovery, roll", without_step="moves neither the end of the log nor its high watermark"),
+    Kind("segment-delete", Scope.PARTITION, By.LOG, PLAIN, "segments are deleted; reason is retention-time, retention-size, log-start, truncation, deletion, recovery, roll"),
     Kind("log-start-move", Scope.PARTITION, By.LOG, PLAIN, "the log start offset increased; reason is delete-records, retention, leader (a follower does the same as its leader), snapshot or first append, if the line names it"),
     Kind("producer-snapshot", Scope.PARTITION, By.LOG, PLAIN, "the producer state was written at offset, which is the LEO then"),
     Kind("truncation", Scope.PARTITION, By.LOG, Role.CUT, "the log was truncated to offset; reason is 'longer' if only logs that end beyond offset print this line"),

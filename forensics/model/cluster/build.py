@@ -7,7 +7,7 @@ that adds broker, collection and corrected time to every event. Not here: Spark,
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -50,6 +50,7 @@ from forensics.model.cluster.zones import (
     turns,
 )
 from forensics.model.events import IDENTIFIED, Event, compact, place_in
+from forensics.thresholds import MAX_CLOCK_STEPS
 from parsers.containers.names import IGNORED
 from parsers.kinds import RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
@@ -706,12 +707,24 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     events = _identified(gathered.tables(lambda t: pc.invert(comparing(t))), resolver)
     newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
     events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
+    _keep_order_of_lines(events, {resolver.shown(s.path) for s in sources if 0 < len(s.steps_back) <= MAX_CLOCK_STEPS and not s.shared})
     for s in sources:
         s.path = resolver.shown(s.path)
     if others:
         sources += elsewhere
     release()
     return _clusters(evidence, events, resolver, clocks, ordered, modes)[-1], resolver
+
+
+def _keep_order_of_lines(events: list[Event], set_back: Container[str]) -> None:
+    """Sorts the events of each log whose clock was set back by line, within the places that its events have among the others."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, event in enumerate(events):
+        if event.source in set_back:
+            places[event.source].append(place)
+    for own in places.values():
+        for place, event in zip(own, sorted((events[place] for place in own), key=place_in), strict=True):
+            events[place] = event
 
 
 SET_ASIDE = "set-aside"

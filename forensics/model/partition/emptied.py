@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import EVIDENCE, Fact, quote
+from forensics.model.partition.replicas import FollowerStart, LeaderStart, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
@@ -33,7 +34,7 @@ def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[str,
             if e.event != "log-created":
                 continue
             begun = _begun(broker, e, cluster)
-            before = None if deleted or begun is None else _in_isr(broker, begun, e, timeline)
+            before = None if deleted or begun is None else _in_isr(replica, begun, e, timeline)
             had = begun is not None and any(_own(other, begun) for other in replica.events)
             deleted = False
             if before is not None and (had or _log_begins(broker, begun, cluster)):
@@ -58,16 +59,23 @@ def _log_begins(broker: int, begun: datetime | None, cluster: Cluster) -> bool:
     return all(r.begin_at == begun for r in cluster.availability(broker).lives)
 
 
-def _in_isr(broker: int, begun: datetime, created: Event, timeline: PartitionTimeline) -> State | None:
+def _in_isr(replica: Replica, begun: datetime, created: Event, timeline: PartitionTimeline) -> State | None:
     """The last state with the broker in the ISR before the process began. None if there is none, or if the replica was removed from the
     assignment since."""
     states = [s for s in timeline.states if s.at is not None and created.at is not None and s.at < created.at]
-    last = next((n for n in reversed(range(len(states))) if _before(states[n], begun) and broker in states[n].isr), None)
-    return None if last is None or _removed(broker, states[last:]) else states[last]
+    all_starts: list[LeaderStart | FollowerStart] = [*replica.leader_starts, *replica.follower_starts]
+    starts = [s for s in all_starts if s.at is not None and s.at >= begun]
+    earlier = (s.at is not None and s.at < begun and not any(_came_after(s, start) for start in starts) for s in states)
+    last = max((n for n, so in enumerate(earlier) if so and replica.broker in states[n].isr), default=None)
+    return None if last is None or _removed(replica.broker, states[last:]) else states[last]
 
 
-def _before(state: State, begun: datetime) -> bool:
-    return state.at is not None and state.at < begun
+def _came_after(state: State, start: LeaderStart | FollowerStart) -> bool:
+    """Whether a state is a later one than that with which a process began to lead or follow, whatever the clocks say."""
+    if state.leader_epoch != start.epoch:
+        return state.leader_epoch > start.epoch
+    of_state, of_start = state.partition_epoch, start.event.partition_epoch
+    return of_state is not None and of_start is not None and of_state > of_start
 
 
 def _removed(broker: int, states: Sequence[State]) -> bool:

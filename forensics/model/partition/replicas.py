@@ -635,6 +635,17 @@ def _on_log_start(w: _Walk, e: Event) -> None:
         w.begins = max(e.log_start_offset, 0)
 
 
+def _on_segment_delete(w: _Walk, e: Event) -> None:
+    """Retention deletes the first segments. The line after this one says where the log begins now (UnifiedLog#deleteSegments). Without it,
+    only records after this are surely in the log."""
+    _on_log_start(w, e)
+    if e.reason in _RETENTION:
+        w.begins, w.first_end = None, w.end
+
+
+_RETENTION = ("retention-time", "retention-size")
+
+
 STEPS = {
     "log-load": _on_load,
     "log-created": _on_created,
@@ -666,6 +677,7 @@ STEPS = {
     "hw-checkpoint": _on_hw_checkpoint,
     "segment": _on_segment,
     "log-start-move": _on_log_start,
+    "segment-delete": _on_segment_delete,
     "log-start-checkpoint": _on_log_start,
 }
 

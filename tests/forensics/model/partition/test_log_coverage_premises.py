@@ -617,6 +617,7 @@ OF_WHAT_CAME_AFTER_WHAT = (
     *("data-loss", "unclean-election", "hw-stuck", "hw-regression", "zombie-leader", "missed-epoch-change", "truncate-to-start"),
     *("empty-replica-joins", "log-wiped-at-load", "stale-isr-candidate", "offset-commit-loss", "transaction-marker-loss", "read-then-lost"),
     *("consumer-skip", "consumer-reset", "client-side-echo"),
+    *("quorum-lost", "zookeeper-lost", "connection-failed", "log-dir-emptied", "stale-controller"),
 )
 
 

@@ -195,6 +195,17 @@ def test_what_retention_had_deleted_was_not_in_the_log_that_was_created_again() 
     assert ranges(walked(loaded, ("log-created", {}))) == []
 
 
+def test_where_a_log_begins_after_a_deletion_is_unknown_without_the_line_that_says_it() -> None:
+    begun = (("log-created", {}), leads(0, 0), ("segment-roll", {"offset": 290}))
+    deleted: Told = ("segment-delete", {"offset": 0, "reason": "retention-time"})
+    assert ranges(walked(*begun, ("log-created", {}))) == [(0, 290, False, "empty")]
+    assert ranges(walked(*begun, deleted, ("log-created", {}))) == []
+    assert ranges(walked(*begun, deleted, starts_at(100), ("log-created", {}))) == [(100, 290, False, "empty")]
+    later: Told = ("segment-roll", {"offset": 400})
+    assert ranges(walked(*begun, deleted, later, ("log-created", {}))) == [(290, 400, False, "empty")]
+    assert ranges(walked(*begun, ("segment-delete", {"reason": "truncation"}), ("log-created", {}))) == [(0, 290, False, "empty")]
+
+
 def test_a_log_that_was_created_again_begins_at_0() -> None:
     again = walked(leads(1, 170), starts_at(120), ("log-created", {}), ("segment-roll", {"offset": 40}), ("log-created", {}))
     assert [(r.start, r.end) for r in again.removals] == [(120, 170), (0, 40)]
