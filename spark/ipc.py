@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spark.datasets import Dataset
 
 _ZSTD = pa.Codec("zstd")
-Pack = Callable[[Iterator[pa.RecordBatch]], Iterable[bytes]]
+Pack = Callable[[Iterator[pa.RecordBatch]], Iterable[bytes | pa.Buffer]]
 """Turns the rows of one Spark partition into pieces of bytes."""
 
 
@@ -98,8 +98,8 @@ def batches(frame: DataFrame, schema: pa.Schema, *, prefetch: bool) -> Iterator[
             yield from pa.Table.from_batches([batch]).cast(schema).to_batches()
 
 
-def _stream(rows: pa.RecordBatch | pa.Table) -> bytes:
+def _stream(rows: pa.RecordBatch | pa.Table) -> pa.Buffer:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as stream:
         stream.write(rows)
-    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+    return sink.getvalue()
