@@ -26,6 +26,8 @@ _NOTE = re.compile(
     rb"begin to drop messages due to rate-limiting|Discarded (\d{1,9}) messages due to "
 )
 """systemd-journald, rsyslog's imuxsock and imjournal, log4j's AsyncAppender."""
+_IN_ALL_NOTES = b" messages "
+"""Looked for first: most logs do not have it, and each search through a log takes half a percent of the time of reading."""
 _WORD = re.compile(rb"(?<![A-Za-z])[A-Za-z]{4,60}(?![A-Za-z])")
 _LOGGER = re.compile(rb" \([\w.$-]+\)[ \t\r]*$")
 _OUTSIDE = re.compile(rb"\A[^(\w.$-]|[^)\w.$-]\Z")
@@ -46,7 +48,7 @@ class LeftOut:
 
     def chunk(self, data: bytes) -> None:
         self._informed = self._informed or b"INFO" in data
-        if any(word in data for word in _DROPPED):
+        if _IN_ALL_NOTES in data and any(word in data for word in _DROPPED):
             self._suppressed += sum(max((int(n) for n in found.groups() if n), default=1) for found in _NOTE.finditer(data))
         if self._common is None or self._common:
             self._narrow(data)

@@ -126,7 +126,7 @@ def literals_of(layouts: Iterable[Layout] = ()) -> Literals:
 
 literals_of()
 gc.freeze()
-gc.set_threshold(100_000, 50, 100)
+gc.set_threshold(1_000_000, 50, 100)
 """The catalogue lives as long as the process, and a chunk's hits and lines until the chunk is read. The garbage collector would traverse
 them again and again and find nothing, which costs a tenth of the time of reading."""
 
