@@ -7,7 +7,7 @@ family) or the search for literals in a file (parsers.matching).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -164,6 +164,14 @@ def column(name: str, text: str | None) -> Any:
     if name == "unordered":
         return True
     return text
+
+
+def numbers(name: str, texts: Sequence[str | None]) -> list[int] | None:
+    """The values of a column of numbers from the texts of its group; None if one is missing or out of range, or if it has no numbers."""
+    if name not in _RANGES or None in texts:
+        return None
+    found = [int(text) for text in texts if text is not None]
+    return found if not found or (min(found) in _RANGES[name] and max(found) in _RANGES[name]) else None
 
 
 def check(row: Row) -> Row:

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from parsers.cached import cached_property
 from parsers.matching.tried import OF_LINE
-from parsers.patterns.pattern import Pattern, column
+from parsers.patterns.pattern import Pattern, column, numbers
 from parsers.schemas import EVENTS, Row, Rows, numbered, problem, whole
 
 MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
@@ -113,9 +113,11 @@ class Part(NamedTuple):
 
 
 def values(name: str, texts: Sequence[str | None]) -> Sequence[Any]:
-    """The values of a column from the text of its groups; few texts differ as a rule. Raises ValueError on a number out of range."""
+    """The values of a column from the text of its groups. Raises ValueError on a number out of range."""
     if pa.types.is_string(EVENTS.field(name).type):
         return texts
+    if (found := numbers(name, texts)) is not None:
+        return found
     known = {text: column(name, text) for text in set(texts)}
     return [known[text] for text in texts]
 

@@ -156,20 +156,18 @@ class Heads:
     def _read_kafkas(self, data: bytes, text: str, begins: Sequence[int], ends: Sequence[int], loggers: Sequence[str | None]) -> Columns:
         """The same in Kafka's own layout, at fixed positions. Everything that is rare is left for after the loop: `others` are lines that are
         not such records, `closer` those whose component needs a closer look."""
-        hours, seconds, fractions, leads, names = self._hours, _IN_HOUR.get, _FRACTIONS.get, self._leads, self._loggers
-        rfind, startswith, component = text.rfind, text.startswith, self._component
+        hours, seconds, fractions, names = self._hours, _IN_HOUR.get, _FRACTIONS.get, self._loggers
+        find, rfind, startswith, components = text.find, text.rfind, text.startswith, self._components
         data = data if begins[-1] + _PARTS.size <= len(data) else data + bytes(_PARTS.size)
-        columns = columns_of(text, len(begins))
-        times, levels, contexts, loggers_read = columns.times, columns.levels, columns.contexts, columns.loggers
-        firsts, afters = columns.firsts, columns.afters
+        parts = list(map(_PARTS.unpack_from, repeat(data), begins))
+        times = [hours[hour] + seconds(second, _NEVER) + fractions(fraction, _NEVER) for hour, second, fraction, _ in parts]
+        leads = [self._leads[lead] for _, _, _, lead in parts]
+        columns = columns_of(text, len(begins))._replace(times=times, levels=[level for level, _ in leads])
+        contexts, loggers_read, firsts, afters = columns.contexts, columns.loggers, columns.firsts, columns.afters
         others: list[int] = []
         closer: list[int] = []
-        context: Mapping[str, Any] | None
         named, within = "[", _NOTHING  # mostly it is the same as in the line before
-        parts = map(_PARTS.unpack_from, repeat(data), begins)
-        for at, ((hour, second, fraction, lead), begin, end, logger) in enumerate(zip(parts, begins, ends, loggers, strict=True)):
-            time = hours[hour] + seconds(second, _NEVER) + fractions(fraction, _NEVER)
-            level, length = leads[lead]
+        for at, (begin, end, logger, time, (_, length)) in enumerate(zip(begins, ends, loggers, times, leads, strict=True)):
             first = begin + length
             if logger is not None:
                 after = end - len(logger) - _AROUND
@@ -179,34 +177,25 @@ class Heads:
             if logger is None or length < 0 or time < _SOONEST or end - begin > LONG_MESSAGE or after < first:
                 others.append(at)
                 continue
-            context = _NOTHING
             mark = text[first]
             if mark == "[":
                 if within and startswith(named, first, after):
-                    context, message = within, first + len(named)
+                    contexts[at], first = within, first + len(named)
                 else:
-                    context, message = component(text, first, after)
-                    if context:
-                        named, within = text[first:message], context
-                first = message
+                    closed = find("] ", first, after)
+                    context = components[text[first:closed]] if closed >= 0 else None
+                    if context is None or (not context and text[closed + 2] == "["):
+                        closer.append(at)
+                    else:
+                        if context:
+                            named, within = text[first : closed + 2], context
+                        contexts[at], first = context, closed + 2
             elif mark in "BCP" and startswith(_BEGINS_OTHERWISE, first, after):
-                context = None
-            if context is None:
                 closer.append(at)
-                context = _NOTHING
-            times[at], levels[at], contexts[at], loggers_read[at], firsts[at], afters[at] = time, level, context, logger, first, after
+            loggers_read[at], firsts[at], afters[at] = logger, first, after
         self._read_others(columns, others, begins, ends)
         _look_closer(columns, closer)
         return columns
-
-    def _component(self, text: str, first: int, after: int) -> tuple[Mapping[str, Any] | None, int]:
-        """The columns that the bracket at the start of a message gives, and where the message continues; None if the bracket needs a closer
-        look."""
-        closed = text.find("] ", first, after)
-        context = self._components[text[first:closed]] if closed >= 0 else None
-        if context is None or (not context and text[closed + 2] == "["):
-            return None, first
-        return context, closed + 2
 
     def _read_others(self, columns: Columns, others: Iterable[int], begins: Sequence[int], ends: Sequence[int]) -> None:
         for at in others:

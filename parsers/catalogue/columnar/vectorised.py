@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime
 from itertools import accumulate, chain
-from operator import itemgetter
+from operator import itemgetter, sub
 from typing import Any
 
 import pyarrow as pa
@@ -135,7 +135,8 @@ class _InTurn(Block):
         """Finds the lines whose component names a node."""
         contexts = {id(context): context for context in self.heads.contexts}
         self.nodes = {at: context["node"] for at, context in contexts.items() if "node" in context}
-        self.namings = [at for at, context in enumerate(map(id, self.heads.contexts)) if context in self.nodes]
+        if self.nodes:
+            self.namings = [at for at, context in enumerate(map(id, self.heads.contexts)) if context in self.nodes]
 
     def _note_writer(self, at: int) -> None:
         """Notes that a line left to Reading has named a node."""
@@ -189,9 +190,10 @@ class _InTurn(Block):
         """Events of a range of lines, with these rows between them."""
         survey = self.reading.survey
         survey.hits += end - begin - self.heads.loggers[begin:end].count(None)
-        for context, count in Counter(map(id, self.heads.contexts[begin:end])).items():
-            if context in self.nodes:
-                survey.nodes[self.nodes[context]] += count
+        if self.nodes:
+            for context, count in Counter(map(id, self.heads.contexts[begin:end])).items():
+                if context in self.nodes:
+                    survey.nodes[self.nodes[context]] += count
         first, most = 0, end - begin
         while begin < end or first < len(rows):
             until = min(end, begin + most)
@@ -238,7 +240,8 @@ class _InTurn(Block):
     def _texts(self, chosen: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
         """The records as they are in the chunk."""
         if self.chunk.clean:
-            ends = [min(end, begin + MAX_TEXT) for begin, end in zip(begins, ends, strict=True)]
+            if max(map(sub, ends, begins), default=0) > MAX_TEXT:
+                ends = [min(end, begin + MAX_TEXT) for begin, end in zip(begins, ends, strict=True)]
             if self.records:  # lines left to Reading may be among these lines; Reading supplies their texts itself
                 begins = [max(begin, before) for begin, before in zip(begins, accumulate([0, *ends], max), strict=False)]
                 ends = list(map(max, begins, ends))
