@@ -85,10 +85,12 @@ MOST_HANDS = 8
 """Most tasks that read one compressed tar together, and the least that each should read: each of them decompresses the whole tar."""
 BLOCK_ROWS = 1 << 14
 """Events that travel together, about."""
+THINNED_ROWS = 1 << 16
+"""Routine events of which those that are left out are found together, about. With few, more remain at the ends of the parts."""
 DEALT_ROWS = 1 << 17
 """Events that are distributed to buckets together, about. With fewer, packing what goes to one bucket costs more than judging it."""
-JUDGED_ROWS, LEAST_JUDGED = 200_000, 20_000
-"""Events that one task judges, about, and events that are worth a task of their own while cores are free."""
+JUDGED_ROWS, LEAST_JUDGED, LEAST_A_CORE = 200_000, 20_000, 7_000
+"""Events that one task judges, about, events that are worth a task of their own, and those that are worth one while a core is free."""
 MANY_EVENTS = 1_000_000
 """The results of more events come to the driver one Spark partition after another. Up to here, all at once are faster, and small: packed,
 they take 15 MB for half a million events."""
@@ -124,14 +126,19 @@ class EventBlock(NamedTuple):
 
 
 def tasks(session: SparkSession, size: int) -> int:
-    """Number of tasks for `size` bytes of evidence. They take about the same time: a last one would run alone, so all cores have as many."""
+    """Number of tasks for `size` bytes of evidence."""
     cores = backend(session).cores
-    ways = _ways(cores * READ_A_CORE, size, SPLIT_BYTES, LEAST_BYTES)
+    return _even(_ways(cores * READ_A_CORE, size, SPLIT_BYTES, LEAST_BYTES), cores)
+
+
+def _ways(most: int, size: int, each: int, least: int) -> int:
+    """Number of tasks for a size: each of about `each`, or if these are few, up to `most` of at least `least`."""
+    return max(size // each, min(most, size // least), 1)
+
+
+def _even(ways: int, cores: int) -> int:
+    """As many tasks for each core: they take about the same time, and a last one would run alone."""
     return ways if ways <= cores else -(-ways // cores) * cores
-
-
-def _ways(cores: int, size: int, each: int, least: int) -> int:
-    return max(size // each, min(cores, size // least), 1)
 
 
 def balance(units: Sequence[Unit], ways: int) -> list[list[Unit]]:
@@ -358,10 +365,21 @@ def identified(
     buckets = max(BUCKETS, 1 << (total // BUCKET_ROWS).bit_length())
 
     def tables(given: Iterable[EventBlock]) -> Iterator[pa.Table]:
+        routine: list[pa.Table] = []
         for block in given:
-            if block.what in OF_PARTITIONS:
-                table = _resolved(opened(block.data), known(), change)
-                yield leave_out()(table) if leave_out is not None and block.what == ROUTINE else table
+            if block.what == ROUTINE and leave_out is not None:
+                routine.append(opened(block.data))
+                if sum(table.num_rows for table in routine) >= THINNED_ROWS:
+                    yield thinned(routine)
+                    routine.clear()
+            elif block.what in OF_PARTITIONS:
+                yield _resolved(opened(block.data), known(), change)
+        if routine:
+            yield thinned(routine)
+
+    def thinned(routine: Sequence[pa.Table]) -> pa.Table:
+        assert leave_out is not None
+        return leave_out()(_resolved(pa.concat_tables(routine, promote_options="default"), known(), change))
 
     def apply(given: Iterable[EventBlock]) -> Iterator[tuple[int, bytes]]:
         for table in _joined((table for table in tables(given) if table.num_rows), DEALT_ROWS):
@@ -422,7 +440,7 @@ def unplaced(
 def by_partition(events: Identified, shared: Any, sort: Sort, work: Work, schema: pa.Schema, *, ways: int | None = None) -> Packed:
     """Rows of `schema` that `work` makes of the sorted events of each partition. `shared` is sent to every task once and handed to `sort` and
     `work`. `ways`: number of tasks."""
-    ways = ways or _ways(events.backend.cores * TASKS_A_CORE, sum(events.weights.values()), JUDGED_ROWS, LEAST_JUDGED)
+    ways = ways or judging_tasks(events.backend.cores, sum(events.weights.values()))
     known = events.backend.share(shared)
 
     def apply(given: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
@@ -432,6 +450,12 @@ def by_partition(events: Identified, shared: Any, sort: Sort, work: Work, schema
 
     rows = events.data.deal(ways, events.dealt(ways)).map_tasks(apply)
     return Packed(rows, schema, many=sum(events.weights.values()) > MANY_EVENTS)
+
+
+def judging_tasks(cores: int, events: int) -> int:
+    """Number of tasks that judge."""
+    many = _ways(cores * TASKS_A_CORE, events, JUDGED_ROWS, LEAST_JUDGED)
+    return _even(max(many, _ways(cores, events, JUDGED_ROWS, LEAST_A_CORE)), cores)
 
 
 def _sorted(given: Iterable[tuple[int, bytes]], sort: Callable[[Slices], Iterable[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:

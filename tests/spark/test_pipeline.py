@@ -29,7 +29,7 @@ from parsers.pattern_files import PatternFile
 from parsers.schemas import EVENTS
 from spark import pipeline
 from spark.ipc import opened
-from spark.pipeline import CELLS, Events, Identified, balance, of_block, tasks
+from spark.pipeline import CELLS, JUDGED_ROWS, LEAST_A_CORE, Events, Identified, balance, judging_tasks, of_block, tasks
 from tests.support import local
 from tests.support.paths import BUNDLES
 
@@ -55,6 +55,14 @@ def test_splits_cover_every_unit_once_and_weigh_alike(sizes: list[int], ways: in
     assert 1 <= len(splits) <= ways
     weights = [sum(u.size for u in s) for s in splits]
     assert max(weights) - min(weights) <= max(sizes, default=0)
+
+
+@given(st.integers(1, 64), st.integers(0, 10**9))
+def test_all_cores_judge_alike_and_few_events_are_one_task(cores: int, events: int) -> None:
+    ways = judging_tasks(cores, events)
+    assert ways <= cores or ways % cores == 0
+    assert ways >= events // JUDGED_ROWS
+    assert ways == 1 or events >= LEAST_A_CORE * min(ways, 2)
 
 
 def test_no_evidence_is_one_empty_split_and_no_ways_are_one() -> None:

@@ -136,20 +136,19 @@ class QuietTimes:
             return events
         events = counted(events)
         rows = self._light(events, known or Around([_shown(events)]))
-        middle = _middle(rows)
-        kept = pc.indices_nonzero(pc.invert(middle)).cast(pa.int64())
-        last = pc.subtract(pa.concat_arrays([kept[1:], pa.array([rows.num_rows], pa.int64())]), 1)
+        remains = pc.indices_nonzero(pc.invert(_middle(rows))).cast(pa.int64())
+        last = pc.subtract(pa.concat_arrays([remains[1:], pa.array([rows.num_rows], pa.int64())]), 1)
         repeats = rows["repeats"].combine_chunks()
         up_to_each = pc.cumulative_sum(repeats)
         before = pc.subtract(up_to_each, repeats)
         left = pa.table(
             {
-                "row": rows["row"].take(kept),
-                "repeats": pc.subtract(up_to_each.take(last), before.take(kept)),
+                "row": rows["row"].take(remains),
+                "repeats": pc.subtract(up_to_each.take(last), before.take(remains)),
                 "last_at": rows["last_at"].take(last),
             }
         )
-        return _marked(events, rows["row"].filter(middle), left)
+        return _marked(events, rows["row"].combine_chunks(), left)
 
     def _candidates(self, events: pa.Table) -> pa.ChunkedArray:
         """Mask of the lines that may be left out."""
@@ -271,11 +270,14 @@ def _middle(rows: pa.Table) -> pa.Array:
     return pc.and_(pc.and_(before, after), goes_on)
 
 
-def _marked(events: pa.Table, left_out: pa.ChunkedArray, left: pa.Table) -> pa.Table:
-    """The events without those rows; `left`: the counts of those lines that remain, with the number of their rows."""
+def _marked(events: pa.Table, lines: pa.Array, left: pa.Table) -> pa.Table:
+    """The events without those of the lines (rows of the events) that are not in `left`: those that remain, with their counts."""
     row = numbered(events)
-    place = pc.index_in(row, value_set=left["row"].combine_chunks())
+    others = row.filter(pc.invert(pc.is_in(row, value_set=lines))) if len(lines) < len(row) else row[:0]
+    kept = pa.concat_arrays([left["row"].combine_chunks(), others])
+    kept = kept.take(pc.sort_indices(kept))
+    events, place = events.take(kept), pc.index_in(kept, value_set=left["row"].combine_chunks())
     for name in ("repeats", "last_at"):
         at = events.schema.get_field_index(name)
         events = events.set_column(at, name, pc.coalesce(left[name].combine_chunks().take(place), events[name]))
-    return events.filter(pc.invert(pc.is_in(row, value_set=left_out.combine_chunks())))
+    return events
