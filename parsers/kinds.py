@@ -263,3 +263,5 @@ OF_DELETION = of(role=Role.TOPIC_GOING | Role.TOPIC_GONE)
 
 GATHERED = frozenset(k.name for k in KINDS.values() if k.scope is not Scope.PARTITION and not k.ungathered)
 """Kinds that the driver gathers."""
+RETENTION = ("retention-time", "retention-size")
+"""Reasons of segment-delete by which the first segments of a log go."""

@@ -27,13 +27,13 @@ from forensics.model.events import IDENTIFIED
 from forensics.model.partition.numbers import Numbers, below, column, counted, up_to, within
 from forensics.model.partition.runs import copies
 from parsers.cached import cached_property
-from parsers.kinds import named
+from parsers.kinds import RETENTION, named
 from parsers.schemas import numbered, whole
 
 ROUTINE = named("segment-roll", "producer-snapshot")
 """Kinds whose events only show that the log end has moved on."""
 _UPKEEP = named("segment-delete", "log-start-move")
-_BY_RETENTION = ("retention", "retention-time", "retention-size", "log-start", "leader")
+_BY_RETENTION = ("retention", *RETENTION, "log-start", "leader")
 """Reasons of _UPKEEP that have no cause outside the log."""
 FEW = 2_000
 """Minimum number of lines: fewer are made into objects sooner than they are compared."""

@@ -17,7 +17,7 @@ from forensics.model.events import Event
 from forensics.model.partition.damaged import DamagedStretch, Extent, extent, reach_of
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
-from parsers.kinds import ON_DISK, Role, of
+from parsers.kinds import ON_DISK, RETENTION, Role, of
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
 SHORTEST_START = timedelta(seconds=1)
@@ -179,7 +179,7 @@ class _Walk:
         self.begins: int | None = None
         """Log start offset: retention has deleted what is below. None until a line gives it."""
         self.first_end: int | None = None
-        """Where the log was when it was first seen: it began there or below."""
+        """Where the log was when it was first seen, or seen again after a deletion: it began there or below."""
 
     # observations
 
@@ -214,7 +214,7 @@ class _Walk:
     @property
     def surely_begun(self) -> int:
         """An offset at which the log had begun: everything from there to its end was in it."""
-        return self.begins if self.begins is not None else self.first_end or 0
+        return next((offset for offset in (self.begins, self.first_end, self.end) if offset is not None), 0)
 
     @property
     def knows_end(self) -> bool:
@@ -637,13 +637,10 @@ def _on_log_start(w: _Walk, e: Event) -> None:
 
 def _on_segment_delete(w: _Walk, e: Event) -> None:
     """Retention deletes the first segments. The line after this one says where the log begins now (UnifiedLog#deleteSegments). Without it,
-    only records after this are surely in the log."""
+    the log begins at most where it is seen next."""
     _on_log_start(w, e)
-    if e.reason in _RETENTION:
-        w.begins, w.first_end = None, w.end
-
-
-_RETENTION = ("retention-time", "retention-size")
+    if e.reason in RETENTION:
+        w.begins = w.first_end = None
 
 
 STEPS = {

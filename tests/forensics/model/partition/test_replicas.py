@@ -201,8 +201,8 @@ def test_where_a_log_begins_after_a_deletion_is_unknown_without_the_line_that_sa
     assert ranges(walked(*begun, ("log-created", {}))) == [(0, 290, False, "empty")]
     assert ranges(walked(*begun, deleted, ("log-created", {}))) == []
     assert ranges(walked(*begun, deleted, starts_at(100), ("log-created", {}))) == [(100, 290, False, "empty")]
-    later: Told = ("segment-roll", {"offset": 400})
-    assert ranges(walked(*begun, deleted, later, ("log-created", {}))) == [(290, 400, False, "empty")]
+    later: tuple[Told, ...] = (("segment-roll", {"offset": 400}), ("segment-roll", {"offset": 500}))
+    assert ranges(walked(*begun, deleted, *later, ("log-created", {}))) == [(400, 500, False, "empty")]
     assert ranges(walked(*begun, ("segment-delete", {"reason": "truncation"}), ("log-created", {}))) == [(0, 290, False, "empty")]
 
 
