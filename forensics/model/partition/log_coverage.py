@@ -366,15 +366,8 @@ REST_ON_ORDER = frozenset(
 """Kinds of findings that follow from the order of events in a broker's logs."""
 REST_ON_TIME = frozenset(
     {"under-min-isr", "at-min-isr", "offline-partition", "under-replicated", "isr-flapping", "stuck-replica", "slow-replica"}
-    | {
-        "culprit-broker",
-        "cluster-wide-degradation",
-        "quorum-lost",
-        "zookeeper-lost",
-        "connection-failed",
-        "log-dir-emptied",
-        "stale-controller",
-    }
+    | {"culprit-broker", "cluster-wide-degradation", "quorum-lost", "zookeeper-lost"}
+    | {"connection-failed", "log-dir-emptied", "stale-controller"}
 )
 """Kinds of findings that follow from the time between events of different brokers."""
 
