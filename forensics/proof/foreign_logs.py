@@ -38,8 +38,7 @@ def inherited(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Event]
 
 def _before_first_role(load: Load, replica: Replica) -> bool:
     """The log was loaded before the broker led or followed here."""
-    starts = [*(s.at for s in replica.leader_starts), *(s.at for s in replica.follower_starts)]
-    first = min((at for at in starts if at is not None), default=None)
+    first = min((s.at for s in replica.starts if s.at is not None), default=None)
     return load.at is not None and (first is None or load.at < first)
 
 

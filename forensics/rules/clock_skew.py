@@ -14,7 +14,7 @@ from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.comparisons import BUSY_MS
 from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.findings import Evidence, Finding, Rule, Urgency, brokers_named, counted, moment, quote
-from forensics.thresholds import HARMFUL_SKEW_MS, MAX_CLOCK_STEPS, MIN_SKEW_MS, SAME_STEP
+from forensics.thresholds import HARMFUL_SKEW_MS, MIN_SKEW_MS, SAME_STEP
 
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -27,10 +27,8 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 
 
 def _steps_back(node: Node, cluster: Cluster) -> list[tuple[timedelta, Source, int, datetime]]:
-    """The steps of the clock in the node's logs, the largest first: size, log, line and the time before. Logs with many steps, or with the lines
-    of several brokers, have lines out of order, and show nothing about the clock."""
-    of_node = (s for s in cluster.sources_of(node.id) if s.kind.endswith("-log") and not s.shared)
-    logs = (s for s in of_node if 0 < len(s.steps_back) <= MAX_CLOCK_STEPS)
+    """The steps of the clock in the node's logs, the largest first: size, log, line and the time before."""
+    logs = (s for s in cluster.sources_of(node.id) if s.kind.endswith("-log") and s.clock_set_back)
     found = [(before - after, s, line, before) for s in logs for line, before, after in s.steps_back]
     return sorted(found, key=lambda step: (-step[0], step[3], step[1].path))
 

@@ -171,7 +171,7 @@ def numbers(name: str, texts: Sequence[str | None]) -> list[int] | None:
     if name not in _RANGES or None in texts:
         return None
     found = [int(text) for text in texts if text is not None]
-    return found if not found or (min(found) in _RANGES[name] and max(found) in _RANGES[name]) else None
+    return found if min(found, default=0) in _RANGES[name] and max(found, default=0) in _RANGES[name] else None
 
 
 def check(row: Row) -> Row:

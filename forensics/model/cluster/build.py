@@ -50,7 +50,6 @@ from forensics.model.cluster.zones import (
     turns,
 )
 from forensics.model.events import IDENTIFIED, Event, compact, place_in
-from forensics.thresholds import MAX_CLOCK_STEPS
 from parsers.containers.names import IGNORED
 from parsers.kinds import RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
@@ -707,7 +706,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     events = _identified(gathered.tables(lambda t: pc.invert(comparing(t))), resolver)
     newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
     events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
-    _keep_order_of_lines(events, {resolver.shown(s.path) for s in sources if 0 < len(s.steps_back) <= MAX_CLOCK_STEPS and not s.shared})
+    _keep_order_of_lines(events, {resolver.shown(s.path) for s in sources if s.clock_set_back})
     for s in sources:
         s.path = resolver.shown(s.path)
     if others:

@@ -20,6 +20,7 @@ from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.identity import Conflict
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.events import Event
+from forensics.thresholds import MAX_CLOCK_STEPS
 from parsers.cached import cached_property
 from parsers.kinds import OF_DELETION, Role, of
 
@@ -92,6 +93,12 @@ class Source:
     """Words that all its lines contain, the longest first."""
     cut_at: int | None = None
     """Maximum line length in characters to which lines were truncated before collection; None if they were not."""
+
+    @property
+    def clock_set_back(self) -> bool:
+        """Whether its clock was set back. Logs with many steps back, or with the lines of several brokers, have lines out of order, and show
+        nothing about the clock."""
+        return 0 < len(self.steps_back) <= MAX_CLOCK_STEPS and not self.shared
 
     @property
     def largest_step_back(self) -> timedelta:

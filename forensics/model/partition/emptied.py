@@ -63,11 +63,14 @@ def _in_isr(replica: Replica, begun: datetime, created: Event, timeline: Partiti
     """The last state with the broker in the ISR before the process began. None if there is none, or if the replica was removed from the
     assignment since."""
     states = [s for s in timeline.states if s.at is not None and created.at is not None and s.at < created.at]
-    all_starts: list[LeaderStart | FollowerStart] = [*replica.leader_starts, *replica.follower_starts]
-    starts = [s for s in all_starts if s.at is not None and s.at >= begun]
-    earlier = (s.at is not None and s.at < begun and not any(_came_after(s, start) for start in starts) for s in states)
-    last = max((n for n, so in enumerate(earlier) if so and replica.broker in states[n].isr), default=None)
+    starts = [s for s in replica.starts if s.at is not None and s.at >= begun]
+    in_isr = (n for n in reversed(range(len(states))) if _before(states[n], begun) and replica.broker in states[n].isr)
+    last = next((n for n in in_isr if not any(_came_after(states[n], start) for start in starts)), None)
     return None if last is None or _removed(replica.broker, states[last:]) else states[last]
+
+
+def _before(state: State, begun: datetime) -> bool:
+    return state.at is not None and state.at < begun
 
 
 def _came_after(state: State, start: LeaderStart | FollowerStart) -> bool:

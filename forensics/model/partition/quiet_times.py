@@ -132,10 +132,11 @@ class QuietTimes:
     def without_middle(self, events: pa.Table, known: Around | None = None) -> pa.Table:
         """Identified events without those in the middle of quiet times: the line before has `repeats` and `last_at`. Without `known`, these are
         all events of their partitions."""
-        if (pc.sum(self._candidates(events)).as_py() or 0) < FEW:
+        candidates = self._candidates(events).combine_chunks()
+        if (pc.sum(candidates).as_py() or 0) < FEW:
             return events
         events = counted(events)
-        rows = self._light(events, known or Around([_shown(events)]))
+        rows = self._light(events, candidates, known or Around([_shown(events)]))
         remains = pc.indices_nonzero(pc.invert(_middle(rows))).cast(pa.int64())
         last = pc.subtract(pa.concat_arrays([remains[1:], pa.array([rows.num_rows], pa.int64())]), 1)
         repeats = rows["repeats"].combine_chunks()
@@ -157,10 +158,9 @@ class QuietTimes:
             found = pc.and_(found, pc.is_valid(events[name]) if name in events.schema.names else False)
         return pc.and_not(found, pc.is_in(events["source"], self._doubtful))
 
-    def _light(self, events: pa.Table, around: Around) -> pa.Table:
+    def _light(self, events: pa.Table, candidates: pa.Array, around: Around) -> pa.Table:
         """The lines but for those of upkeep, each file's in its order: whether it may be left out, and how many busy hours were before it and
         how many of the offsets that anything else gives are below its own."""
-        candidates = self._candidates(events).combine_chunks()
         chosen = pc.and_(pc.is_valid(column(events, "line", pa.int64())), pc.or_(candidates, _other(events)))
         row = numbered(chosen).filter(chosen)
         names = {"line", "at", "offset", "repeats", "last_at", *_PARTITION, *_FILE} & set(events.schema.names)

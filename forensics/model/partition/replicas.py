@@ -140,6 +140,11 @@ class Replica:
     """Creations of an empty log where a log existed that was not deleted, each with the broker's last leader epoch at the time."""
     events: list[Event] = field(default_factory=list)
 
+    @property
+    def starts(self) -> list[LeaderStart | FollowerStart]:
+        """Where it began to lead, and where it began to follow."""
+        return [*self.leader_starts, *self.follower_starts]
+
 
 class _Walk:
     """State of the walk over one broker's events."""

@@ -150,7 +150,7 @@ class PartitionTimeline:
     def resumed(self, broker: int, after: datetime) -> datetime | None:
         """When the broker next got a role, or a fetcher, for its replica; None if no evidence shows that."""
         replica = self.replicas.get(broker)
-        starts = [s.event for s in replica.leader_starts] + [s.event for s in replica.follower_starts] if replica is not None else []
+        starts = [s.event for s in replica.starts] if replica is not None else []
         added = [e for e in self.of("fetcher-added") if e.writer == broker]
         return min((e.at for e in (*starts, *added) if e.at is not None and e.at >= after), default=None)
 
