@@ -216,6 +216,17 @@ def place_in(event: Event, newest_first: Container[str] = ()) -> tuple[int, int,
     return (-line, -byte, offset) if event.source in newest_first else (line, byte, offset)
 
 
+def latest_times(file: Iterable[Event]) -> Iterator[datetime]:
+    """For each event of a file, in the order of the file, the latest time read up to it: a clock that was set back does not reorder a file."""
+    latest = datetime.min
+    for event in file:
+        if event.at is not None and event.at > latest:
+            latest = event.at
+        yield latest
+        if event.repeats > 1 and event.last_at is not None and event.last_at > latest:
+            latest = event.last_at
+
+
 def values(column: pa.Array) -> list[Any]:
     """A column's values. Equal values share one object where this is cheap."""
     if pa.types.is_timestamp(column.type):

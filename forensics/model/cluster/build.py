@@ -49,7 +49,7 @@ from forensics.model.cluster.zones import (
     steps,
     turns,
 )
-from forensics.model.events import IDENTIFIED, Event, compact, place_in
+from forensics.model.events import IDENTIFIED, Event, compact, latest_times, place_in
 from parsers.containers.names import IGNORED
 from parsers.kinds import RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
@@ -705,8 +705,8 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     comparing = of_kinds(LEADERSHIPS | _OF_FILES)
     events = _identified(gathered.tables(lambda t: pc.invert(comparing(t))), resolver)
     newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
-    events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, newest_first)))
-    _keep_order_of_lines(events, {resolver.shown(s.path) for s in sources if s.clock_set_back})
+    times = _latest_times(events, {resolver.shown(s.path) for s in sources if s.clock_set_back})
+    events.sort(key=lambda e: (times.get(id(e), e.at or datetime.min), e.source, *place_in(e, newest_first)))
     for s in sources:
         s.path = resolver.shown(s.path)
     if others:
@@ -715,15 +715,17 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     return _clusters(evidence, events, resolver, clocks, ordered, modes)[-1], resolver
 
 
-def _keep_order_of_lines(events: list[Event], set_back: Container[str]) -> None:
-    """Sorts the events of each log whose clock was set back by line, within the places that its events have among the others."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, event in enumerate(events):
+def _latest_times(events: Iterable[Event], set_back: Container[str]) -> dict[int, datetime]:
+    """By the id of each event in a log whose clock was set back, the latest time read up to it. Sorted by these, it keeps its order."""
+    files: dict[str, list[Event]] = defaultdict(list)
+    for event in events:
         if event.source in set_back:
-            places[event.source].append(place)
-    for own in places.values():
-        for place, event in zip(own, sorted((events[place] for place in own), key=place_in), strict=True):
-            events[place] = event
+            files[event.source].append(event)
+    found: dict[int, datetime] = {}
+    for file in files.values():
+        file.sort(key=place_in)
+        found.update(zip(map(id, file), latest_times(file), strict=True))
+    return found
 
 
 SET_ASIDE = "set-aside"

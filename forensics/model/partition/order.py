@@ -15,7 +15,7 @@ from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 
-from forensics.model.events import Event, place_in
+from forensics.model.events import Event, latest_times, place_in
 from parsers.kinds import STARTS, By, Role, named, of
 
 _LOADS = of(role=Role.LOAD)
@@ -70,16 +70,9 @@ _PLACE = attrgetter("line", "byte", "metadata_offset")
 def _merged(files: Sequence[Sequence[Event]]) -> list[Event]:
     events: list[Event] = []
     moments: list[datetime] = []
-    """The latest time read in its file up to each event."""
     of: list[int] = []
     for number, own in enumerate(files):
-        latest = datetime.min
-        for e in own:
-            if e.at is not None and e.at > latest:
-                latest = e.at
-            moments.append(latest)
-            if e.repeats > 1 and e.last_at is not None and e.last_at > latest:
-                latest = e.last_at
+        moments += latest_times(own)
         events += own
         of += [number] * len(own)
     merged: list[Event] = []
