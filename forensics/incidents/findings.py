@@ -6,9 +6,9 @@ they belong to (incidents).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import repeat
+from itertools import count, repeat
 from typing import Any
 
 import pyarrow as pa
@@ -47,59 +47,62 @@ _WORDS = ("summary", "explanation", "evidence")
 _OF_WORDS = pa.struct([FINDING.field(name) for name in _WORDS])
 NEAR = 64
 """Findings whose words are read together: one needs those of one finding in some hundred, in the order of time."""
+ROOM = 1 << 20
+"""Bytes of the statements, and of the words, of a kind that stay in memory."""
 
 
-class FindingRows:
-    """Findings of partitions, rows of FINDING: their statements in columns, and their words and quotes, which may be on disk."""
+class _OfKind:
+    """The findings of one kind, whose columns may be on disk."""
 
-    def __init__(self) -> None:
-        self._stated: list[pa.RecordBatch] = []
-        self._words = Store(pa.schema([("words", _OF_WORDS)]), NEAR)
+    def __init__(self, schema: pa.Schema) -> None:
+        self._names = [name for name in schema.names if name not in _WORDS]
+        self._stated = Store(pa.schema([schema.field(name) for name in self._names]), room=ROOM)
+        self._words = Store(pa.schema([("words", _OF_WORDS)]), NEAR, ROOM)
 
     def add(self, rows: pa.RecordBatch) -> None:
-        self._stated.append(rows.select([name for name in rows.schema.names if name not in _WORDS]))
+        self._stated.add(rows.select(self._names))
         self._words.add(pa.RecordBatch.from_arrays([rows.select(_WORDS).to_struct_array()], ["words"]))
 
     @cached_property
-    def stated(self) -> pa.RecordBatch:
-        """All of them. The text of a column is there once."""
-        table = pa.Table.from_batches(self._stated).combine_chunks()
-        self._stated = []
-        return _coded(table).to_batches()[0]
+    def stated(self) -> Stored:
+        return self._stated.kept()
 
     @cached_property
     def words(self) -> Stored:
         return self._words.kept()
 
-    @cached_property
-    def kinds(self) -> Sequence[str]:
-        return pc.unique(self.stated["kind"]).to_pylist()  # type: ignore[no-any-return]
+
+class FindingRows:
+    """Findings of partitions, rows of FINDING, by kind."""
+
+    def __init__(self) -> None:
+        self._by_kind: dict[str, _OfKind] = {}
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        for kind in pc.unique(rows["kind"]).to_pylist():
+            own = rows.filter(pc.equal(rows["kind"], kind))  # not a slice, which would keep all rows in memory
+            self._by_kind.setdefault(kind, _OfKind(rows.schema)).add(own)
+
+    @property
+    def kinds(self) -> Collection[str]:
+        return self._by_kind.keys()
 
     def statements(self, kind: str) -> list[_StoredFinding]:
         """Built column by column: there are hundreds of thousands, and __init__ of a frozen class takes five times as long."""
-        if kind not in self.kinds:
+        if (rows := self._by_kind.get(kind)) is None:
             return []
-        at = pc.indices_nonzero(pc.equal(self.stated["kind"], kind))
-        found = [_StoredFinding.__new__(_StoredFinding) for _ in range(len(at))]
-        columns: dict[str, Iterable[Any]] = {name: _decoded(name, self.stated[name].take(at)) for name in _STATED}
+        found = [_StoredFinding.__new__(_StoredFinding) for _ in range(len(rows.stated))]
+        columns: dict[str, Iterable[Any]] = {name: _decoded(name, rows.stated.column(name).combine_chunks()) for name in _STATED}
         for name, column in {
             **columns,
             "places": repeat(()),
             "incident": repeat(None),
-            "_rows": repeat(self),
-            "_at": at.to_pylist(),
+            "_rows": repeat(rows),
+            "_at": count(),
         }.items():
             for _ in map(getattr(_StoredFinding, name).__set__, found, column):
                 pass
         return found
-
-
-def _coded(rows: pa.Table) -> pa.Table:
-    """The rows with columns of text as codes."""
-    for n, field in enumerate(rows.schema):
-        if pa.types.is_string(field.type):
-            rows = rows.set_column(n, field.name, rows[field.name].dictionary_encode())
-    return rows
 
 
 def _decoded(name: str, column: pa.Array) -> list[Any]:
@@ -109,9 +112,6 @@ def _decoded(name: str, column: pa.Array) -> list[Any]:
     if (decode := _DECODERS.get(name)) is not None:
         none = column.null_count == len(column)  # few kinds have any
         return [decode(None)] * len(column) if none else list(map(decode, column.to_pylist()))
-    if pa.types.is_dictionary(column.type):
-        texts = column.dictionary.to_pylist()
-        return [None if code is None else texts[code] for code in column.indices.to_pylist()]
     return values(column)
 
 
@@ -120,11 +120,11 @@ class _StoredFinding(Statement):
 
     __slots__ = ("_at", "_rows")
     _at: int
-    _rows: FindingRows
+    _rows: _OfKind
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        return tuple(self._rows.stated["next_steps"][self._at].as_py() or ())
+        return tuple(self._rows.stated.value(self._at, "next_steps").as_py() or ())
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:

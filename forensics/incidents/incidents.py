@@ -92,7 +92,7 @@ def incidents(
     """The findings of one cluster, given by kind, folded, each with its incident; and the incidents, worst first. `controllers`: the nodes
     that are only controllers."""
     events = Events(findings, rules, controllers)
-    merged = ordered(recurring_of_each(events.findings, rules), rules)
+    merged = ordered(recurring_of_each([events], rules), rules)
     return merged, events.incidents(merged)
 
 
@@ -103,17 +103,19 @@ class Events:
         self, findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule], controllers: Collection[int] = (), number: int = 0
     ) -> None:
         """`findings` are given by kind; `controllers` are the nodes that are only controllers; `number` is that of the cluster."""
-        self._number, self._controllers = number, controllers
+        self._found, self._number, self._controllers = findings, number, controllers
         self._causes = {r.kind: r for r in rules if r.root is not None or r.plan}
         self._groups = _groups(findings, self._causes)
-        roots = {c: g.id for g in self._groups for c in (*(r.cause for r in g.roots), *([g.plan] if g.plan is not None else []))}
-        of_brokers = _BrokerEvents(self._groups)
+        self._roots = {c: g.id for g in self._groups for c in (*(r.cause for r in g.roots), *([g.plan] if g.plan is not None else []))}
+        self._of_brokers = _BrokerEvents(self._groups)
 
-        def incident_of(f: Statement) -> str | None:
-            return (roots.get(f) if f.kind in self._causes else None) or of_brokers.followed(f)
+    def findings(self, rule: Rule) -> list[Finding]:
+        """The findings of the rule, those of one event as one."""
+        found = by_event(self._found.get(rule.kind, ()), rule, self._incident_of, self._controllers)
+        return [replace(f, cluster=self._number) for f in found] if self._number else found
 
-        by_kind = (by_event(findings[rule.kind], rule, incident_of, controllers) for rule in rules if rule.kind in findings)
-        self.findings = [replace(f, cluster=number) if number else f for same_kind in by_kind for f in same_kind]
+    def _incident_of(self, f: Statement) -> str | None:
+        return (self._roots.get(f) if f.kind in self._causes else None) or self._of_brokers.followed(f)
 
     def incidents(self, folded: Iterable[Finding]) -> list[Incident]:
         """The incidents, worst first, with the folded findings that belong to them. Incidents whose findings were folded into a recurring one
@@ -127,12 +129,10 @@ class Events:
         return sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
 
 
-def recurring_of_each(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
-    """The findings of each rule, with what recurs often as one finding."""
-    by_kind: dict[str, list[Finding]] = defaultdict(list)
-    for f in findings:
-        by_kind[f.kind].append(f)
-    return [f for rule in rules for f in recurring(by_kind[rule.kind], rule)]
+def recurring_of_each(clusters: Sequence[Events], rules: Sequence[Rule]) -> list[Finding]:
+    """The findings of each rule in all these clusters, with what recurs often as one finding. Those of one rule at a time become whole:
+    before what recurs becomes one, those of all rules are the largest objects on the driver."""
+    return [f for rule in rules for f in recurring([f for events in clusters for f in events.findings(rule)], rule)]
 
 
 def ordered(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:

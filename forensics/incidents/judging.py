@@ -151,9 +151,8 @@ def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked 
     release()
     nothing = Rows(pa.schema(list(PARTITION)).empty_table())
     by_life = {n: _of_cluster(life, Findings(found.get(n), asked), partitions.get(n, nothing)) for n, life in cluster.by_number.items()}
-    present = by_life[cluster.number].findings
-    past = [f for number, events in by_life.items() if number != cluster.number for f in events.findings]
-    folded = [*recurring_of_each(present, RULES), *recurring_of_each(past, RULES)]
+    past = [events for number, events in by_life.items() if number != cluster.number]
+    folded = [*recurring_of_each([by_life[cluster.number]], RULES), *recurring_of_each(past, RULES)]
     found_incidents = [i for events in reversed(by_life.values()) for i in events.incidents(folded)]
     return Conclusion(sorted(dict.fromkeys(folded), key=_order), found_incidents, partitions.get(cluster.number, nothing))
 

@@ -7,6 +7,8 @@ the broker or the time is found (identity, clocks) or what follows from the fact
 from __future__ import annotations
 
 import json
+import pickle
+from array import array
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
@@ -124,31 +126,58 @@ def rows(batch: pa.RecordBatch) -> Iterator[Event]:
     yield from map(Event, *(columns.get(n) or repeat(_DEFAULTS.get(n), batch.num_rows) for n in _COLUMNS))
 
 
-class _Texts:
-    """Texts of events, compressed."""
+PIECE = 64
+"""Compact events of a piece. The text of one is read with those of all of them, in 0.1 ms."""
+_PLACE = ("line", "byte")
+_OF_PIECE = ("_piece", "_number")
 
-    __slots__ = ("_packed",)
 
-    def __init__(self, texts: Sequence[str | None]) -> None:
-        packed = zstandard.ZstdCompressor().compress(json.dumps(texts).encode())
-        self._packed = bytes(memoryview(packed))  # a copy, because the result of zstandard keeps the memory of the largest possible one
+class _Piece:
+    """What compact events of one kind have together: their lines and bytes in arrays, and their texts, compressed."""
 
-    def opened(self) -> list[str | None]:
-        return cast("list[str | None]", json.loads(zstandard.ZstdDecompressor().decompress(self._packed)))
+    __slots__ = ("byte", "kept", "line", "texts")
+
+    def __init__(self, line: Sequence[int | None] | None, byte: Sequence[int | None] | None, texts: bytes | None) -> None:
+        self.line, self.byte, self.texts = line, byte, texts
+        self.kept: list[Any] = []
+        """The events of `kept_together`, each at its number, and None for the others."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _packed_texts, (self._packed,)
+        kept = {n: e for n, e in enumerate(self.kept) if e is not None}
+        names = [name for name in type(next(iter(kept.values()))).__slots__ if name not in _OF_PIECE]
+        columns = {name: [getattr(e, name) for e in kept.values()] for name in names}
+        return _unpacked, (pickle.dumps((list(kept), columns, self.line, self.byte, self.texts), 5),)
 
 
-def _packed_texts(packed: bytes) -> _Texts:
-    texts = _Texts.__new__(_Texts)
-    texts._packed = packed
-    return texts
+def _unpacked(data: bytes) -> _Piece:
+    numbers, columns, *own = pickle.loads(data)  # noqa: S301 - a piece that the driver of this run pickled
+    piece = _Piece(*own)
+    kept_together(_made({**columns, "_piece": repeat(piece), "_number": numbers}, len(numbers)))
+    return piece
 
 
-_opened = lru_cache(256)(_Texts.opened)
-PACKED_TEXTS = 64
-"""Texts that are compressed together. One is read with all of them, in 0.1 ms."""
+def kept_together(events: Iterable[Event]) -> None:
+    """Pickles each of these events with those of its piece: pickle remembers three objects for each that is pickled alone, which need more
+    room than the events."""
+    for e in events:
+        if isinstance(e, _Compact):
+            if not e._piece.kept:
+                e._piece.kept = [None] * PIECE
+            e._piece.kept[e._number] = e
+
+
+def _numbers(column: Sequence[int | None]) -> Sequence[int | None]:
+    return column if None in column else array("q", cast("Sequence[int]", column))
+
+
+def _compressed(texts: Sequence[str | None]) -> bytes:
+    packed = zstandard.ZstdCompressor().compress(json.dumps(texts).encode())
+    return bytes(memoryview(packed))  # a copy, because the result of zstandard keeps the memory of the largest possible one
+
+
+@lru_cache(256)
+def _texts(compressed: bytes) -> list[str | None]:
+    return cast("list[str | None]", json.loads(zstandard.ZstdDecompressor().decompress(compressed)))
 
 
 class _Compact:
@@ -156,21 +185,33 @@ class _Compact:
 
     __slots__ = ()
     __repr__ = Event.__repr__
-    _texts: _Texts | None = None
-    _number: int = 0
+    _piece: _Piece
+    _number: int
+
+    @property
+    def line(self) -> int | None:
+        return None if (lines := self._piece.line) is None else lines[self._number]
+
+    @property
+    def byte(self) -> int | None:
+        return None if (places := self._piece.byte) is None else places[self._number]
 
     @property
     def text(self) -> str | None:
-        return _opened(self._texts)[self._number] if self._texts is not None else None
+        return None if (texts := self._piece.texts) is None else _texts(texts)[self._number]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        columns: tuple[str, ...] = type(self).__slots__
-        return _restored, (columns, tuple(getattr(self, column) for column in columns))
+        kept = self._piece.kept
+        return (_member, (self._piece, self._number)) if kept and kept[self._number] is self else (Event, _values(self))
 
 
 for _name in _COLUMNS:
-    if _name != "text":
+    if _name not in (*_PLACE, "text"):
         setattr(_Compact, _name, _DEFAULTS.get(_name))
+
+
+def _member(piece: _Piece, number: int) -> Event:
+    return cast("Event", piece.kept[number])
 
 
 @cache
@@ -178,31 +219,35 @@ def _compact_class(names: tuple[str, ...]) -> type[Event]:
     return cast("type[Event]", type("CompactEvent", (_Compact,), {"__slots__": names}))
 
 
-def _restored(columns: tuple[str, ...], own: Iterable[Any]) -> Event:
-    made = _compact_class(columns)
-    event = made.__new__(made)
-    for column, value in zip(columns, own, strict=True):
-        setattr(event, column, value)
-    return event
+def _made(columns: Mapping[str, Iterable[Any]], number: int) -> list[Event]:
+    made = _compact_class(tuple(columns))
+    found = [made.__new__(made) for _ in range(number)]
+    for name, column in columns.items():
+        for _ in map(getattr(made, name).__set__, found, column):
+            pass
+    return found
 
 
 def compact(batch: pa.RecordBatch) -> list[Event]:
     """Events from a batch of IDENTIFIED, as `rows`, for events that stay in memory: an Event of fifty columns, most of them without a value,
     is three times as large. The batch should have events of one kind."""
     names = set(batch.schema.names)
-    present = [n for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows]
-    columns: dict[str, list[Any]] = {n: values(batch.column(n)) for n in present if n != "text"}
+    columns = {n: values(batch.column(n)) for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
     columns["last_at"] = columns.setdefault("at", [None] * len(batch))
-    if "text" in present:
-        texts = [_Texts(batch.column("text").slice(begin, PACKED_TEXTS).to_pylist()) for begin in range(0, len(batch), PACKED_TEXTS)]
-        columns["_texts"] = [texts[n // PACKED_TEXTS] for n in range(len(batch))]
-        columns["_number"] = [n % PACKED_TEXTS for n in range(len(batch))]
-    made = _compact_class(tuple(columns))
-    found = [made.__new__(made) for _ in range(batch.num_rows)]
-    for name, column in columns.items():
-        for _ in map(getattr(made, name).__set__, found, column):
-            pass
-    return found
+    line, byte, texts = (columns.pop(name, None) for name in (*_PLACE, "text"))
+    pieces = [
+        _Piece(
+            _numbers(line[begin : begin + PIECE]) if line is not None else None,
+            _numbers(byte[begin : begin + PIECE]) if byte is not None else None,
+            _compressed(texts[begin : begin + PIECE]) if texts is not None else None,
+        )
+        for begin in range(0, len(batch), PIECE)
+    ]
+    of_pieces: dict[str, list[Any]] = {
+        "_piece": [pieces[n // PIECE] for n in range(len(batch))],
+        "_number": [n % PIECE for n in range(len(batch))],
+    }
+    return _made({**columns, **of_pieces}, len(batch))
 
 
 def lasting(event: Event) -> timedelta:

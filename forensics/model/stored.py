@@ -21,7 +21,7 @@ CHUNK = 1024
 """Rows of a batch. Those of one column are decoded at once."""
 IN_MEMORY_BYTES = 16 << 20
 """Rows of this size stay in memory, and larger ones are sorted in pieces of this size."""
-OPEN = 64
+OPEN = 16
 """Columns of batches that are kept while single values are read."""
 
 
@@ -77,9 +77,10 @@ class OnDisk:
 class Store:
     """Takes rows of one schema, until they are `kept`."""
 
-    def __init__(self, schema: pa.Schema, chunk: int = CHUNK) -> None:
-        """`chunk`: rows of a batch."""
+    def __init__(self, schema: pa.Schema, chunk: int = CHUNK, room: int | None = None) -> None:
+        """`chunk`: rows of a batch; `room`: bytes of rows that stay in memory, IN_MEMORY_BYTES if not given."""
         self._schema, self._chunk = schema, chunk
+        self._room = IN_MEMORY_BYTES if room is None else room
         self._added: list[pa.RecordBatch] = []
         self._batches: list[pa.RecordBatch] = []
         self._sizes: list[int] = []
@@ -89,7 +90,7 @@ class Store:
 
     def add(self, rows: pa.RecordBatch) -> None:
         self._added.append(rows)
-        if sum(batch.num_rows for batch in self._added) >= CHUNK:
+        if sum(batch.num_rows for batch in self._added) >= self._chunk:
             self._put()
 
     def _put(self) -> None:
@@ -98,7 +99,7 @@ class Store:
             self._sizes.append(batch.num_rows)
             self._bytes += batch.nbytes
         self._added = []
-        if self._bytes > IN_MEMORY_BYTES:
+        if self._bytes > self._room:
             self._write()
 
     def _write(self) -> None:

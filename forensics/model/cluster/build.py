@@ -49,7 +49,7 @@ from forensics.model.cluster.zones import (
     steps,
     turns,
 )
-from forensics.model.events import IDENTIFIED, Event, compact, latest_times, place_in
+from forensics.model.events import IDENTIFIED, Event, compact, kept_together, latest_times, place_in
 from parsers.containers.names import IGNORED
 from parsers.kinds import RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
@@ -858,6 +858,7 @@ def _clusters(
         clusters.append(cluster)
     for cluster in clusters:
         cluster.whole = clusters
+        kept_together(cluster.events)
     return clusters
 
 

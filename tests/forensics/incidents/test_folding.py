@@ -10,27 +10,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forensics.incidents.findings import Findings
-from forensics.incidents.folding import folded, places
-from forensics.incidents.incidents import incidents, recurring_of_each
+from forensics.incidents.folding import folded, places, recurring
+from forensics.incidents.incidents import incidents
 from forensics.model.findings import Aggregation, Evidence, Finding, Range, Rule
 from forensics.rules import cluster_recreated
 from forensics.thresholds import MAX_SEPARATE_EVENTS
 
 NOON = datetime(2026, 11, 21, 12)
-RECREATED = (cluster_recreated.RULE,)
+STOPS = Rule(
+    kind="controlled-shutdown",
+    rank=5,
+    level="info",
+    meaning="",
+    root="shut down in order",
+    many=Aggregation(lambda first, group: "were shut down"),
+)
 RULES = (
     Rule(kind="offline-partition", rank=1, level="high", meaning="", many=Aggregation(key=lambda f: f.brokers)),
     Rule(kind="data-loss", rank=2, level="critical", meaning="", many=Aggregation(lambda first, group: "gone", recurs=False)),
     Rule(kind="under-replicated", rank=3, level="medium", meaning=""),
     Rule(kind="broker-crash", rank=4, level="medium", meaning="", root="ended without a shutdown"),
-    Rule(
-        kind="controlled-shutdown",
-        rank=5,
-        level="info",
-        meaning="",
-        root="shut down in order",
-        many=Aggregation(lambda first, group: "were shut down"),
-    ),
+    STOPS,
     Rule(kind="restarted-replica", rank=6, level="info", meaning=""),
     Rule(kind="upgrade", rank=7, level="info", meaning="", plan=True),
 )
@@ -179,29 +179,29 @@ def test_nodes_that_are_only_controllers_are_called_controllers() -> None:
 def test_what_recurs_in_clusters_that_ended_is_reported_once() -> None:
     count = MAX_SEPARATE_EVENTS + 1
     joined = [replace(of_broker("cluster-recreated", 1, 86400 * n, 86400 * n), cluster=n - count) for n in range(count)]
-    (again,) = recurring_of_each(joined, RECREATED)
+    (again,) = recurring(joined, cluster_recreated.RULE)
     assert again.summary.startswith(f"{count} times: broker 1, the last at 2026-11-27")
     assert (again.start, again.end, again.cluster) == (joined[0].start, joined[-1].end, -1)
-    assert recurring_of_each(joined[1:], RECREATED) == joined[1:]
+    assert recurring(joined[1:], cluster_recreated.RULE) == joined[1:]
 
 
 def test_what_is_minor_and_happened_often_to_any_broker_is_reported_once() -> None:
     count = MAX_SEPARATE_EVENTS + 1
     minor = [replace(of_broker("controlled-shutdown", n % 3, 3600 * n, 3600 * n), severity="low") for n in range(count)]
     severe = [replace(f, severity="high") for f in minor]
-    (often,) = recurring_of_each(minor, RULES)
+    (often,) = recurring(minor, STOPS)
     assert (often.brokers, often.start, often.end) == ((0, 1, 2), minor[0].start, minor[-1].end)
     assert often.summary.startswith(f"{count} times from 2026-11-21 12:00:00.000 UTC to 2026-11-21 18:00:00.000 UTC, for example: ")
     for separate in (severe, minor[1:], [replace(minor[0], end=None), *minor[1:]]):
-        assert sorted(recurring_of_each(separate, RULES), key=lambda f: str(f.start)) == separate
+        assert sorted(recurring(separate, STOPS), key=lambda f: str(f.start)) == separate
 
 
 def test_what_is_of_several_incidents_belongs_to_the_first_of_them() -> None:
     count = MAX_SEPARATE_EVENTS + 1
     stops = [replace(of_broker("controlled-shutdown", n % 3, 3600 * n, 3600 * n), severity="low", incident=f"i{n}") for n in range(count)]
-    (often,) = recurring_of_each(stops, RULES)
+    (often,) = recurring(stops, STOPS)
     assert often.incident == "i0"
-    (later,) = recurring_of_each([replace(stops[0], incident=None), *stops[1:]], RULES)
+    (later,) = recurring([replace(stops[0], incident=None), *stops[1:]], STOPS)
     assert later.incident == "i1"
 
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 import pyarrow as pa
 import pytest
 
-from forensics.model.events import IDENTIFIED, Event, compact, rows
+from forensics.model.events import IDENTIFIED, Event, compact, kept_together, rows
 from parsers.schemas import EVENTS, filtered, whole
 
 FIRST = datetime(2026, 1, 1)
@@ -38,6 +38,16 @@ def test_compact_events_have_the_same_attributes(batch: pa.RecordBatch) -> None:
     assert list(map(ATTRIBUTES, kept)) == list(map(ATTRIBUTES, whole_events))
     assert list(map(ATTRIBUTES, pickle.loads(pickle.dumps(kept)))) == list(map(ATTRIBUTES, whole_events))
     assert list(map(repr, kept)) == list(map(repr, whole_events))
+
+
+@pytest.mark.parametrize("kept", [slice(0, 0), slice(60, 200, 2), slice(0, 200)], ids=["none", "some", "all"])
+def test_pickled_compact_events_are_the_same_objects_wherever_they_are_and_have_their_corrected_times(kept: slice) -> None:
+    events = compact(BATCH)
+    kept_together(events[kept])
+    events[70].at = FIRST - timedelta(days=1)
+    again, some = pickle.loads(pickle.dumps((events, events[60:80])))
+    assert [a is b for a, b in zip(again[60:80], some, strict=True)] == [True] * 20
+    assert list(map(ATTRIBUTES, again)) == list(map(ATTRIBUTES, events))
 
 
 def test_filtered_rows_are_those_of_the_mask_and_absent_columns_share_their_memory() -> None:

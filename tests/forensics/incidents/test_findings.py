@@ -1,0 +1,44 @@
+"""Findings of partitions wait as rows, in memory or on disk, and come back whole."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+import pytest
+
+from forensics.incidents import findings
+from forensics.incidents.findings import FindingRows, Findings
+from forensics.model.findings import FINDING, Evidence, Finding, Range
+
+KINDS = ("under-replicated", "data-loss", "at-min-isr")
+FOUND = [
+    Finding(
+        kind=KINDS[n % 3] if n else "unclean-election",
+        severity="high",
+        confidence="certain",
+        topic=f"orders-{n % 7}",
+        partition=n,
+        brokers=(1, n % 2),
+        start=datetime(2026, 1, 1) + timedelta(seconds=n),
+        offsets=(Range(n, None),) if n % 2 else (),
+        summary=f"summary {n}",
+        explanation=f"explanation {n}",
+        next_steps=(f"step {n}",),
+        evidence=(Evidence(f"broker-{n}/server.log", n, None, f"line {n}"),),
+    )
+    for n in range(700)
+]
+
+
+@pytest.mark.parametrize("room", [0, findings.ROOM], ids=["on disk", "in memory"])
+def test_findings_come_back_whole_and_in_their_order(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    monkeypatch.setattr(findings, "ROOM", room)
+    rows = FindingRows()
+    for begin in range(0, len(FOUND), 50):
+        rows.add(pa.RecordBatch.from_pylist([f.row() for f in FOUND[begin : begin + 50]], pa.schema(list(FINDING))))
+    assert set(rows.kinds) == {"unclean-election", *KINDS}
+    for kind in rows.kinds:
+        assert [f.whole for f in rows.statements(kind)] == [f for f in FOUND if f.kind == kind]
+    assert rows.statements("broker-crash") == []
+    assert sorted(f.name for f in Findings(rows)["data-loss"]) == sorted(f.name for f in FOUND if f.kind == "data-loss")
