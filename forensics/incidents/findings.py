@@ -6,6 +6,7 @@ they belong to (incidents).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count, repeat
@@ -17,7 +18,6 @@ import pyarrow.compute as pc
 from forensics.model.events import values
 from forensics.model.findings import FINDING, LEVELS, Client, Evidence, Finding, Range, Records, Salvageable, Statement, Written
 from forensics.model.stored import Store, Stored
-from parsers.cached import cached_property
 
 _PLAIN = (
     "kind",
@@ -49,6 +49,9 @@ NEAR = 64
 """Findings whose words are read together: one needs those of one finding in some hundred, in the order of time."""
 ROOM = 1 << 20
 """Bytes of the statements, and of the words, of a kind that stay in memory."""
+MANY = 512
+"""Findings of the cluster, of one kind, that wait as rows together."""
+_SCHEMA = pa.schema(list(FINDING))
 
 
 class _OfKind:
@@ -58,22 +61,22 @@ class _OfKind:
         self._names = [name for name in schema.names if name not in _WORDS]
         self._stated = Store(pa.schema([schema.field(name) for name in self._names]), room=ROOM)
         self._words = Store(pa.schema([("words", _OF_WORDS)]), NEAR, ROOM)
+        self._kept: tuple[Stored, Stored] | None = None
 
     def add(self, rows: pa.RecordBatch) -> None:
         self._stated.add(rows.select(self._names))
         self._words.add(pa.RecordBatch.from_arrays([rows.select(_WORDS).to_struct_array()], ["words"]))
+        self._kept = None
 
-    @cached_property
-    def stated(self) -> Stored:
-        return self._stated.kept()
-
-    @cached_property
-    def words(self) -> Stored:
-        return self._words.kept()
+    def kept(self) -> tuple[Stored, Stored]:
+        """Their statements and their words, of all that were added until now."""
+        if self._kept is None:
+            self._kept = self._stated.kept(), self._words.kept()
+        return self._kept
 
 
 class FindingRows:
-    """Findings of partitions, rows of FINDING, by kind."""
+    """Findings as rows of FINDING, by kind."""
 
     def __init__(self) -> None:
         self._by_kind: dict[str, _OfKind] = {}
@@ -91,8 +94,9 @@ class FindingRows:
         """Built column by column: there are hundreds of thousands, and __init__ of a frozen class takes five times as long."""
         if (rows := self._by_kind.get(kind)) is None:
             return []
-        found = [_StoredFinding.__new__(_StoredFinding) for _ in range(len(rows.stated))]
-        columns: dict[str, Iterable[Any]] = {name: _decoded(name, rows.stated.column(name).combine_chunks()) for name in _STATED}
+        stated, _ = rows.kept()
+        found = [_StoredFinding.__new__(_StoredFinding) for _ in range(len(stated))]
+        columns: dict[str, Iterable[Any]] = {name: _decoded(name, stated.column(name).combine_chunks()) for name in _STATED}
         for name, column in {
             **columns,
             "places": repeat(()),
@@ -124,14 +128,16 @@ class _StoredFinding(Statement):
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        return tuple(self._rows.stated.value(self._at, "next_steps").as_py() or ())
+        stated, _ = self._rows.kept()
+        return tuple(stated.value(self._at, "next_steps").as_py() or ())
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         return tuple(Evidence(**e) for e in self._words("evidence") or ())
 
     def _words(self, name: str) -> Any:
-        return self._rows.words.value(self._at, "words")[name].as_py()
+        _, words = self._rows.kept()
+        return words.value(self._at, "words")[name].as_py()
 
     @property
     def whole(self) -> Finding:
@@ -146,35 +152,44 @@ class _StoredFinding(Statement):
 
 
 class Findings(Mapping[str, Sequence[Statement]]):
-    """The findings of one cluster by kind: those of its partitions as rows of model.findings.FINDING, those of the cluster as objects.
+    """The findings of one cluster by kind.
 
     The statements of each kind are made again on each request: with 20,000 partitions, keeping those of all kinds would be the largest
     object in memory.
     """
 
     def __init__(self, rows: FindingRows | None = None, asked: Callable[[str | None, int | None], bool] | None = None) -> None:
-        self._rows = rows
-        self._found: dict[str, list[Finding]] = {}
+        """`rows`: the findings of partitions; `asked`: which partitions count."""
+        self._rows = rows if rows is not None else FindingRows()
+        self._few: dict[str, list[Finding]] = defaultdict(list)
+        """Findings of the cluster that are not yet rows."""
+        self._with_places: dict[str, list[Finding]] = defaultdict(list)
+        """A row has no places."""
         self._asked = asked
 
     def add(self, findings: Iterable[Finding]) -> None:
+        """Adds findings of the cluster."""
         for f in findings:
-            self._found.setdefault(f.kind, []).append(f)
+            own = (self._with_places if f.places else self._few)[f.kind]
+            own.append(f)
+            if len(own) >= MANY and not f.places:
+                self._rows.add(pa.RecordBatch.from_pylist([few.row() for few in own], _SCHEMA))
+                own.clear()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*(self._rows.kinds if self._rows is not None else ()), *self._found)))
+        return iter(dict.fromkeys((*self._rows.kinds, *self._few, *self._with_places)))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
     def __contains__(self, kind: object) -> bool:
-        return kind in self._found or (self._rows is not None and kind in self._rows.kinds)
+        return kind in self._few or kind in self._with_places or kind in self._rows.kinds
 
     def __getitem__(self, kind: str) -> list[Statement]:
         """The worst first, then by place and time."""
         if kind not in self:
             raise KeyError(kind)
-        found: list[Statement] = [*(self._rows.statements(kind) if self._rows is not None else ()), *self._found.get(kind, ())]
+        found: list[Statement] = [*self._rows.statements(kind), *self._few.get(kind, ()), *self._with_places.get(kind, ())]
         if (asked := self._asked) is not None:
             found = [f for f in found if f.partition is None or asked(f.topic, f.partition)]
         return sorted(found, key=worst_first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pyarrow as pa
@@ -42,3 +43,14 @@ def test_findings_come_back_whole_and_in_their_order(monkeypatch: pytest.MonkeyP
         assert [f.whole for f in rows.statements(kind)] == [f for f in FOUND if f.kind == kind]
     assert rows.statements("broker-crash") == []
     assert sorted(f.name for f in Findings(rows)["data-loss"]) == sorted(f.name for f in FOUND if f.kind == "data-loss")
+
+
+def test_many_findings_of_the_cluster_come_back_whole_also_if_some_are_added_after_a_request() -> None:
+    crashes = [replace(f, kind="broker-crash", topic=None, partition=None) for f in FOUND]
+    failed = replace(crashes[0], kind="start-failed", places=(FOUND[1].place,))
+    found = Findings()
+    for begin in (0, 100, 600):
+        found.add([failed, *crashes[begin : {0: 100, 100: 600}.get(begin)]])
+        assert failed in found["start-failed"]
+    assert sorted((f.whole for f in found["broker-crash"]), key=lambda f: str(f.start)) == crashes
+    assert list(found) == ["broker-crash", "start-failed"]
