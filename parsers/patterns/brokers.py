@@ -84,13 +84,15 @@ def _settings(row: Row) -> Iterator[Row]:
             yield {**row, "node": node, "key": key, "value": value, "text": f"{key} = {value}"}
 
 
+_APP_INFO = ("org.apache.kafka.common.utils.AppInfoParser", "org.apache.kafka.common.utils.internals.AppInfoParser")
+"""Until 4.3, and from 4.4 on."""
 _LIFE: tuple[Pattern, ...] = (
     Pattern(
         name="process-starting",
         event="process-starting",
         literal="kafka:type=kafka.Log4jController",
         regex=r"Registered `?kafka:type=kafka\.Log4jController`? MBean",
-        versions=("1.1", "4.3"),
+        versions=("1.1", "4.4"),
         first_of_process=True,
         samples=(
             Sample(
@@ -162,7 +164,7 @@ _LIFE: tuple[Pattern, ...] = (
         event="broker-starting",
         literal="Starting broker (kafka.server.BrokerServer",
         regex=r"Starting broker",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_BROKER,
         samples=(
             Sample(
@@ -177,7 +179,7 @@ _LIFE: tuple[Pattern, ...] = (
         event="controller-starting",
         literal="Starting controller (kafka.server.ControllerServer",
         regex=r"Starting controller",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_CONTROLLER_SERVER,
         samples=(
             Sample(
@@ -198,7 +200,7 @@ _LIFE: tuple[Pattern, ...] = (
         event="broker-state",
         literal="Transition from ",
         regex=r"Transition from \w+ to (?P<reason>\w+)",
-        versions=("3.1", "4.3"),
+        versions=("3.1", "4.4"),
         loggers=_BROKER,
         explode=_server_state,
         samples=(
@@ -219,7 +221,7 @@ _LIFE: tuple[Pattern, ...] = (
         event="broker-signal",
         literal="Terminating process due to signal ",
         regex=r"Terminating process due to signal (?P<value>\w+)",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         samples=(
             Sample(
                 "[2026-11-21 03:49:12,786] INFO Terminating process due to signal SIGTERM"
@@ -235,7 +237,7 @@ _LIFE: tuple[Pattern, ...] = (
         event="broker-stopping",
         literal="hutting down (kafka.server.",
         regex=r"[Ss]hutting down",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         loggers=_ANY_SERVER,
         samples=(
             Sample(
@@ -265,7 +267,7 @@ _LIFE: tuple[Pattern, ...] = (
         event="controller-stopping",
         literal="shutting down (kafka.server.ControllerServer",
         regex=r"shutting down",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_CONTROLLER_SERVER,
         samples=(
             Sample(
@@ -280,7 +282,7 @@ _LIFE: tuple[Pattern, ...] = (
         event="broker-stopped",
         literal="hut down completed (kafka.server.",
         regex=r"[Ss]hut down completed",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         loggers=_ANY_SERVER,
         samples=(
             Sample(
@@ -305,7 +307,7 @@ _LIFE: tuple[Pattern, ...] = (
         event="broker-stopped",
         literal="Shutdown complete. (",
         regex=r"Shutdown complete\.",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         loggers=("kafka.log.LogManager", "org.apache.kafka.storage.internals.log.LogManager"),
         samples=(
             Sample(
@@ -321,8 +323,8 @@ _LIFE: tuple[Pattern, ...] = (
         event="process-stopped",
         literal="App info kafka.server for ",
         regex=r"App info kafka\.server for (?P<node>\d+) unregistered",
-        versions=("2.7", "4.3"),
-        loggers=("org.apache.kafka.common.utils.AppInfoParser",),
+        versions=("2.7", "4.4"),
+        loggers=_APP_INFO,
         samples=(
             Sample(
                 "[2026-11-21 03:49:12,123] INFO App info kafka.server for 100 unregistered (org.apache.kafka.common.utils.AppInfoParser)",
@@ -337,7 +339,7 @@ _LIFE: tuple[Pattern, ...] = (
         event="controlled-shutdown",
         literal="controlled shutdown",
         regex=r"Starting controlled shutdown|Notifying KRaft of controlled shutdown|Beginning controlled shutdown\.",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         loggers=_SERVER + _LIFECYCLE,
         fixed={"reason": "start"},
         samples=(
@@ -360,7 +362,7 @@ _LIFE: tuple[Pattern, ...] = (
         literal="ontrolled shutdown",
         regex=r"Controlled shutdown succeeded|Controlled shutdown request returned successfully after \S+ms"
         r"|The control\w+ has asked us to exit controlled shutdown\.",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         loggers=_SERVER + _LIFECYCLE,
         fixed={"reason": "done"},
         samples=(
@@ -437,7 +439,7 @@ _LIFE: tuple[Pattern, ...] = (
         regex=r"Proceeding to do an unclean shutdown as all the controlled shutdown attempts failed"
         r"|Timed out waiting for the controller to approve controlled shutdown"
         r"|Got unexpected exception waiting for controlled shutdown future|Skipping controlled shutdown because we are in state \w+\.",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         loggers=_ANY_SERVER + _LIFECYCLE,
         fixed={"reason": "failed"},
         samples=(
@@ -462,8 +464,8 @@ _LIFE: tuple[Pattern, ...] = (
         event="kafka-version",
         literal="Kafka version",
         regex=r"Kafka version ?: (?P<value>\S+)",
-        versions=("0.9.0", "4.3"),
-        loggers=("org.apache.kafka.common.utils.AppInfoParser", "org.apache.kafka.common.utils.AppInfoParser$AppInfo"),
+        versions=("0.9.0", "4.4"),
+        loggers=(*_APP_INFO, "org.apache.kafka.common.utils.AppInfoParser$AppInfo"),
         samples=(
             Sample(
                 "[2026-11-21 02:02:33,749] INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)",
@@ -475,6 +477,11 @@ _LIFE: tuple[Pattern, ...] = (
                 {"value": "0.10.2.2"},
                 "real: unclean-election-0.10.2.2-zk",
             ),
+            Sample(
+                "[2026-11-28 15:37:44,911] INFO Kafka version: 4.4.0 (org.apache.kafka.common.utils.internals.AppInfoParser)",
+                {"value": "4.4.0"},
+                "real: unclean-election-4.4.0-kraft",
+            ),
         ),
         note="Clients inside the broker print it as well.",
     ),
@@ -483,13 +490,18 @@ _LIFE: tuple[Pattern, ...] = (
         event="start-time",
         literal="Kafka startTimeMs: ",
         regex=r"Kafka startTimeMs: (?P<count>\d+)",
-        versions=("2.3", "4.3"),
-        loggers=("org.apache.kafka.common.utils.AppInfoParser",),
+        versions=("2.3", "4.4"),
+        loggers=_APP_INFO,
         samples=(
             Sample(
                 "[2026-11-21 02:02:33,749] INFO Kafka startTimeMs: 1795226553744 (org.apache.kafka.common.utils.AppInfoParser)",
                 {"count": 1795226553744},
                 "real: reassignment-2.8.2-zk",
+            ),
+            Sample(
+                "[2026-11-28 15:37:44,911] INFO Kafka startTimeMs: 1795880264911 (org.apache.kafka.common.utils.internals.AppInfoParser)",
+                {"count": 1795880264911},
+                "real: unclean-election-4.4.0-kraft",
             ),
         ),
         note="AppInfoParser gets Time.milliseconds() immediately before the line is printed; clients inside the broker print theirs as "
@@ -516,7 +528,7 @@ _LIFE: tuple[Pattern, ...] = (
         event="config",
         literal="KafkaConfig values:",
         regex=r"KafkaConfig values: *\n(?P<_settings>.*)",
-        versions=("0.9.0", "4.3"),
+        versions=("0.9.0", "4.4"),
         multiline=True,
         first_of_process=True,
         explode=_settings,
@@ -572,7 +584,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         event="broker-registered",
         literal="Successfully registered broker ",
         regex=r"Successfully registered broker (?P<broker>\d+) with broker epoch (?P<broker_epoch>-?\d+)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_LIFECYCLE,
         samples=(
             Sample(
@@ -588,7 +600,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         event="broker-state",
         literal=" is now STARTING.",
         regex=r"Incarnation \S+ of broker (?P<broker>\d+) in cluster (?P<value>\S+) is now STARTING\.",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_LIFECYCLE,
         fixed={"reason": "STARTING"},
         explode=_and_cluster,
@@ -612,7 +624,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         event="broker-state",
         literal="ransitioning from ",
         regex=r"(?:The broker has (?:caught up|been unfenced)\. )?Transitioning from \w+ to (?P<reason>\w+)\.",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_LIFECYCLE,
         samples=(
             Sample(
@@ -636,7 +648,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         event="broker-state",
         literal="The broker is in ",
         regex=r"The broker is in (?P<reason>\w+?)(?:\.| state, still waiting for the active controller\.)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_LIFECYCLE,
         samples=(
             Sample(
@@ -659,7 +671,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         event="broker-state",
         literal="Unable to send ",
         regex=r"Unable to send (?:a|broker) heartbeat ?(?P<value>.*)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_LIFECYCLE,
         fixed={"reason": "controller-unreachable"},
         samples=(
@@ -677,7 +689,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         event="broker-state",
         literal=" sent a heartbeat request but received error",
         regex=r"Broker \d+ sent a heartbeat request but received error ?(?P<value>.*)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_LIFECYCLE,
         fixed={"reason": "heartbeat-refused"},
         samples=(
@@ -694,7 +706,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         event="broker-state",
         literal="Unable to register ",
         regex=r"(?!.*INCONSISTENT_CLUSTER_ID)Unable to register (?:the )?broker ?(?P<value>.*)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_LIFECYCLE,
         fixed={"reason": "registration-failed"},
         samples=(
@@ -912,7 +924,7 @@ _DEATHS: tuple[Pattern, ...] = (
         explode=with_exception,
         multiline=True,
         inner=True,
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         fixed={"reason": "thread"},
         samples=(
             Sample(
@@ -937,7 +949,7 @@ _DEATHS: tuple[Pattern, ...] = (
         explode=with_exception,
         multiline=True,
         inner=True,
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         fixed={"reason": "thread"},
         samples=(
             Sample(
@@ -962,7 +974,7 @@ _DEATHS: tuple[Pattern, ...] = (
         explode=with_exception,
         multiline=True,
         inner=True,
-        versions=("0.11.0", "4.3"),
+        versions=("0.11.0", "4.4"),
         fixed={"reason": "process"},
         samples=(
             Sample(
@@ -980,7 +992,7 @@ _DEATHS: tuple[Pattern, ...] = (
         explode=with_exception,
         multiline=True,
         inner=True,
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         fixed={"reason": "process"},
         samples=(
             Sample(
@@ -1005,7 +1017,7 @@ _DEATHS: tuple[Pattern, ...] = (
         literal="Failed to acquire lock on file ",
         regex=r"(?:Exception in thread \"[^\"]*\" )?(?:Caused by: )?(?:[\w.$]+: )?Failed to acquire lock on file \S+ in (?P<directory>.*)\."
         r" A Kafka instance in another process or thread is using this directory\.",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         fixed={"reason": "locked"},
         samples=(
             Sample(
@@ -1036,7 +1048,7 @@ _DEATHS: tuple[Pattern, ...] = (
         event="fatal-error",
         literal=" while waiting for ",
         regex=r"(?:Received a fatal error|Timed out) while waiting for (?P<value>.*)",
-        versions=("3.4", "4.3"),
+        versions=("3.4", "4.4"),
         loggers=(*_BROKER, *_CONTROLLER_SERVER, *_SHARED),
         fixed={"reason": "process"},
         samples=(
@@ -1070,7 +1082,7 @@ _DEATHS: tuple[Pattern, ...] = (
         event="fatal-error",
         literal="SharedServer)",
         regex=r"Got exception while starting SharedServer|Unable to install metadata publishers\.?",
-        versions=("3.4", "4.3"),
+        versions=("3.4", "4.4"),
         loggers=_SHARED,
         fixed={"reason": "process"},
         samples=(
@@ -1086,7 +1098,7 @@ _DEATHS: tuple[Pattern, ...] = (
         event="fatal-error",
         literal="Stopped due to fatal error with exit code ",
         regex=r"Stopped due to fatal error with exit code (?P<value>\d+)",
-        versions=("4.1", "4.3"),
+        versions=("4.1", "4.4"),
         fixed={"reason": "process"},
         samples=(
             Sample(
@@ -1105,7 +1117,7 @@ _DEATHS: tuple[Pattern, ...] = (
         explode=with_exception,
         multiline=True,
         inner=True,
-        versions=("3.3", "4.3"),
+        versions=("3.3", "4.4"),
         loggers=_FAULTS,
         samples=(
             Sample(
@@ -1129,7 +1141,7 @@ _DEATHS: tuple[Pattern, ...] = (
         literal="Shutting down because ",
         regex=r"Shutting down because (?:we were unable to register with the controller quorum\.|couldn't communicate offline log dir"
         r" (?P<directory>.*) with controllers)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_LIFECYCLE,
         fixed={"reason": "process"},
         samples=(

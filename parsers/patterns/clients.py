@@ -18,7 +18,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" is out of range for partition ",
         regex=r"Fetch (?:offset (?P<previous_offset>\d+)|position FetchPosition\{offset=(?P<previous_offset>\d+), .*\}) is out of range for"
         rf" partition {TP}, (?:resetting offset|raising error to the application since no reset policy is configured)",
-        versions=("0.9.0", "4.3"),
+        versions=("0.9.0", "4.4"),
         loggers=_FETCHERS,
         fixed={"reason": "out-of-range"},
         samples=(
@@ -43,7 +43,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Truncation detected for partition ",
         regex=rf"Truncation detected for partition {TP} at offset FetchPosition\{{offset=(?P<previous_offset>\d+), .*?\}}+(?:, resetting offset"
         r"(?: to the first offset known to diverge FetchPosition\{offset=(?P<offset>\d+), .*\})?|,? .*but no reset policy is set)",
-        versions=("2.1", "4.3"),
+        versions=("2.1", "4.4"),
         loggers=_VALIDATORS,
         fixed={"reason": "truncation"},
         samples=(

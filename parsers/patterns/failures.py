@@ -20,7 +20,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="out-of-memory",
         literal="Terminating due to java.lang.OutOfMemoryError",
         regex=r"Terminating due to java\.lang\.OutOfMemoryError(?:: (?P<value>.*))?",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         fixed={"reason": "exit"},
         samples=(
             Sample(
@@ -55,7 +55,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="out-of-memory",
         literal="java.lang.OutOfMemoryError",
         regex=r"(?!at |Terminating due to )(?:.*[ (])?java\.lang\.OutOfMemoryError(?:: (?P<value>.*)|\W.*)?",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         samples=(
             Sample("java.lang.OutOfMemoryError: Direct buffer memory", {"value": "Direct buffer memory"}, "source: OpenJDK 17, debug.cpp"),
         ),
@@ -66,7 +66,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="out-of-memory",
         literal="There is insufficient memory for the Java Runtime Environment to continue.",
         regex=r"#? ?There is insufficient memory for the Java Runtime Environment to continue\.",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         fixed={"value": "native memory", "reason": "exit"},
         samples=(
             Sample(
@@ -83,7 +83,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=": os::commit_memory(",
         regex=r"(?:OpenJDK|Java HotSpot\(TM\)) [\w-]+ Server VM warning: INFO: os::commit_memory\(0x[0-9a-f]+, (?P<bytes>\d+), (?:\d+, )?\d\) failed;"
         r" error='[^']*' \((?:errno|error_no)[=:] ?\d+\)",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         fixed={"value": "native memory"},
         samples=(
             Sample(
@@ -100,7 +100,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="connection-failed",
         literal=" could not be established. ",
         regex=r"Connection to node (?P<broker>-?\d+)(?: \((?P<value>[^()]*)\))? could not be established\. (?:Broker|Node) may not be available\.",
-        versions=("1.1", "4.3"),
+        versions=("1.1", "4.4"),
         loggers=_CLIENT,
         samples=(
             Sample(
@@ -150,7 +150,7 @@ PATTERNS: tuple[Pattern, ...] = (
         multiline=True,
         inner=True,
         explode=with_exception,
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         fixed={"reason": "accept"},
         samples=(
             Sample(
@@ -170,7 +170,7 @@ PATTERNS: tuple[Pattern, ...] = (
         multiline=True,
         inner=True,
         explode=with_exception,
-        versions=("0.9.0", "4.3"),
+        versions=("0.9.0", "4.4"),
         fixed={"reason": "request"},
         samples=(
             Sample(
@@ -187,7 +187,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="authentication-failed",
         literal=" failed authentication due to: ",
         regex=r"Connection to node (?P<broker>-?\d+)(?: \((?P<host>[^()]*)\))? failed authentication due to: (?P<value>.*)",
-        versions=("2.0", "4.3"),
+        versions=("2.0", "4.4"),
         loggers=_CLIENT,
         fixed={"reason": "client"},
         samples=(
@@ -204,7 +204,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="authentication-failed",
         literal="Failed authentication with ",
         regex=r"Failed authentication with (?P<host>\S*)(?: \(channelId=[^()]*\))? \((?P<value>.*)\)",
-        versions=("0.10.0", "4.3"),
+        versions=("0.10.0", "4.4"),
         loggers=("org.apache.kafka.common.network.Selector",),
         fixed={"reason": "server"},
         samples=(
@@ -282,7 +282,7 @@ PATTERNS: tuple[Pattern, ...] = (
         multiline=True,
         inner=True,
         explode=classified,
-        versions=("0.11.0", "4.3"),
+        versions=("0.11.0", "4.4"),
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] ERROR [Transaction State Manager 1]: Error loading transactions from transaction log"
@@ -300,7 +300,7 @@ PATTERNS: tuple[Pattern, ...] = (
         multiline=True,
         inner=True,
         explode=classified,
-        versions=("3.6", "4.3"),
+        versions=("3.6", "4.4"),
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] ERROR [GroupCoordinator id=2] Failed to load metadata from __consumer_offsets-0 with epoch 2 due"
@@ -326,7 +326,7 @@ PATTERNS: tuple[Pattern, ...] = (
         multiline=True,
         inner=True,
         explode=classified,
-        versions=("2.1", "4.3"),
+        versions=("2.1", "4.4"),
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] WARN [kafka-log-cleaner-thread-0]: Unexpected exception thrown when cleaning log"
@@ -347,7 +347,7 @@ PATTERNS: tuple[Pattern, ...] = (
         multiline=True,
         inner=True,
         explode=classified,
-        versions=("3.6", "4.3"),
+        versions=("3.6", "4.4"),
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] ERROR [RemoteLogManager=1 partition=wmMOqd3PGGMQu5_FCeSdgA:orders-0] Error occurred while copying"

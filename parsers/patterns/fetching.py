@@ -65,7 +65,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Added fetcher ",
         regex=r"Added fetcher (?:to broker (?:BrokerEndPoint[(\[]id=)?(?P<broker>\d+)(?:, [^)\]]*[)\]])? )?for partitions "
         r"(?P<_entries>.*)",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         loggers=_MANAGER,
         explode=_added,
         samples=(
@@ -121,7 +121,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="fetcher-removed",
         literal="Removed fetcher for partitions ",
         regex=r"Removed fetcher for partitions ?(?P<_entries>.*)",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         loggers=_MANAGER,
         explode=_removed,
         samples=(
@@ -144,7 +144,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="partition-failed",
         literal=" marked as failed",
         regex=rf"Partition {TP} marked as failed",
-        versions=("2.3", "4.3"),
+        versions=("2.3", "4.4"),
         samples=(
             Sample(
                 line="[2026-11-21 02:07:41,841] WARN [ReplicaFetcher replicaId=2, leaderId=3, fetcherId=0] Partition "
@@ -162,7 +162,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Partition {TP} has an older epoch \((?P<leader_epoch>-?\d+)\) than the current leader\. Will await the new "
         rf"LeaderAndIsr state before "
         r"resuming fetching\.",
-        versions=("2.1", "4.3"),
+        versions=("2.1", "4.4"),
         fixed={"reason": "FENCED_LEADER_EPOCH"},
         samples=(
             Sample(
@@ -180,7 +180,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" than the current leader. ",
         regex=rf"Partition {TP} has an? newe?r? epoch \((?P<leader_epoch>-?\d+)\) than the current leader\. [rR]etry the "
         rf"partition later\.?",
-        versions=("2.5", "4.3"),
+        versions=("2.5", "4.4"),
         fixed={"reason": "UNKNOWN_LEADER_EPOCH"},
         samples=(
             Sample(
@@ -205,7 +205,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Remote broker has a smaller leader epoch for partition ",
         regex=rf"Remote broker has a smaller leader epoch for partition {TP} than this replica's current leader epoch of "
         rf"(?P<leader_epoch>-?\d+)\.",
-        versions=("2.1", "4.3"),
+        versions=("2.1", "4.4"),
         fixed={"reason": "UNKNOWN_LEADER_EPOCH"},
         samples=(
             Sample(
@@ -222,7 +222,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="fetch-error",
         literal="Remote broker is not the leader for partition ",
         regex=rf"Remote broker is not the leader for partition {TP}, which could indicate that the partition is being moved",
-        versions=("1.1", "4.3"),
+        versions=("1.1", "4.4"),
         fixed={"reason": "NOT_LEADER_OR_FOLLOWER"},
         samples=(
             Sample(
@@ -241,7 +241,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Received (?P<reason>\w+) from the leader for partition {TP}\. This error may be returned transiently when the "
         rf"partition is being created "
         r"or deleted, but it is not expected to persist\.",
-        versions=("2.7", "4.3"),
+        versions=("2.7", "4.4"),
         samples=(
             Sample(
                 line="[2026-11-21 02:33:11,514] WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Received "
@@ -266,7 +266,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="fetch-error",
         literal="Retrying leaderEpoch request for partition ",
         regex=rf"Retrying leaderEpoch request for partition {TP} as the leader reported an error: (?P<reason>\w+)",
-        versions=("0.11.0", "4.3"),
+        versions=("0.11.0", "4.4"),
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] INFO [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Retrying "
@@ -284,7 +284,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Current offset (?P<previous_offset>-?\d+) for partition {TP} (?:is )?out of range(?:; reset offset|, which "
         rf"typically implies a leader change\. "
         r"Reset fetch offset) to (?P<offset>-?\d+)",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         fixed={"reason": "OFFSET_OUT_OF_RANGE"},
         samples=(
             Sample(
@@ -323,7 +323,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Error for partition ",
         regex=rf"Error for partition {TP} (?:to broker (?P<broker>\d+):(?:class )?(?P<_exception>[\w.$]+).*|at offset "
         rf"(?P<offset>-?\d+){_EXCEPTION})",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         multiline=True,
         explode=exception_named,
         samples=(
@@ -364,7 +364,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"Error in (?:fetch to broker (?P<broker>\d+), request .*?|fetch .*?(?:\. Possible cause: (?P<_exception>[\w.$]+).*?)?|"
         r"response for fetch request .*?)"
         r"(?:\n(?P<_exception>[\w.$]+)(?:: Connection to \S+ (?P<_lost>was disconnected before the response was read))?.*)?",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         loggers=("kafka.server.ReplicaFetcherThread",),
         multiline=True,
         explode=_broken_off,
@@ -411,7 +411,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" processing data for partition ",
         regex=rf"(?:Unexpected error occurred while|Error while) processing data for partition {TP}(?: at offset "
         rf"(?P<offset>-?\d+))?{EXCEPTION}",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         multiline=True,
         explode=classified,
         samples=(
@@ -430,7 +430,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="fetch-error",
         literal="Found invalid messages during fetch for partition ",
         regex=rf"Found invalid messages during fetch for partition {TP} offset (?P<offset>-?\d+)(?: error (?P<value>[^\n]*))?{EXCEPTION}",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         multiline=True,
         inner=True,
         explode=with_exception,
@@ -450,7 +450,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" offset for ",
         regex=rf"(?:Error getting offset for partition {TP}(?: to broker (?P<broker>\d+))?|Could not fetch offset for {TP} due "
         rf"to error: [^\n]*){EXCEPTION}",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         multiline=True,
         inner=True,
         explode=with_exception,
@@ -489,7 +489,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="fetch-error",
         literal=" remote log auxiliary state for ",
         regex=rf"(?:Could not build|Error building) remote log auxiliary state for {TP}(?: due to error: .*)?",
-        versions=("3.5", "4.3"),
+        versions=("3.5", "4.4"),
         fixed={"reason": "remote-log"},
         samples=(
             Sample(
@@ -507,7 +507,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"Skipping batch .* from an origin of .* because its partition leader epoch (?P<leader_epoch>-?\d+) is higher "
         r"than the replica's "
         r"current leader epoch (?P<previous_leader_epoch>-?\d+)",
-        versions=("4.1", "4.3"),
+        versions=("4.1", "4.4"),
         fixed={"reason": "later-leader-epoch"},
         samples=(
             Sample(
@@ -535,7 +535,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"(?:[^\n]*?fetchOffset=(?P<offset>-?\d+))?[^\n]*"
         rf"|operation on partition {TP},? offset (?P<offset>-?\d+)"
         rf"|request for partition {TP} offset (?P<offset>-?\d+) from [^\n]*){EXCEPTION}",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         multiline=True,
         inner=True,
         explode=classified,

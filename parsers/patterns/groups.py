@@ -49,7 +49,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" topic=__consumer_offsets partition=",
         regex=r"(?:\[Group(?:Id)? (?P<value>[^\]]+)\] .+|Preparing to rebalance group (?P<value>\S+) in state \w+ with old generation .*|"
         r"Stabilized group (?P<value>\S+) generation .*|Group (?P<value>\S+) with generation \d+ is now empty\.)",
-        versions=("3.7", "4.3"),
+        versions=("3.7", "4.4"),
         loggers=("org.apache.kafka.coordinator.group.GroupMetadataManager",),
         samples=(
             Sample(

@@ -45,7 +45,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="config",
         literal="Creating new QuorumController with clusterId ",
         regex=r"Creating new QuorumController with clusterId (?P<value>[\w-]+)(?:[,. ].*?)?(?P<_migrating> ZK migration mode is enabled\..*)?",
-        versions=("3.3", "4.3"),
+        versions=("3.3", "4.4"),
         loggers=_CONTROLLER,
         fixed={"key": "cluster.id"},
         explode=_and_mode,
@@ -69,7 +69,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-directory-new",
         literal="No meta.properties file ",
         regex=rf"No meta\.properties file (?:under dir {WITHIN}meta\.properties|found in (?P<directory>.*)\.)",
-        versions=("0.9.0", "4.3"),
+        versions=("0.9.0", "4.4"),
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] WARN No meta.properties file under dir /data/k/meta.properties"
@@ -107,7 +107,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="cluster-id-mismatch",
         literal="Invalid cluster.id in: ",
         regex=rf"{_THROWN}Invalid cluster\.id in: {WITHIN}meta\.properties\. Expected (?P<value>[\w-]+), but read (?P<reason>[\w-]+)",
-        versions=("3.7", "4.3"),
+        versions=("3.7", "4.4"),
         samples=(
             Sample(
                 "java.lang.RuntimeException: Invalid cluster.id in: /data/k/meta.properties. Expected 8d9m_bTrRiCpwmRarvC_0w, but read"
@@ -125,7 +125,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"(?:[^:]+: (?:event )?failed with InconsistentClusterIdException\b|"
         rf"{_THROWN}org\.apache\.kafka\.common\.errors\.InconsistentClusterIdException: Expected)"
         r"(?:.*?cluster ID (?P<value>[\w-]+), but got cluster ID (?P<reason>[\w-]+).*|.*)",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         fixed={"key": "registration"},
         samples=(
             Sample(
@@ -149,7 +149,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="cluster-id-mismatch",
         literal="INCONSISTENT_CLUSTER_ID",
         regex=r"Unable to register (?:the )?broker .*INCONSISTENT_CLUSTER_ID.*|Unexpected error INCONSISTENT_CLUSTER_ID in .* response: .*",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=(*_LIFECYCLE, *_RAFT),
         samples=(
             Sample(
@@ -173,7 +173,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"{_THROWN}(?:Configured (?:broker|node)\.id [`']?(?P<value>-?\d+)[`']? doesn't match stored (?:broker|node)\.id [`']?"
         r"(?:Some\()?(?P<reason>-?\d+)\)?[`']? in meta\.properties\..*"
         rf"|Stored node id (?P<reason>\d+) doesn't match previous node id (?P<value>\d+) in {WITHIN}meta\.properties\..*)",
-        versions=("0.9.0", "4.3"),
+        versions=("0.9.0", "4.4"),
         samples=(
             Sample(
                 "kafka.common.InconsistentBrokerIdException: Configured broker.id 1 doesn't match stored broker.id 0 in meta.properties. If"
@@ -226,7 +226,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="but log already contained topic ID ",
         regex=rf"{_THROWN}Tried to assign topic ID (?P<value>(?P<topic_id>[\w-]{{22}})) to log for topic partition {TP},\s?but log already"
         rf" contained topic ID {_ID.format('reason')}",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         samples=(
             Sample(
                 "org.apache.kafka.common.errors.InconsistentTopicIdException: Tried to assign topic ID 8PPfwVtMQ_y0AfH5M2MHcA to log for"

@@ -65,7 +65,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Shrinking ISR (?:for partition {TP} )?from (?P<previous_isr>{IDS}) to (?P<isr>{IDS})"
         r"(?:\. Leader: \(highWatermark: (?P<high_watermark>-?\d+), endOffset: (?P<log_end_offset>-?\d+)\)\. "
         r"Out of sync replicas: (?P<_replicas>.*)\.)?",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         explode=_removed_replicas,
         samples=(
             Sample(
@@ -192,7 +192,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="ISR updated ",
         regex=rf"ISR updated (?:from AlterIsr )?to (?P<isr>{IDS}) *(?:\((?P<reason>under-min-isr)\) )?and (?:zkV|v)ersion updated to "
         r"\[?(?P<partition_epoch>-?\d+)\]?",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         samples=(
             Sample(
                 line="[2026-11-21 03:31:35,416] INFO [Partition catalog-0 broker=1] ISR updated to 1,2,3  and version "
@@ -256,7 +256,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Failed to alter partition to ",
         regex=r"Failed to alter partition to .* since the controller rejected the request with (?P<reason>\w+)\. "
         r"Partition state has been reset to the latest committed state .*\.",
-        versions=("3.3", "4.3"),
+        versions=("3.3", "4.4"),
         explode=_old_epoch,
         samples=(
             Sample(
@@ -278,7 +278,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="isr-rejected",
         literal="ailed to update ISR to ",
         regex=r"(?:F|Controller f)ailed to update ISR to .* due to unexpected (?P<reason>\w+)\. Retrying\.",
-        versions=("2.7", "4.3"),
+        versions=("2.7", "4.4"),
         loggers=("kafka.cluster.Partition",),
         samples=(
             Sample(
@@ -295,7 +295,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="isr-rejected",
         literal="Failed to alter partition to ",
         regex=rf"Failed to alter partition to .* {_STALE}",
-        versions=("3.2", "4.3"),
+        versions=("3.2", "4.4"),
         fixed={"reason": "stale"},
         explode=_old_epoch,
         samples=(
@@ -333,7 +333,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="isr-rejected",
         literal="Broker had a stale broker epoch (",
         regex=r"Broker had a stale broker epoch(?: \((?P<broker_epoch>-?\d+)\))?, retrying\.",
-        versions=("2.7", "4.3"),
+        versions=("2.7", "4.4"),
         fixed={"reason": "stale-broker-epoch"},
         samples=(
             Sample(

@@ -108,7 +108,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         event="partition-state",
         literal="UNCLEAN partition change for ",
         regex=rf"UNCLEAN partition change for {_T_P} with topic ID {_ID}: (?P<_change>.*)",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=_REPLICATION,
         fixed={"reason": "replayed", "value": "unclean-text"},
         explode=_with_change,
@@ -165,7 +165,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         event="partition-state",
         literal="artition change for ",
         regex=rf"partition change for {_T_P} with topic ID {_ID}: (?P<_change>.*)",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=_REPLICATION,
         fixed={"reason": "replayed"},
         explode=_with_change,
@@ -205,7 +205,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         literal=" and PartitionRegistration(",
         regex=rf"(?:Created|Replayed PartitionRecord for (?:new|existing)) partition {_T_P} with topic ID {_ID}"
         r" and (?P<_state>PartitionRegistration\(.*\))\.",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=_REPLICATION,
         fixed={"reason": "replayed"},
         explode=_with_registration,
@@ -265,7 +265,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         literal=" using an unclean election",
         regex=rf"Setting new leader for topicId {_ID}, partition (?P<partition>\d+) to (?P<leader>-?\d+) using an unclean election"
         r"(?:\. Previous partition: (?P<_previous>.*), change record: .*)?",
-        versions=("3.2", "4.3"),
+        versions=("3.2", "4.4"),
         loggers=_BUILDER,
         explode=_after_previous,
         samples=(
@@ -298,7 +298,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         regex=rf"Setting new leader for topicId {_ID}, partition (?P<partition>\d+) to (?P<leader>-?\d+)(?: using (?P<value>a clean"
         rf" election|ELR)"
         r"(?:\. Previous partition: (?P<_previous>.*), change record: .*)?)?",
-        versions=("3.1", "4.3"),
+        versions=("3.1", "4.4"),
         loggers=_BUILDER,
         fixed={"reason": "decided"},
         explode=_after_previous,
@@ -340,7 +340,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         event="balance-checked",
         literal="Periodic task electPreferred generated ",
         regex=r"Periodic task electPreferred generated (?P<count>\d+) records in \d+ microseconds\.",
-        versions=("4.0", "4.3"),
+        versions=("4.0", "4.4"),
         fixed={"mode": "kraft"},
         samples=(
             Sample(
@@ -356,7 +356,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         event="election-requested",
         literal="Triggering unclean leader election for offline partition ",
         regex=rf"Triggering unclean leader election for offline partition {_T_P}\.(?: .*)?",
-        versions=("3.9", "4.3"),
+        versions=("3.9", "4.4"),
         loggers=_REPLICATION,
         fixed={"reason": "UNCLEAN", "value": "unclean.leader.election.enable"},
         samples=(
@@ -376,7 +376,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         literal="Cannot trigger unclean leader election for offline partition ",
         regex=rf"Cannot trigger unclean leader election for offline partition {_T_P}"
         r"(?:: (?P<value>.*)| because (?P<value>unclean leader election is disabled for this topic)\.(?: .*)?)",
-        versions=("3.9", "4.3"),
+        versions=("3.9", "4.4"),
         loggers=_REPLICATION,
         fixed={"reason": "UNCLEAN"},
         samples=(
@@ -397,7 +397,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         rf" topicId={_ID},.*?\))"
         rf" for topic (?P<topic>{TOPIC}?)(?:\. \(isr: (?P<previous_isr>{IDS}) -> (?P<isr>{IDS}), replicaSet: .*"
         r"partitionEpoch: (?P<partition_epoch>\d+), leaderEpoch: (?P<leader_epoch>\d+)\))?",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=_REPLICATION,
         explode=_assignment_change,
         samples=(
@@ -440,7 +440,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         literal=" completed the ongoing partition reassignment",
         regex=rf"Alter(?:Isr|Partition) request from node (?P<broker>\d+) for {_T_P} completed the ongoing partition reassignment"
         r"(?: and triggered a leadership change.*?\. Re\w+ (?P<value>\w+)\.|\.(?: .*)?)",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=_REPLICATION,
         fixed={"reason": "completed"},
         samples=(
@@ -473,7 +473,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         event="reassignment",
         literal="Unable to alter partition reassignment for ",
         regex=rf"Unable to alter partition reassignment for (?P<topic>{TOPIC}):(?P<partition>\d+) because of an (?P<value>.*)",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=_REPLICATION,
         fixed={"reason": "failed"},
         samples=(
@@ -495,7 +495,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         r"|the (?P<reason>current partition epoch) is (?P<partition_epoch>-?\d+)|the (?P<reason>leader recovery state)|(?P<reason>leader"
         r" is recovering)"
         r"|the (?P<reason>ISR) |it specified an (?P<reason>invalid ISR)|it specified (?P<reason>ineligible replicas)).*)",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=(*_REPLICATION, "kafka.controller.KafkaController"),
         samples=(
             Sample(
@@ -536,7 +536,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         event="isr-rejected",
         literal=" request for unknown ",
         regex=rf"Rejecting (?:alterIsr|AlterPartition) request for unknown (?:partition {_T_P}|topic ID {_ID}(?: or name .*)?)\.",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=_REPLICATION,
         fixed={"reason": "unknown"},
         samples=(
@@ -559,7 +559,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         event="isr-written",
         literal=" has altered ISR for ",
         regex=rf"Node (?P<broker>\d+) has altered ISR for {_T_P}(?: to (?P<isr>{IDS})\.|\..*)",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=_REPLICATION,
         samples=(
             Sample(
@@ -578,7 +578,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         event="topic-created",
         literal="ReplicationControlManager)",
         regex=rf"(?:Created topic|Replayed TopicRecord for topic) (?P<topic>{TOPIC}) with (?:topic )?ID {_ID}\.",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_REPLICATION,
         samples=(
             Sample(
@@ -600,7 +600,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         event="topic-deleted",
         literal="ReplicationControlManager)",
         regex=rf"(?:Removed topic|Replayed RemoveTopicRecord for topic) (?P<topic>{TOPIC}) with ID {_ID}\.",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_REPLICATION,
         samples=(
             Sample(
@@ -616,7 +616,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         event="broker-fenced",
         literal=" because its session has timed out.",
         regex=r"Fencing broker (?P<broker>\d+)(?: at epoch (?P<broker_epoch>\d+))? because its session has timed out\.",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_REPLICATION,
         fixed={"reason": "session-timeout"},
         samples=(
@@ -640,7 +640,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         literal="enceBrokerRecord(",
         regex=r"(?:Fenced broker: |Replayed FenceBrokerRecord modifying the registration for broker \d+: )"
         r"FenceBrokerRecord\(id=(?P<broker>\d+), epoch=(?P<broker_epoch>\d+)\)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_CLUSTER,
         fixed={"reason": "replayed"},
         samples=(
@@ -664,7 +664,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         literal="UnfenceBrokerRecord(",
         regex=r"(?:Unfenced broker: |Replayed UnfenceBrokerRecord modifying the registration for broker \d+: )"
         r"UnfenceBrokerRecord\(id=(?P<broker>\d+), epoch=(?P<broker_epoch>\d+)\)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_CLUSTER,
         fixed={"reason": "replayed"},
         samples=(
@@ -683,7 +683,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         regex=r"Replayed BrokerRegistrationChangeRecord modifying the registration for broker \d+:"
         r" (?P<_record>BrokerRegistrationChangeRecord\("
         r"brokerId=(?P<broker>\d+), brokerEpoch=(?P<broker_epoch>\d+), .*\))",
-        versions=("3.6", "4.3"),
+        versions=("3.6", "4.4"),
         loggers=_CLUSTER,
         fixed={"reason": "replayed"},
         explode=_registration_change,
@@ -721,7 +721,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         regex=r"(?:Registered new broker|Re-registered broker incarnation|Re-registered broker id \d+"
         r"|Replayed (?:initial )?RegisterBrokerRecord (?:for|modifying the registration for|establishing a new incarnation of) broker \d+):"
         r" RegisterBrokerRecord\(brokerId=(?P<broker>\d+), .*?brokerEpoch=(?P<broker_epoch>\d+), .*\)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_CLUSTER,
         fixed={"reason": "replayed"},
         samples=(
@@ -750,7 +750,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         literal=" to clean up previous incarnations. ",
         regex=r"(?:No previous registration found for|Registering a new incarnation of) broker (?P<broker>\d+)\. .* to clean up previous"
         r" incarnations\. (?:New broker epoch is|Broker epoch will become) (?P<broker_epoch>\d+)\.",
-        versions=("3.9", "4.3"),
+        versions=("3.9", "4.4"),
         loggers=_CLUSTER,
         fixed={"reason": "decided"},
         samples=(
@@ -770,7 +770,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         event="broker-fenced",
         literal="UnregisterBrokerRecord(",
         regex=r"(?:Unregistered broker: |Replayed )UnregisterBrokerRecord\(brokerId=(?P<broker>\d+), brokerEpoch=(?P<broker_epoch>\d+)\)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_CLUSTER,
         fixed={"reason": "unregistered"},
         samples=(
@@ -788,7 +788,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         literal=" to unfence has been granted because it has caught up with ",
         regex=r"The request from broker (?P<broker>\d+) to unfence has been granted because it has caught up with"
         r" the (?:last committed metadata offset|offset of it'?s register broker record) (?P<metadata_offset>-?\d+)\.",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_HEARTBEAT,
         fixed={"reason": "decided"},
         samples=(
@@ -816,7 +816,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         r" shutdown\."
         r"|The request from broker (?P<broker>\d+) to shut down has been (?P<reason>granted) since the lowest active offset -?\d+"
         r" is now greater than the broker's controlled shutdown offset (?P<metadata_offset>-?\d+)\.)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_HEARTBEAT,
         samples=(
             Sample(
@@ -841,7 +841,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         event="broker-fenced",
         literal=" has requested and been granted fencing",
         regex=r"Unfenced broker (?P<broker>\d+) has requested and been granted fencing",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_HEARTBEAT,
         fixed={"reason": "requested"},
         samples=(
@@ -862,7 +862,7 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         literal="Becoming ",
         regex=r"Becoming (?:active at controller|the active controller at) epoch (?P<controller_epoch>\d+)"
         r"(?:, (?:committed offset|next write offset) (?P<metadata_offset>-?\d+)(?:(?: and|,) committed epoch -?\d+)?)?\.?",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_QUORUM,
         fixed={"reason": "elected"},
         explode=_as_controller,
@@ -903,7 +903,7 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         r" at epoch"
         r" (?P<controller_epoch>\d+), but in the new epoch -?\d+, the leader is (?P<value>[^.]+)\.)?"
         r" Reverting to last (?:committed|stable) offset (?P<metadata_offset>-?\d+)\.",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_QUORUM,
         explode=_as_controller,
         samples=(
@@ -930,7 +930,7 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         literal="Renouncing leadership and reverting to the last committed offset ",
         regex=r"(?P<value>.*) at epoch (?P<controller_epoch>\d+) in \d+ (?:us|microseconds)\. Renouncing leadership and reverting to"
         r" the last committed offset (?P<metadata_offset>-?\d+)\..*",
-        versions=("3.3", "4.3"),
+        versions=("3.3", "4.4"),
         loggers=_QUORUM,
         fixed={"reason": "failed"},
         explode=_as_controller,
@@ -950,7 +950,7 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         event="controller-elected",
         literal="In the new epoch ",
         regex=r"In the new epoch (?P<controller_epoch>\d+), the leader is (?P<controller>\d+)\.",
-        versions=("3.3", "4.3"),
+        versions=("3.3", "4.4"),
         loggers=_QUORUM,
         fixed={"reason": "seen"},
         samples=(
@@ -967,7 +967,7 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         event="quorum-role",
         literal="the leader is (none).",
         regex=r"In the new epoch (?P<controller_epoch>\d+), the leader is \(none\)\.",
-        versions=("3.3", "4.3"),
+        versions=("3.3", "4.4"),
         loggers=_QUORUM,
         fixed={"reason": "leaderless"},
         samples=(
@@ -987,7 +987,7 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         regex=r"(?:Replayed a FeatureLevelRecord setting metadata[. ]version to|Setting metadata[. ]version to|Updating metadata\.version"
         r" to)"
         r" (?P<value>\S+?)(?: at offset .*)?",
-        versions=("3.3", "4.3"),
+        versions=("3.3", "4.4"),
         loggers=(*_FEATURES, "kafka.server.metadata.BrokerMetadataPublisher"),
         fixed={"key": "metadata.version"},
         samples=(

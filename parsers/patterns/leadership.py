@@ -58,7 +58,7 @@ PATTERNS: tuple[Pattern, ...] = (
         rf"(?P<high_watermark>-?\d+),? ISR (?P<isr>{IDS}),? adding ?[rR]eplicas (?P<adding_replicas>{IDS})(?: and)? "
         rf"removing ?[rR]eplicas (?P<removing_replicas>{IDS}) ?(?:\((?P<reason>under-min-isr)\))?\. Previous leader "
         r"(?:(?:Some\((?P<previous_leader>-?\d+)\)|None) and previous leader )?epoch was (?P<previous_leader_epoch>-?\d+)\.",
-        versions=("2.6", "4.3"),
+        versions=("2.6", "4.4"),
         loggers=STATE_CHANGE,
         samples=(
             Sample(
@@ -208,7 +208,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"(?:Previous leader (?:Some\(-?\d+\)|None) and previous leader epoch was (?P=leader_epoch)\."
         r"|Previous leader (?:(?:Some\((?P<previous_leader>-?\d+)\)|None) and previous leader )?"
         r"epoch was (?P<previous_leader_epoch>-?\d+)\.)",
-        versions=("2.6", "4.3"),
+        versions=("2.6", "4.4"),
         loggers=STATE_CHANGE,
         samples=(
             Sample(
@@ -479,7 +479,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"it is already the leader with leader epoch -?\d+\. Current high watermark (?P<high_watermark>-?\d+), "
         rf"ISR {IDS}, adding replicas {IDS} and removing replicas {IDS}\.|it is already a follower with leader epoch -?\d+\.|"
         r"the (?:leader|follower) is already at a newer partition epoch -?\d+\.)",
-        versions=("3.3", "4.3"),
+        versions=("3.3", "4.4"),
         loggers=STATE_CHANGE,
         fixed={"reason": "received"},
         samples=(
@@ -600,7 +600,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" was marked as RECOVERING. ",
         regex=rf"The topic partition {TP} was marked as RECOVERING\. (?:Leader log recovery is not implemented\. )?"
         r"Marking the topic partition as RECOVERED\.",
-        versions=("3.2", "4.3"),
+        versions=("3.2", "4.4"),
         loggers=STATE_CHANGE,
         fixed={"recovering": True},
         samples=(
@@ -818,7 +818,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="become-refused",
         literal=" because it resides in an offline log directory.",
         regex=rf"Unable to bring up new local leader {TP} with topic id {TOPIC_ID} because it resides in an offline log directory\.",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=STATE_CHANGE,
         fixed={"reason": "offline-log-directory"},
         samples=(
@@ -946,7 +946,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"(?:Skipped the become-leader state change for {TP} with topic id|Unable to start fetching {TP} with topic ID) "
         rf"{TOPIC_ID} "
         r"due to a storage error .*",
-        versions=("3.1", "4.3"),
+        versions=("3.1", "4.4"),
         loggers=STATE_CHANGE,
         fixed={"reason": "storage-error"},
         samples=(
@@ -983,7 +983,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="become-refused",
         literal="Skipping creation of log because there are potentially offline log directories ",
         regex=rf"Skipping creation of log because there are potentially offline log directories .*?topicId={TOPIC_ID}, .*",
-        versions=("3.7", "4.3"),
+        versions=("3.7", "4.4"),
         loggers=("kafka.cluster.Partition",),
         fixed={"reason": "storage-error"},
         samples=(
@@ -1004,7 +1004,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Unable to start fetching {TP} with topic ID {TOPIC_ID} (?:due to (?!a storage error ).*|"
         r"from leader (?:Some\((?P<leader>-?\d+)\)|None|(?P<leader>-?\d+)) because it is not alive\.|"
         r"because the replica manager is shutting down\.)",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=STATE_CHANGE,
         fixed={"reason": "fetch-not-startable"},
         samples=(
@@ -1127,7 +1127,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Creating new partition ",
         regex=rf"Creating new partition {TP} with topic id {TOPIC_ID}\.(?:A topic with the same name but different id exists but it "
         r"resides in an offline log directory\.)?",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=STATE_CHANGE,
         samples=(
             Sample(
@@ -1143,7 +1143,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="replica-added",
         literal=" to exist, but it was missing. Creating...",
         regex=rf"Expected partition {TP} with topic id {TOPIC_ID} to exist, but it was missing\. Creating\.\.\.",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=STATE_CHANGE,
         fixed={"reason": "missing"},
         samples=(

@@ -77,7 +77,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="lean shutdown file",
         regex=r"(?:Found clean shutdown file\. Skipping recovery for all logs in data directory(?:: (?P<directory>.*)| '(?P<directory>.*)')|"
         r"Skipping recovery (?:for all|of (?P<count>\d+)) logs (?:in|from) (?P<directory>.*) since clean shutdown file was found)",
-        versions=("0.8.1", "4.3"),
+        versions=("0.8.1", "4.4"),
         samples=(
             Sample(
                 line="[2014-04-14 12:00:00,123] INFO Found clean shutdown file. Skipping recovery for all logs in data directory "
@@ -112,7 +112,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" since no clean shutdown file was found",
         regex=r"(?:Attempting recovery for all|Recovering (?P<count>\d+)) logs (?:in|from) (?P<directory>.*) since no clean "
         r"shutdown file was found",
-        versions=("2.6", "4.3"),
+        versions=("2.6", "4.4"),
         samples=(
             Sample(
                 line="[2026-11-21 01:58:09,055] INFO Attempting recovery for all logs in /var/lib/kafka/broker-1/data "
@@ -134,7 +134,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="unclean-start",
         literal="No logs found to be loaded in ",
         regex=r"No logs found to be loaded in (?P<directory>.*)",
-        versions=("3.5", "4.3"),
+        versions=("3.5", "4.4"),
         fixed={"count": 0},
         samples=(
             Sample(
@@ -151,7 +151,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Completed load of {_LOG} with (?P<count>\d+) segments(?:, local-log-start-offset -?\d+ and log-end-offset "
         rf"-?\d+)? in \d+ms "
         r"\(\d+/\d+ (?:loaded|completed) in .*\)",
-        versions=("2.6", "4.3"),
+        versions=("2.6", "4.4"),
         samples=(
             Sample(
                 line="[2026-11-21 02:02:03,759] INFO Completed load of Log(dir=/var/lib/kafka/broker-2/data/audit-0, "
@@ -238,7 +238,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-recovery",
         literal="Recovering unflushed segment ",
         regex=rf"Recovering unflushed segment (?P<offset>\d+)(?: in log {TP}\.|\. (?:\d+/(?P<_total>\d+)|\d+) recovered for {TP}\.)?",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         explode=_recovered,
         samples=(
             Sample(
@@ -273,7 +273,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Corruption found in segment ",
         regex=rf"Corruption found in segment (?P<previous_offset>\d+)(?: of log {TP})?, truncating to offset "
         rf"(?P<offset>(?P<log_end_offset>\d+))\.?",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         fixed={"reason": "segment"},
         samples=(
             Sample(
@@ -312,7 +312,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Found invalid offset during recovery",
         regex=rf"Found invalid offset during recovery(?: for log {TP})?\. Deleting the corrupt segment and creating an empty one with "
         r"starting offset (?P<offset>(?P<log_end_offset>\d+))",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         fixed={"reason": "invalid-offset"},
         samples=(
             Sample(
@@ -337,7 +337,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Found invalid messages in log segment ",
         regex=rf"Found invalid messages in log segment (?P<value>{WITHIN}(?P<topic>{TOPIC})-(?P<partition>\d+)[/\\]{NAME}|"
         rf".*?) at byte offset \d+(?:\.|: .*)",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         fixed={"reason": "invalid-bytes"},
         samples=(
             Sample(
@@ -375,7 +375,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"Deleting all segments because logEndOffset \((?P<previous_offset>-?\d+)\) (?:is )?smaller than logStartOffset "
         r"\(?(?P<offset>-?\d+)\)?\. "
         r"This could happen if segment files were deleted from the file system\.",
-        versions=("2.2", "4.3"),
+        versions=("2.2", "4.4"),
         fixed={"reason": "end-below-start"},
         samples=(
             Sample(
@@ -415,7 +415,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"Error occur?red while reading (?P<value>recovery-point-offset-checkpoint|log-start-offset-checkpoint) file of "
         r"directory "
         r"(?P<directory>.*?)(?:, resetting (?:the recovery checkpoint to 0|to the base offset of the first segment))?",
-        versions=("0.9.0", "4.3"),
+        versions=("0.9.0", "4.4"),
         fixed={"reason": "checkpoint"},
         samples=(
             Sample(
@@ -437,7 +437,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="hw-missing",
         literal="No checkpointed highwatermark is found for partition ",
         regex=rf"No checkpointed highwatermark is found for partition {TP}",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         samples=(
             Sample(
                 line="[2026-11-21 01:53:12,792] INFO [Partition orders-0 broker=1] No checkpointed highwatermark is found "
@@ -458,7 +458,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="hw-loaded",
         literal="Log loaded for partition ",
         regex=rf"Log loaded for partition {TP} with initial high watermark (?P<high_watermark>-?\d+)",
-        versions=("2.4", "4.3"),
+        versions=("2.4", "4.4"),
         samples=(
             Sample(
                 line="[2026-11-21 02:33:45,883] INFO [Partition fast-3 broker=1] Log loaded for partition fast-3 with "
@@ -495,7 +495,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Created log for partition ",
         regex=rf"Created log for partition {TP} in (?P<directory>.*?)(?:[/\\](?P=topic)-(?P=partition)(?:\.\w+-(?P<reason>future))?)?"
         r"(?: with properties \{(?P<_properties>.*)\}\.?|\.)",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         explode=_with_policy,
         samples=(
             Sample(
@@ -569,7 +569,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-moved",
         literal=" future ",
         regex=rf"(?:The current replica is successfully replaced with the future replica|Successfully recovered abandoned future log) for {TP}",
-        versions=("1.1", "4.3"),
+        versions=("1.1", "4.4"),
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] INFO The current replica is successfully replaced with the future replica for orders-0 "
@@ -590,7 +590,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Log for partition ",
         regex=rf"Log for partition {TP} is (?:renamed to {WITHIN}(?P<value>{NAME}) and is scheduled for deletion|"
         rf"marked as (?P<reason>stray) and renamed to {WITHIN}(?P<value>{NAME}))",
-        versions=("0.10.2", "4.3"),
+        versions=("0.10.2", "4.4"),
         samples=(
             Sample(
                 line="[2026-11-21 02:08:43,520] INFO Log for partition staging-0 is renamed to "
@@ -624,7 +624,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" marked stray and renamed to ",
         regex=rf"Log in {WITHIN}(?P<topic>{TOPIC})-(?P<partition>\d+) marked (?P<reason>stray) and renamed to "
         rf".*[/\\](?P<value>{NAME})",
-        versions=("3.7", "4.3"),
+        versions=("3.7", "4.4"),
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] WARN Log in /data/orders-0 marked stray and renamed to "
@@ -645,7 +645,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="segment-roll",
         literal="Rolled new log segment ",
         regex=rf"Rolled new log segment (?:at offset (?P<offset>(?P<log_end_offset>\d+))|for '{TP}') in \d+ ms\.",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         samples=(
             Sample(
                 line="[2026-11-21 03:31:29,740] INFO [LocalLog partition=catalog-0, dir=/var/lib/kafka/broker-2/data] "
@@ -688,7 +688,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Deleting segment ",
         regex=r"Deleting segment LogSegment\(baseOffset=(?P<offset>\d+), .*\) due to (?P<_why>(?:local )?(?:log )?retention .* "
         r"breach.*)",
-        versions=("2.7", "4.3"),
+        versions=("2.7", "4.4"),
         explode=_reason,
         samples=(
             Sample(
@@ -716,7 +716,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"Deleting segments (?P<_why>due to (?:local log start offset \d+|log start offset (?P<log_start_offset>\d+)) "
         r"breach|as part of log (?:truncation|roll|recovery)|"
         r"as the log has been deleted): (?:(?:\w*\(|\[)?LogSegment\(baseOffset=(?P<offset>\d+), .*)?",
-        versions=("2.7", "4.3"),
+        versions=("2.7", "4.4"),
         explode=_reason,
         samples=(
             Sample(
@@ -757,7 +757,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" log start offset ",
         regex=rf"Increment(?:ing|ed) log start offset (?:of partition {TP} )?to (?P<offset>(?P<log_start_offset>\d+))"
         r"(?: in dir (?P<directory>.*)| due to (?P<reason>.*))?",
-        versions=("0.11.0", "4.3"),
+        versions=("0.11.0", "4.4"),
         explode=log_start_moved,
         samples=(
             Sample(
@@ -794,7 +794,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Unexpected offset in append to {TP}\. First offset (?P<offset>(?P<log_start_offset>\d+)) is less than log "
         rf"start offset (?P<previous_offset>\d+)\. "
         r"Since this is the first record to be appended to the .*'s log, will start the log from offset \d+\.",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         fixed={"reason": "first append"},
         samples=(
             Sample(
@@ -820,7 +820,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" producer snapshot ",
         regex=rf"(?:Writing|Wrote) producer snapshot (?:for partition {TP} )?at offset (?P<offset>(?P<log_end_offset>\d+))(?: "
         rf"with (?P<count>\d+) producer ids in \d+ ms\.)?",
-        versions=("0.11.0", "4.3"),
+        versions=("0.11.0", "4.4"),
         samples=(
             Sample(
                 line="[2026-11-21 02:25:27,081] INFO [ProducerStateManager partition=clicks-0] Writing producer snapshot "

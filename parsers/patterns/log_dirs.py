@@ -77,7 +77,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"|: (?P<_said>(?:[a-z]\w*\.)+\w+(?:Exception|Error): .*))?"
         rf"|(?!{_AT_START})(?P<value>(?:Error|Exception|Disk error|Failed).*?(?: in| to)? (?:log dir|dir|directory))"
         r" (?P<directory>.*?)(?:: .*)?",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         loggers=_CHANNEL,
         explode=_with_refusal,
         samples=(
@@ -119,7 +119,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-error",
         literal="LogDirFailureChannel)",
         regex=r"(?!.* (?:dir|directory|checkpoint file) )(?P<value>.*)",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         loggers=_CHANNEL,
         samples=(
             Sample(
@@ -134,7 +134,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-offline",
         literal="ing log dir ",
         regex=r"Error while loading log dir (?P<directory>.*)",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         loggers=_LOG_MANAGER + _CHANNEL,
         fixed={"reason": "start"},
         samples=(
@@ -156,7 +156,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-offline",
         literal=" directory ",
         regex=r"(?:Failed to create or validate data|Disk error while locking) directory (?P<directory>.*?)(?:\.getAbsolutePath)?",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         loggers=_LOG_MANAGER + _CHANNEL,
         fixed={"reason": "start"},
         samples=(
@@ -183,7 +183,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-error",
         literal=" offsets checkpoint in directory ",
         regex=r"Disk error while writing (?:recovery|log start) offsets checkpoint in directory (?P<directory>.*?): (?P<value>.*)",
-        versions=("2.7", "4.3"),
+        versions=("2.7", "4.4"),
         loggers=_LOG_MANAGER,
         samples=(
             Sample(
@@ -199,7 +199,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-error",
         literal="Error while deleting the clean shutdown file ",
         regex=rf"Error while deleting the clean shutdown file {WITHIN}{NAME}",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         loggers=_LOG_MANAGER,
         samples=(
             Sample(
@@ -216,7 +216,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-error",
         literal="Failed to access checkpoint file ",
         regex=r"Failed to access checkpoint file (?:\S+ )?in dir (?P<directory>.*)",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         loggers=_CLEANER,
         samples=(
             Sample(
@@ -232,7 +232,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-error",
         literal="Error while writing to highwatermark file in directory ",
         regex=r"Error while writing to highwatermark file in directory (?P<directory>.*)",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         loggers=_REPLICA_MANAGER,
         samples=(
             Sample(
@@ -249,7 +249,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-file-refused",
         literal="java.nio.file.",
         regex=rf"(?P<_said>java\.nio\.file\.(?:AccessDenied|FileAlreadyExists|FileSystem|NoSuchFile)Exception: {_LOG_FILE}(?:: .*)?)",
-        versions=("0.10.0", "4.3"),
+        versions=("0.10.0", "4.4"),
         explode=_refused,
         samples=(
             Sample(
@@ -293,7 +293,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-file-refused",
         literal="java.io.FileNotFoundException: ",
         regex=rf"(?P<_said>java\.io\.FileNotFoundException: {_LOG_FILE} \([^()]*\)(?![^\s]))",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         explode=_refused,
         samples=(
             Sample(
@@ -315,7 +315,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"(?P<_said>java\.io\.IOException: (?:No space left on device|There is not enough space on the disk|Disk quota exceeded"
         r"|Read-only file system|Input/output error|Structure needs cleaning|Too many open files|Map failed|Invalid argument"
         r"|Operation not supported))",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         explode=_refused,
         samples=(
             Sample("java.io.IOException: No space left on device", {"value": None, "reason": "full"}, "source: 2.8 FileRecords"),
@@ -330,7 +330,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-file-refused",
         literal="java.net.SocketException: Too many open files",
         regex=r"(?P<_said>java\.net\.SocketException: Too many open files)(?: \(.*\))?",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         explode=_refused,
         samples=(
             Sample(
@@ -347,7 +347,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" in dir ",
         regex=r"(?P<reason>Stopping|Stopped) serving (?:replicas|logs) in dir (?P<directory>.*?)(?: with uuid \S+ because the log"
         r" directory has failed\.)?",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         loggers=_REPLICA_MANAGER + _LOG_MANAGER,
         samples=(
             Sample(
@@ -375,7 +375,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" because they are in the failed log dir",
         regex=r"Broker \d+ stopped fetcher for partitions (?P<_partitions>.*?)(?: and stopped moving logs for partitions .*)?"
         r" because they are in the failed log (?:directory (?P<directory>.*)\.|dir (?P<directory>.*))",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         loggers=_REPLICA_MANAGER,
         explode=each_partition,
         samples=(
@@ -401,7 +401,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" are offline due to failure on log directory ",
         regex=r"(?:Partitions (?P<_partitions>.*)|Logs for partitions (?P<_partitions>.*?) are offline and logs for future partitions .*)"
         r" are offline due to failure on log directory (?P<directory>.*)",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         loggers=_LOG_MANAGER + _REPLICA_MANAGER,
         explode=each_partition,
         samples=(
@@ -426,7 +426,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-offline",
         literal=" marked offline, remaining directories: ",
         regex=r"Directories (?P<_directories>.*) in broker (?P<broker>\d+) marked offline, remaining directories: (?P<value>.*)",
-        versions=("3.7", "4.3"),
+        versions=("3.7", "4.4"),
         loggers=_REPLICATION,
         explode=_each_directory,
         samples=(
@@ -447,7 +447,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"|none of the specified log dirs from (?P<value>.*?),? can be created or validated|the metadata log dir (?P<directory>.*) has"
         r" failed|some log directory has failed during migration mode: (?P<directory>.*))"
         r"|Halting broker because dir (?P<directory>.*) is offline",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         fixed={"reason": "log-dir"},
         samples=(
             Sample(
@@ -475,7 +475,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-error",
         literal=" has no UUID",
         regex=r"Unable to propagate directory failure disabled because directory (?P<directory>.*) has no UUID",
-        versions=("3.7", "4.3"),
+        versions=("3.7", "4.4"),
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] ERROR [ReplicaManager broker=2] Unable to propagate directory failure disabled because"

@@ -1,4 +1,4 @@
-"""The loggers of replication and of its processes, with their names in Kafka 0.8.0 to 4.3.
+"""The loggers of replication and of its processes, with their names in Kafka 0.8.0 to 4.4.
 
 Here: names only. Not here: their lines (the other modules of this package), or the count of unrecognised lines (parsers.catalogue).
 """
@@ -114,6 +114,8 @@ RELEVANT_LOGGERS = (
     "org.I0Itec.zkclient.ZkClient",
     "org.apache.kafka.common.utils.KafkaThread",
     "org.apache.kafka.common.utils.LoggingSignalHandler",
+    "org.apache.kafka.common.utils.internals.KafkaThread",
+    "org.apache.kafka.common.utils.internals.LoggingSignalHandler",
     "org.apache.kafka.server.fault.LoggingFaultHandler",
     "org.apache.kafka.server.fault.ProcessTerminatingFaultHandler",
     "kafka.log.LogCleaner",
@@ -124,7 +126,7 @@ RELEVANT_LOGGERS = (
     "org.apache.kafka.storage.internals.log.LogCleanerManager",
     "org.apache.kafka.storage.internals.log.Cleaner",
 )
-"""Loggers whose every line at INFO and above should be known (catalogue of class names, Kafka 0.8.0 to 4.3)."""
+"""Loggers whose every line at INFO and above should be known (catalogue of class names, Kafka 0.8.0 to 4.4)."""
 TRACED_BY_DEFAULT = ("state.change.logger", "kafka.controller.")
 """Loggers Kafka's own configuration sets to TRACE (state changes until 2.5, the ZooKeeper controller until 3.9)."""
 OF_OTHER_PROCESSES = (

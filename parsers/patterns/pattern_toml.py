@@ -175,7 +175,7 @@ def _literal(value: Any) -> str:
 
 def _versions(value: Any) -> tuple[str, str]:
     if not (isinstance(value, list) and len(value) == 2 and all(isinstance(v, str) and _VERSION.fullmatch(v) for v in value)):
-        raise ValueError('must be the first and the last version, as ["2.4", "4.3"]')
+        raise ValueError('must be the first and the last version, as ["2.4", "4.4"]')
     first, last = value
     if _number(first) > _number(last):
         raise ValueError(f"the first version, {first}, is after the last, {last}")

@@ -46,7 +46,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="quorum-role",
         literal="Completed transition to ",
         regex=r"Completed transition to (?P<_role>Leader|Follower|Candidate|Prospective|Unattached|Voted|Resigned)(?:State)?\((?P<_state>.*)",
-        versions=("2.7", "4.3"),
+        versions=("2.7", "4.4"),
         loggers=_QUORUM_STATE,
         explode=_role,
         samples=(
@@ -96,7 +96,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="The latest computed high watermark ",
         regex=r"The latest computed high watermark (?P<high_watermark>\d+) is smaller than the current value (?P<previous_offset>\d+),"
         r" which .*",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=_LEADER_STATE,
         fixed=_METADATA,
         samples=(
@@ -116,7 +116,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="truncation",
         literal="Truncated to offset ",
         regex=r"Truncated to offset (?P<offset>\d+) from Fetch response from leader (?P<leader>-?\d+)",
-        versions=("2.7", "4.3"),
+        versions=("2.7", "4.4"),
         loggers=_RAFT,
         fixed=_METADATA,
         samples=(
@@ -134,7 +134,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Fully truncated the log at (",
         regex=r"Fully truncated the log at \((?P<offset>\d+), (?P<leader_epoch>\d+)\) after downloading snapshot .* from leader"
         r" (?P<leader>-?\d+)",
-        versions=("3.6", "4.3"),
+        versions=("3.6", "4.4"),
         loggers=_RAFT,
         fixed={**_METADATA, "reason": "snapshot"},
         samples=(
@@ -152,7 +152,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Detected non-monotonic update of fetch offset from nodeId ",
         regex=r"Detected non-monotonic update of fetch offset from nodeId (?:ReplicaKey\(id=)?(?P<broker>\d+).*?:"
         r" (?P<previous_offset>\d+) -> (?P<offset>\d+)",
-        versions=("3.0", "4.3"),
+        versions=("3.0", "4.4"),
         loggers=_LEADER_STATE,
         fixed={**_METADATA, "reason": "non-monotonic"},
         samples=(

@@ -37,7 +37,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="append-refused",
         literal="Error processing append operation on partition ",
         regex=rf"Error processing append operation on partition {_TP}\n[\w.$]*NotEnoughReplicasException: {_TOO_FEW}.*",
-        versions=("0.9.0", "4.3"),
+        versions=("0.9.0", "4.4"),
         multiline=True,
         samples=(
             Sample(
@@ -73,7 +73,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Error processing append operation on partition ",
         regex=rf"Error processing append operation on partition {_TP}(?!\n[\w.$]*NotEnoughReplicasException: "
         rf"){EXCEPTION}",
-        versions=("0.9.0", "4.3"),
+        versions=("0.9.0", "4.4"),
         multiline=True,
         inner=True,
         explode=classified,
@@ -117,7 +117,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Closing connection due to error during produce request with correlation id ",
         regex=r"Closing connection due to error during produce request with correlation id \d+ from client id .*? with ack=0\n"
         r"Topic and partition to exceptions: (?P<_failed>.*)",
-        versions=("0.11.0", "4.3"),
+        versions=("0.11.0", "4.4"),
         multiline=True,
         explode=_failed_partitions,
         samples=(

@@ -50,7 +50,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"(?:Replayed ConfigRecord for )?ConfigResource\(type=(?:TOPIC, name='(?P<topic>"
         + TOPIC
         + r")'|BROKER, name='(?P<broker>\d+)?')\)(?: which|:) set configuration (?P<key>\S+) to (?P<value>.*)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_CONFIGURATION,
         explode=_one_setting,
         samples=(
@@ -88,7 +88,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="config",
         literal=" with new configuration : ",
         regex=rf"Updating (?:topic (?P<topic>{TOPIC})|(?:broker|node) (?P<broker>\d+)|brokers) with new configuration : (?P<_settings>.*)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=_PUBLISHERS,
         explode=_all_settings,
         samples=(
@@ -127,7 +127,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="config",
         literal="Updating cluster configuration : ",
         regex=r"Updating cluster configuration : (?P<_settings>.*)",
-        versions=("3.2", "4.3"),
+        versions=("3.2", "4.4"),
         loggers=_PUBLISHERS,
         explode=_all_settings,
         samples=(

@@ -136,7 +136,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="topic-not-created",
         literal=": INVALID_REPLICATION_FACTOR (Unable to replicate the partition ",
         regex=r"[cC]reateTopics result\(s\): (?P<_results>.*)",
-        versions=("2.8", "4.3"),
+        versions=("2.8", "4.4"),
         loggers=("org.apache.kafka.controller.ReplicationControlManager",),
         explode=_not_created,
         samples=(
@@ -164,7 +164,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="The last checkpoint dirty offset for partition ",
         regex=rf"The last checkpoint dirty offset for partition {TP} is (?P<previous_offset>\d+), which is larger than the log end offset"
         r" (?P<log_end_offset>\d+)\. Resetting to the log start offset (?P<offset>\d+)\.",
-        versions=("2.3", "4.3"),
+        versions=("2.3", "4.4"),
         fixed={"reason": "beyond-log-end"},
         samples=(
             Sample(

@@ -48,7 +48,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="truncation",
         literal="Truncating to offset ",
         regex=r"Truncating to offset (?P<offset>(?P<log_end_offset>-?\d+))\.?",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         fixed={"reason": "longer"},
         samples=(
             Sample(
@@ -78,7 +78,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="truncation-noop",
         literal=" has no effect as the largest offset in the log is ",
         regex=rf"Truncating (?:{TP} )?to (?P<offset>-?\d+) has no effect as the largest offset in the log is (?P<_largest>-?\d+)\.?",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         explode=_end_after_largest,
         samples=(
             Sample(
@@ -113,7 +113,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Truncate and start ",
         regex=rf"Truncate and start (?:log '{TP}' )?(?:at offset|to) (?P<offset>(?P<log_end_offset>-?\d+))"
         r"(?:, logStartOffset: (?:Optional\[|Some\()?(?:(?P<log_start_offset>-?\d+)|None|Optional\.empty|\S+?)[\])]?)?",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.2", "4.4"),
         fixed={"reason": "start"},
         samples=(
             Sample(
@@ -143,7 +143,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="truncation-below-hw",
         literal=" below high watermark ",
         regex=rf"Truncating (?:(?P<reason>future) )?{TP} to offset (?P<offset>-?\d+) below high watermark (?P<high_watermark>-?\d+)",
-        versions=("2.0", "4.3"),
+        versions=("2.0", "4.4"),
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Truncating "
@@ -167,7 +167,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Truncating partition {TP} (?:to|with TruncationState\(offset=(?P<offset>-?\d+), completed=\w+\) due to) local "
         rf"high watermark "
         r"(?P<high_watermark>(?P<offset>-?\d+))",
-        versions=("2.1", "4.3"),
+        versions=("2.1", "4.4"),
         fixed={"reason": "high-watermark"},
         samples=(
             Sample(
@@ -208,7 +208,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Truncating partition {TP} with TruncationState\(offset=(?P<offset>-?\d+), completed=\w+\) due to leader epoch "
         rf"and offset "
         r"EpochEndOffset\((?:.*, )?leaderEpoch=(?P<leader_epoch>-?\d+), endOffset=-?\d+\)",
-        versions=("3.1", "4.3"),
+        versions=("3.1", "4.4"),
         fixed={"reason": "leader-epoch"},
         samples=(
             Sample(
@@ -255,7 +255,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Based on {_FOLLOWER}'s leader epoch, leader replied with an unknown offset in {TP}\. "
         r"(?:High watermark (?P<high_watermark>(?P<offset>-?\d+))|The initial fetch offset (?P<offset>-?\d+)) will be used for "
         r"truncation\.",
-        versions=("0.11.0", "4.3"),
+        versions=("0.11.0", "4.4"),
         fixed={"reason": "high-watermark"},
         samples=(
             Sample(
@@ -282,7 +282,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Leader or {_FOLLOWER} is on protocol version where leader epoch is not considered in the OffsetsForLeaderEpoch "
         rf"response\. "
         rf"The leader's offset (?P<offset>-?\d+) will be used for truncation in {TP}\.",
-        versions=("2.0", "4.3"),
+        versions=("2.0", "4.4"),
         fixed={"reason": "leader-epoch"},
         samples=(
             Sample(
@@ -303,7 +303,7 @@ PATTERNS: tuple[Pattern, ...] = (
         rf"below any {_FOLLOWER}'s tracked epochs for {TP}\. The leader's offset only (?P<offset>-?\d+) will be used for truncation\.|"
         rf"unknown to the {_FOLLOWER} for {TP}\. Will truncate to (?P<offset>-?\d+) and send another leader epoch request to "
         rf"the leader\.)",
-        versions=("2.0", "4.3"),
+        versions=("2.0", "4.4"),
         fixed={"reason": "leader-epoch"},
         samples=(
             Sample(
@@ -346,7 +346,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="eset ",
         regex=rf"(?:Replica (?P<node>\d+) for partition {TP} reset its fetch offset|Reset fetch offset for partition {TP})"
         r"(?: from (?P<previous_offset>-?\d+))? to current leader(?: (?P<broker>\d+))?'s (?P<reason>latest|start) offset (?P<offset>-?\d+)",
-        versions=("0.8.0", "4.3"),
+        versions=("0.8.0", "4.4"),
         samples=(
             Sample(
                 line="[2014-01-14 12:00:00,123] WARN [ReplicaFetcherThread-0-2], Replica 3 for partition [orders,0] reset "
@@ -409,7 +409,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Truncate fully and reset fetch offset for partition {TP} from (?P<previous_offset>-?\d+) to the current "
         rf"leader's (?P<reason>start) "
         r"offset (?P<offset>-?\d+) because the local replica's end offset is smaller than the current leader's start offsets\.",
-        versions=("3.6", "4.3"),
+        versions=("3.6", "4.4"),
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Truncate fully "
@@ -435,7 +435,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" out of range or moved to remote tier. Reset fetch offset to ",
         regex=rf"Current offset (?P<previous_offset>-?\d+) for partition {TP} is out of range or moved to remote tier\. "
         r"Reset fetch offset to (?P<offset>-?\d+)",
-        versions=("3.5", "4.3"),
+        versions=("3.5", "4.4"),
         fixed={"reason": "tier"},
         samples=(
             Sample(
@@ -453,7 +453,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Updated the epoch cache from remote tier till offset: ",
         regex=rf"Updated the epoch cache from remote tier till offset: (?P<offset>\d+) with size: \d+ for "
         rf"(?:{TP}|Topic: (?P<topic>{TOPIC}); Partition: (?P<partition>\d+);.*)",
-        versions=("3.5", "4.3"),
+        versions=("3.5", "4.4"),
         fixed={"reason": "tier"},
         samples=(
             Sample(
@@ -478,7 +478,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" to the current local replica's end offset ",
         regex=rf"Reset fetch offset for partition {TP} from (?P<previous_offset>-?\d+) to the current local replica's end offset "
         r"(?P<offset>(?P<log_end_offset>-?\d+))",
-        versions=("3.6", "4.3"),
+        versions=("3.6", "4.4"),
         fixed={"reason": "local-end"},
         samples=(
             Sample(
@@ -532,7 +532,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="fetch-error",
         literal="Failed to truncate ",
         regex=rf"Failed to truncate {TP}(?: at offset (?P<offset>-?\d+))?",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         fixed={"reason": "truncation-failed"},
         samples=(
             Sample(
@@ -548,7 +548,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="fetch-error",
         literal="error occurred during truncation for ",
         regex=rf"Unexpected error occurred during truncation for {TP}(?: at offset (?P<offset>-?\d+))?",
-        versions=("1.0", "4.3"),
+        versions=("1.0", "4.4"),
         fixed={"reason": "truncation-failed"},
         samples=(
             Sample(
@@ -565,7 +565,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Non-monotonic update of high watermark from ",
         regex=r"Non-monotonic update of high watermark from \(offset=(?P<previous_offset>-?\d+),? ?segment=\[-?\d+:-?\d+\]\) to "
         r"\(offset=(?P<high_watermark>-?\d+),? ?segment=\[-?\d+:-?\d+\]\)",
-        versions=("2.7", "4.3"),
+        versions=("2.7", "4.4"),
         samples=(
             Sample(
                 line="[2026-11-21 02:07:43,241] WARN [Log partition=sessions-0, dir=/var/lib/kafka/broker-2/data] "
@@ -655,7 +655,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="epoch-assigned",
         literal="Appended new epoch entry ",
         regex=rf"Appended new epoch entry {_EPOCH_ENTRY}\. Cache now contains (?P<count>\d+) entries\.",
-        versions=("2.0", "4.3"),
+        versions=("2.0", "4.4"),
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] DEBUG [LeaderEpochCache orders-0] Appended new epoch entry "
@@ -672,7 +672,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" caused truncation of conflicting entries ",
         regex=rf"New epoch entry {_EPOCH_ENTRY} caused truncation of conflicting entries .*\. Cache now contains (?P<count>\d+) "
         rf"entries\.",
-        versions=("2.0", "4.3"),
+        versions=("2.0", "4.4"),
         fixed={"reason": "conflict"},
         samples=(
             Sample(
@@ -730,7 +730,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" leader epoch cache ",
         regex=r"(?:Clearing leader epoch cache after unexpected append with message format v\d+|"
         r"Deleting non-empty leader epoch cache due to incompatible message format .*)",
-        versions=("2.1", "4.3"),
+        versions=("2.1", "4.4"),
         fixed={"reason": "message-format"},
         samples=(
             Sample(
