@@ -84,7 +84,9 @@ class FindingRows:
     def add(self, rows: pa.RecordBatch) -> None:
         for kind in pc.unique(rows["kind"]).to_pylist():
             own = rows.filter(pc.equal(rows["kind"], kind))  # not a slice, which would keep all rows in memory
-            self._by_kind.setdefault(kind, _OfKind(rows.schema)).add(own)
+            if kind not in self._by_kind:
+                self._by_kind[kind] = _OfKind(rows.schema)
+            self._by_kind[kind].add(own)
 
     @property
     def kinds(self) -> Collection[str]:
