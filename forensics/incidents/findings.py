@@ -13,11 +13,11 @@ from itertools import count, repeat
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from forensics.model.events import values
 from forensics.model.findings import FINDING, LEVELS, Client, Evidence, Finding, Range, Records, Salvageable, Statement, Written
-from forensics.model.stored import Store, Stored
+from forensics.model.stored import Store, Stored, by_value
+from parsers.frozen import made
 
 _PLAIN = (
     "kind",
@@ -82,8 +82,7 @@ class FindingRows:
         self._by_kind: dict[str, _OfKind] = {}
 
     def add(self, rows: pa.RecordBatch) -> None:
-        for kind in pc.unique(rows["kind"]).to_pylist():
-            own = rows.filter(pc.equal(rows["kind"], kind))  # not a slice, which would keep all rows in memory
+        for kind, own in by_value(rows, "kind"):
             if kind not in self._by_kind:
                 self._by_kind[kind] = _OfKind(rows.schema)
             self._by_kind[kind].add(own)
@@ -93,22 +92,12 @@ class FindingRows:
         return self._by_kind.keys()
 
     def statements(self, kind: str) -> list[_StoredFinding]:
-        """Built column by column: there are hundreds of thousands, and __init__ of a frozen class takes five times as long."""
         if (rows := self._by_kind.get(kind)) is None:
             return []
         stated, _ = rows.kept()
-        found = [_StoredFinding.__new__(_StoredFinding) for _ in range(len(stated))]
         columns: dict[str, Iterable[Any]] = {name: _decoded(name, stated.column(name).combine_chunks()) for name in _STATED}
-        for name, column in {
-            **columns,
-            "places": repeat(()),
-            "incident": repeat(None),
-            "_rows": repeat(rows),
-            "_at": count(),
-        }.items():
-            for _ in map(getattr(_StoredFinding, name).__set__, found, column):
-                pass
-        return found
+        columns |= {"places": repeat(()), "incident": repeat(None), "_rows": repeat(rows), "_at": count()}
+        return made(_StoredFinding, columns, len(stated))
 
 
 def _decoded(name: str, column: pa.Array) -> list[Any]:
@@ -163,35 +152,33 @@ class Findings(Mapping[str, Sequence[Statement]]):
     def __init__(self, rows: FindingRows | None = None, asked: Callable[[str | None, int | None], bool] | None = None) -> None:
         """`rows`: the findings of partitions; `asked`: which partitions count."""
         self._rows = rows if rows is not None else FindingRows()
-        self._few: dict[str, list[Finding]] = defaultdict(list)
-        """Findings of the cluster that are not yet rows."""
-        self._with_places: dict[str, list[Finding]] = defaultdict(list)
-        """A row has no places."""
+        self._objects: dict[str, list[Finding]] = defaultdict(list)
+        """Findings of the cluster that are not rows: the last ones, and those with places, which rows do not have."""
         self._asked = asked
 
     def add(self, findings: Iterable[Finding]) -> None:
         """Adds findings of the cluster."""
         for f in findings:
-            own = (self._with_places if f.places else self._few)[f.kind]
+            own = self._objects[f.kind]
             own.append(f)
-            if len(own) >= MANY and not f.places:
-                self._rows.add(pa.RecordBatch.from_pylist([few.row() for few in own], _SCHEMA))
-                own.clear()
+            if len(own) % MANY == 0:
+                self._rows.add(pa.RecordBatch.from_pylist([few.row() for few in own if not few.places], _SCHEMA))
+                self._objects[f.kind] = [few for few in own if few.places]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*self._rows.kinds, *self._few, *self._with_places)))
+        return iter(dict.fromkeys((*self._rows.kinds, *self._objects)))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
     def __contains__(self, kind: object) -> bool:
-        return kind in self._few or kind in self._with_places or kind in self._rows.kinds
+        return kind in self._objects or kind in self._rows.kinds
 
     def __getitem__(self, kind: str) -> list[Statement]:
         """The worst first, then by place and time."""
         if kind not in self:
             raise KeyError(kind)
-        found: list[Statement] = [*self._rows.statements(kind), *self._few.get(kind, ()), *self._with_places.get(kind, ())]
+        found: list[Statement] = [*self._rows.statements(kind), *self._objects.get(kind, ())]
         if (asked := self._asked) is not None:
             found = [f for f in found if f.partition is None or asked(f.topic, f.partition)]
         return sorted(found, key=worst_first)

@@ -19,7 +19,6 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from forensics.incidents.folding import by_event, hit, places, recurring
-from forensics.incidents.ranking import urgency
 from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.findings import LEVELS, Finding, Rule, Statement, capital, counted, duration, moment, nodes_named, offsets_in
 from forensics.proof.aftermath import sentences
@@ -86,16 +85,6 @@ class _Group:
         return None if None in ends else max(at for at in ends if at is not None)
 
 
-def incidents(
-    findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule], controllers: Collection[int] = ()
-) -> tuple[list[Finding], list[Incident]]:
-    """The findings of one cluster, given by kind, folded, each with its incident; and the incidents, worst first. `controllers`: the nodes
-    that are only controllers."""
-    events = Events(findings, rules, controllers)
-    merged = ordered(recurring_of_each([events], rules), rules)
-    return merged, events.incidents(merged)
-
-
 class Events:
     """What happened in one cluster: its findings, those of one event as one, and the incidents they belong to."""
 
@@ -133,17 +122,6 @@ def recurring_of_each(clusters: Sequence[Events], rules: Sequence[Rule]) -> list
     """The findings of each rule in all these clusters, with what recurs often as one finding. Those of one rule at a time become whole:
     before what recurs becomes one, those of all rules are the largest objects on the driver."""
     return [f for rule in rules for f in recurring([f for events in clusters for f in events.findings(rule)], rule)]
-
-
-def ordered(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
-    """The findings by kind, the most severe kind first, and then by urgency."""
-    declared = {rule.kind: rule for rule in rules}
-    by_kind: dict[str, list[Finding]] = defaultdict(list)
-    for f in findings:
-        by_kind[f.kind].append(f)
-    merged = [f for same_kind in sorted(by_kind.values(), key=_gravity) for f in same_kind]
-    merged.sort(key=lambda f: urgency(f, declared[f.kind]))
-    return merged
 
 
 def _gravity(of: Iterable[Finding | Incident]) -> int:

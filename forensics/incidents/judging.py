@@ -24,7 +24,7 @@ from forensics.model.partition import durability
 from forensics.model.partition.log_coverage import weakened
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
-from forensics.model.stored import Batches, Store, Stored
+from forensics.model.stored import Batches, Store, Stored, by_value
 from forensics.proof.judgement import judgement
 from forensics.proof.records import HANDOVER, records
 from forensics.rules import RULES
@@ -154,7 +154,7 @@ def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked 
     past = [events for number, events in by_life.items() if number != cluster.number]
     folded = [*recurring_of_each([by_life[cluster.number]], RULES), *recurring_of_each(past, RULES)]
     found_incidents = [i for events in reversed(by_life.values()) for i in events.incidents(folded)]
-    return Conclusion(sorted(dict.fromkeys(folded), key=_order), found_incidents, partitions.get(cluster.number, nothing))
+    return Conclusion(in_order(folded), found_incidents, partitions.get(cluster.number, nothing))
 
 
 class Sorted:
@@ -165,8 +165,7 @@ class Sorted:
         self._partitions: dict[int, Store] = defaultdict(lambda: Store(pa.schema(list(PARTITION))))
 
     def add(self, rows: pa.RecordBatch) -> None:
-        for number in pc.unique(rows["cluster"]).to_pylist():
-            own = rows.filter(pc.equal(rows["cluster"], number))
+        for number, own in by_value(rows, "cluster"):
             if len(some := own["finding"].drop_null()):
                 self._findings[number].add(pa.RecordBatch.from_struct_array(some))
             if len(some := own["partition_state"].drop_null()):
@@ -202,6 +201,11 @@ def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> Events:
 def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:
     """The partition states, with these facts only."""
     return partitions.of(*_STANDING, *(fact.name for fact in facts))
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Each finding once, in the order of the report."""
+    return sorted(dict.fromkeys(findings), key=_order)
 
 
 _DECLARED = {rule.kind: rule for rule in RULES}

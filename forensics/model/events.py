@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import zstandard
 
+from parsers.frozen import made
 from parsers.schemas import EVENTS
 
 IDENTIFIED = pa.schema(
@@ -137,7 +138,7 @@ class _Piece:
 
     __slots__ = ("byte", "kept", "line", "texts")
 
-    def __init__(self, line: Sequence[int | None] | None, byte: Sequence[int | None] | None, texts: bytes | None) -> None:
+    def __init__(self, line: Sequence[int | None], byte: Sequence[int | None], texts: bytes | None) -> None:
         self.line, self.byte, self.texts = line, byte, texts
         self.kept: list[Any] = []
         """The events of `kept_together`, each at its number, and None for the others."""
@@ -152,7 +153,8 @@ class _Piece:
 def _unpacked(data: bytes) -> _Piece:
     numbers, columns, *own = pickle.loads(data)  # noqa: S301 - a piece that the driver of this run pickled
     piece = _Piece(*own)
-    kept_together(_made({**columns, "_piece": repeat(piece), "_number": numbers}, len(numbers)))
+    columns |= {"_piece": repeat(piece), "_number": numbers}
+    kept_together(made(_compact_class(tuple(columns)), columns, len(numbers)))
     return piece
 
 
@@ -190,11 +192,11 @@ class _Compact:
 
     @property
     def line(self) -> int | None:
-        return None if (lines := self._piece.line) is None else lines[self._number]
+        return self._piece.line[self._number]
 
     @property
     def byte(self) -> int | None:
-        return None if (places := self._piece.byte) is None else places[self._number]
+        return self._piece.byte[self._number]
 
     @property
     def text(self) -> str | None:
@@ -219,35 +221,22 @@ def _compact_class(names: tuple[str, ...]) -> type[Event]:
     return cast("type[Event]", type("CompactEvent", (_Compact,), {"__slots__": names}))
 
 
-def _made(columns: Mapping[str, Iterable[Any]], number: int) -> list[Event]:
-    made = _compact_class(tuple(columns))
-    found = [made.__new__(made) for _ in range(number)]
-    for name, column in columns.items():
-        for _ in map(getattr(made, name).__set__, found, column):
-            pass
-    return found
-
-
 def compact(batch: pa.RecordBatch) -> list[Event]:
     """Events from a batch of IDENTIFIED, as `rows`, for events that stay in memory: an Event of fifty columns, most of them without a value,
     is three times as large. The batch should have events of one kind."""
     names = set(batch.schema.names)
     columns = {n: values(batch.column(n)) for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
-    columns["last_at"] = columns.setdefault("at", [None] * len(batch))
-    line, byte, texts = (columns.pop(name, None) for name in (*_PLACE, "text"))
-    pieces = [
-        _Piece(
-            _numbers(line[begin : begin + PIECE]) if line is not None else None,
-            _numbers(byte[begin : begin + PIECE]) if byte is not None else None,
-            _compressed(texts[begin : begin + PIECE]) if texts is not None else None,
-        )
-        for begin in range(0, len(batch), PIECE)
-    ]
-    of_pieces: dict[str, list[Any]] = {
-        "_piece": [pieces[n // PIECE] for n in range(len(batch))],
-        "_number": [n % PIECE for n in range(len(batch))],
-    }
-    return _made({**columns, **of_pieces}, len(batch))
+    nulls: list[Any] = [None] * len(batch)
+    columns["last_at"] = columns.setdefault("at", nulls)
+    line, byte = (columns.pop(name, nulls) for name in _PLACE)
+    texts = columns.pop("text", None)
+    pieces = []
+    for begin in range(0, len(batch), PIECE):
+        own = slice(begin, begin + PIECE)
+        pieces.append(_Piece(_numbers(line[own]), _numbers(byte[own]), _compressed(texts[own]) if texts is not None else None))
+    columns["_piece"] = [pieces[n // PIECE] for n in range(len(batch))]
+    columns["_number"] = [n % PIECE for n in range(len(batch))]
+    return made(_compact_class(tuple(columns)), columns, len(batch))
 
 
 def lasting(event: Event) -> timedelta:

@@ -1,7 +1,7 @@
 """Rows of Arrow that wait on disk until they are read.
 
-Here: batches of rows whose columns are read one by one; few rows stay in memory, many are in a file without a name. Not here: rows as
-objects (rows), or which rows there are (forensics.incidents).
+Here: batches of rows whose columns are read one by one; few rows stay in memory, many are in a file without a name; and rows by the value of a
+column. Not here: rows as objects (rows), or which rows there are (forensics.incidents).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from tempfile import TemporaryFile
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 from weakref import finalize
 
 import pyarrow as pa
@@ -23,6 +23,12 @@ IN_MEMORY_BYTES = 16 << 20
 """Rows of this size stay in memory, and larger ones are sorted in pieces of this size."""
 OPEN = 16
 """Columns of batches that are kept while single values are read."""
+
+
+def by_value(rows: pa.RecordBatch, column: str) -> Iterator[tuple[Any, pa.RecordBatch]]:
+    """Each value of a column with copies of its rows: a slice would keep all rows in memory."""
+    for value in pc.unique(rows[column]).to_pylist():
+        yield value, rows.filter(pc.equal(rows[column], value))
 
 
 class Batches(Protocol):

@@ -8,18 +8,14 @@ from collections import Counter
 
 import pytest
 
+from fixtures.templates.values import EARLIER, VERSIONS
 from parsers.catalogue.record import matching, search_all
 from parsers.kinds import KINDS
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import check, column
 from parsers.schemas import EVENTS
 
-MINORS = (
-    *("0.8.0", "0.8.1", "0.8.2", "0.9.0", "0.10.0", "0.10.1", "0.10.2", "0.11.0", "1.0", "1.1"),
-    *(f"2.{minor}" for minor in range(9)),
-    *(f"3.{minor}" for minor in range(10)),
-    *(f"4.{minor}" for minor in range(5)),
-)
+MINORS = (*EARLIER, *VERSIONS)
 BEHIND = "[2024-05-01 12:00:00,123] INFO a record (org.eclipse.jetty.server.Server)\n"
 """What was thrown stands behind the record that tells its time."""
 SAMPLES = [(p, s) for p in PATTERNS for s in p.samples]

@@ -215,7 +215,7 @@ def _but(lines: Mapping[str, set[int]]) -> Callable[[str, list[bytes]], Iterable
 STEPS_S = (-3600, -120, -40, 40, 120, 3600)
 BOOT_S = 8
 """Seconds after a start before a time service sets the clock."""
-_BEGINS = re.compile(rb"Kafka version|\(kafka\.utils\.Log4jControllerRegistration\$\)")
+_BEGINS = re.compile(rb"Kafka version|\.Log4jControllerRegistration\$?\)")
 _STAMP = "%Y-%m-%d %H:%M:%S,%f"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from forensics.incidents.findings import Findings
 from forensics.incidents.folding import folded, places, recurring
-from forensics.incidents.incidents import incidents
+from forensics.incidents.incidents import Events, Incident, recurring_of_each
 from forensics.model.findings import Aggregation, Evidence, Finding, Range, Rule
 from forensics.rules import cluster_recreated
 from forensics.thresholds import MAX_SEPARATE_EVENTS
@@ -34,6 +34,13 @@ RULES = (
     Rule(kind="restarted-replica", rank=6, level="info", meaning=""),
     Rule(kind="upgrade", rank=7, level="info", meaning="", plan=True),
 )
+
+
+def incidents(findings: Findings, rules: Sequence[Rule], controllers: Collection[int] = ()) -> tuple[list[Finding], list[Incident]]:
+    """The findings, those of one event and those that recur as one, and the incidents."""
+    events = Events(findings, rules, controllers)
+    told = recurring_of_each([events], rules)
+    return told, events.incidents(told)
 
 
 def by_kind(findings: Sequence[Finding]) -> Findings:
