@@ -16,9 +16,9 @@ _LOG_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("log-cleaner-log", r"log[-_.]?cleaner"),
         ("request-log", r"(?:^|[^a-z])(?:kafka[-_.])?request.*\.log"),
         ("authorizer-log", r"(?:^|[^a-z])(?:kafka[-_.])?authorizer.*\.log"),
-        ("controller-log", r"(?:^|[^a-z])controller.*\.log"),
+        ("controller-log", r"(?:^|[^a-z])controller(?![-_]\d).*\.log"),
         ("stdout-log", r"\.(?:out|stdout|stderr)(?:[^a-z]|$)|^(?:stdout|stderr|console|nohup)(?:[^a-z]|$)"),
-        ("server-log", r"(?:^|[^a-z])(?:kafka[-_.]?)?(?:server|broker).*\.log"),
+        ("server-log", r"(?:^|[^a-z])(?:kafka[-_.]?)?server.*\.log"),
     )
 )
 

@@ -115,16 +115,17 @@ class Event:
         return f"Event({columns})"
 
 
-_COLUMNS = tuple(f.name for f in fields(Event))
-_values = attrgetter(*_COLUMNS)
+COLUMNS = tuple(f.name for f in fields(Event))
+"""Columns of an Event."""
+_values = attrgetter(*COLUMNS)
 _DEFAULTS: Mapping[str, Any] = {"repeats": 1}
 
 
 def rows(batch: pa.RecordBatch) -> Iterator[Event]:
     """Events from a batch of IDENTIFIED or EVENTS. Missing columns become None. The batch may be folded."""
     names = set(batch.schema.names)
-    columns = {n: values(batch.column(n)) for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
-    yield from map(Event, *(columns.get(n) or repeat(_DEFAULTS.get(n), batch.num_rows) for n in _COLUMNS))
+    columns = {n: values(batch.column(n)) for n in COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
+    yield from map(Event, *(columns.get(n) or repeat(_DEFAULTS.get(n), batch.num_rows) for n in COLUMNS))
 
 
 PIECE = 64
@@ -207,7 +208,7 @@ class _Compact:
         return (_member, (self._piece, self._number)) if kept and kept[self._number] is self else (Event, _values(self))
 
 
-for _name in _COLUMNS:
+for _name in COLUMNS:
     if _name not in (*_PLACE, "text"):
         setattr(_Compact, _name, _DEFAULTS.get(_name))
 
@@ -225,7 +226,7 @@ def compact(batch: pa.RecordBatch) -> list[Event]:
     """Events from a batch of IDENTIFIED, as `rows`, for events that stay in memory: an Event of fifty columns, most of them without a value,
     is three times as large. The batch should have events of one kind."""
     names = set(batch.schema.names)
-    columns = {n: values(batch.column(n)) for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
+    columns = {n: values(batch.column(n)) for n in COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
     nulls: list[Any] = [None] * len(batch)
     columns["last_at"] = columns.setdefault("at", nulls)
     line, byte = (columns.pop(name, nulls) for name in _PLACE)

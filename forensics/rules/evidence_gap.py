@@ -24,7 +24,7 @@ from forensics.model.findings import (
     some,
 )
 from forensics.model.partition.floods import LEFT_OUT
-from forensics.model.partition.log_coverage import filtered_files, log_coverage
+from forensics.model.partition.log_coverage import filtered_files, lacking, log_coverage
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EXPORT_LIMITS
 
@@ -46,7 +46,8 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
     for broker, reasons in _unreliable(cluster, partitions):
         yield _lines_missing(broker, reasons, cluster)
     yield from (_limited(file, rows) for file, rows in _at_limits(cluster))
-    filtered = filtered_files(cluster)
+    lack = {path.partition("#")[0] for path in lacking(cluster)}
+    filtered = {file: why for file, why in filtered_files(cluster).items() if file in lack}
     yield from (_filtered([file for file, why in filtered.items() if why == reason], reason) for reason in dict.fromkeys(filtered.values()))
 
 

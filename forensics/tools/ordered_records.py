@@ -289,7 +289,7 @@ def merger(
         kinds={raw(s.path): s.kind for s in logs if not unread(s)},
         ranks={raw(s.path): rank for rank, s in enumerate(ordered)},
         firsts={raw(s.path): s.first for s in logs if s.first is not None},
-        copies=frozenset(raw(s.path) for s in logs if s.path in cluster.copies) | frozenset(map(raw, _touching(logs))),
+        copies=frozenset(raw(s.path) for s in logs if s.path in cluster.copies.sources) | frozenset(map(raw, _touching(logs))),
         log_patterns=tuple(log_patterns),
         newest_first=frozenset(raw(s.path) for s in logs if s.newest_first),
         stated=stated or wanted is None or wanted.of_events or any(s.node is None for s in logs),

@@ -29,9 +29,10 @@ _NOTE = re.compile(
 _IN_ALL_NOTES = b" messages "
 """Looked for first: most logs do not have it, and each search through a log takes half a percent of the time of reading."""
 _WORD = re.compile(rb"(?<![A-Za-z])[A-Za-z]{4,60}(?![A-Za-z])")
-_LOGGER = re.compile(rb" \([\w.$-]+\)[ \t\r]*$")
+_LOGGER = re.compile(rb" \([\w.$-]+\)(?: \[[^\[\]]*\])?[ \t\r]*$")
+"""The logger, and the thread that images of Kafka print after it: nearly all loggers have the word kafka."""
 _OUTSIDE = re.compile(rb"\A[^(\w.$-]|[^)\w.$-]\Z")
-"""Forms that _LOGGER cannot contain: they are looked for in whole lines, which is faster."""
+"""Forms that a logger cannot contain: they are looked for in whole lines without a thread, which is faster."""
 _LEVELS = frozenset({b"TRACE", b"DEBUG", b"INFO", b"WARN", b"ERROR", b"FATAL"})
 
 
@@ -89,14 +90,14 @@ class LeftOut:
 
 
 def _message(line: bytes) -> bytes:
-    """A line without the logger at its end, with something that is not a letter before and after."""
+    """A line without the logger and thread at its end, with something that is not a letter before and after."""
     return b" %b " % _LOGGER.sub(b"", line)
 
 
 def _in_all(word: bytes, forms: Sequence[bytes], lines: Sequence[bytes]) -> Sequence[bytes] | None:
     """The forms in which lines print a word, with those of these lines; None if a line does not have the word."""
     for form in filter(_OUTSIDE.search, forms):
-        lines = [line for line in lines if form not in line]
+        lines = [line for line in lines if form not in line or line.rstrip(b" \t\r").endswith(b"]")]
     lines = [_message(line) for line in lines if line.strip()]
     for form in forms:
         lines = [line for line in lines if form not in line]

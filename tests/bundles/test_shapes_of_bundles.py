@@ -20,7 +20,26 @@ from forensics.model.findings import LEVELS, Finding, Place
 from forensics.views.document import Report
 from forensics.views.text import show
 from tests.support import local, recorded, taken
-from tests.support.shapes import File, Files, bundle, by_pod, cut, latest, nodes, only, put, renamed, tar, without, zipped
+from tests.support.shapes import (
+    File,
+    Files,
+    bundle,
+    by_pod,
+    cut,
+    latest,
+    nodes,
+    of_docker,
+    of_elastic,
+    of_seconds,
+    of_strimzi,
+    only,
+    put,
+    relaid,
+    renamed,
+    tar,
+    without,
+    zipped,
+)
 
 ZOOKEEPER, KRAFT, TWICE = "unclean-election-2.8.2-zk", "unclean-election-3.9.1-kraft", "last-replica-standing-2.8.2-zk"
 """The last one holds broker 1 as it was before its restart, too."""
@@ -302,6 +321,11 @@ def logs(files: Files) -> Files:
     return {p: f for p, f in only(files, r"/logs/").items() if f.content.count(b"\n") > 2}
 
 
+def relaid_by_node(files: Files, *how: Any) -> Files:
+    """All logs of each node once more in another layout, in a directory where no name says which logs they are."""
+    return {path: relaid(file, *how) for path, file in by_pod(files, lambda node: f"kubectl/{node}.log").items()}
+
+
 REPEATS: dict[str, Callable[[Files], Files]] = {
     "all of it": lambda files: {f"copy/{p}": f for p, f in files.items()},
     "its own archive": lambda files: {"all.tar": tar(files)},
@@ -311,6 +335,13 @@ REPEATS: dict[str, Callable[[Files], Files]] = {
     "logs as they were, in another tree": lambda files: {f"first-look/{p}": early(f) for p, f in logs(files).items()},
     "logs attached": lambda files: {f"attached/{p.replace('/', '-')}": f for p, f in logs(files).items()},
     "standard output": lambda files: by_pod(files, lambda node: f"{node}/logs/kafkaServer.out"),
+    "output of containers": lambda files: relaid_by_node(files, of_docker),
+    "the last half of it, in the layout of an image": lambda files: relaid_by_node(files, of_strimzi, lambda r: r[len(r) // 2 :]),
+    "an export with microseconds that lost lines": lambda files: relaid_by_node(
+        files, of_elastic, lambda r: (x for n, x in enumerate(r) if n % 9)
+    ),
+    "an export with whole seconds": lambda files: relaid_by_node(files, of_seconds),
+    "an export of warnings": lambda files: relaid_by_node(files, of_elastic, lambda r: (x for x in r if b"] INFO" not in x)),
 }
 
 

@@ -6,6 +6,7 @@ Here: the files of a bundle of fixtures/bundles, writers of archives and trees, 
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import tarfile
@@ -154,3 +155,38 @@ def by_pod(files: Files, pod: Callable[[str], str]) -> Files:
         if (found := re.match(r"(broker|controller)-(\d+)/logs/", path)) and file.content:
             own[pod(found[0].split("/")[0])].append(file)
     return {name: File(merged(f.content for f in logs), max(f.modified for f in logs)) for name, logs in own.items()}
+
+
+_RECORD = re.compile(rb"\[(\S+) ([\d:]+),(\d{3})\] (\w+) (.*) \(([\w.$]+)\)\n?", re.DOTALL)
+
+Layout = Callable[[str, str, str, str, str, str], str]
+"""Writes a record from its date, time, milliseconds, level, message and logger."""
+
+
+def relaid(log: File, layout: Layout, kept: Callable[[list[bytes]], Iterable[bytes]] = iter) -> File:
+    """The kept records of a log in another layout."""
+    found = (_RECORD.fullmatch(record) for record in kept(records(log.content)))
+    lines = (layout(*(part.decode() for part in record.groups())) for record in found if record is not None)
+    return File("".join(f"{line}\n" for line in lines).encode(), log.modified)
+
+
+def of_docker(date: str, time: str, milliseconds: str, level: str, message: str, logger: str) -> str:
+    """The lines of a record as docker keeps them."""
+    lines = f"[{date} {time},{milliseconds}] {level} {message} ({logger})".split("\n")
+    return "\n".join(json.dumps({"log": f"{line}\n", "stream": "stdout", "time": f"{date}T{time}.{milliseconds}123456Z"}) for line in lines)
+
+
+def of_strimzi(date: str, time: str, milliseconds: str, level: str, message: str, logger: str) -> str:
+    """A record in the layout of Strimzi's images, in a thread that depends on it."""
+    thread = ("main", "kafka-scheduler-3", "data-plane-kafka-request-handler-1", "QuorumController-100-event-handler")[len(message) % 4]
+    return f"{date} {time},{milliseconds} {level} {message} ({logger}) [{thread}]"
+
+
+def of_elastic(date: str, time: str, milliseconds: str, level: str, message: str, logger: str) -> str:
+    """A record as Elastic's layout writes it, with microseconds."""
+    return json.dumps({"@timestamp": f"{date}T{time}.{milliseconds}437", "log.level": level, "log.logger": logger, "message": message})
+
+
+def of_seconds(date: str, time: str, milliseconds: str, level: str, message: str, logger: str) -> str:
+    """A record of an export with whole seconds."""
+    return json.dumps({"timestamp": f"{date} {time}", "level": level, "logger": logger, "message": message})

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import pairwise, product
+from itertools import pairwise
 from posixpath import commonprefix
 from typing import Any
 
@@ -22,6 +22,7 @@ from forensics.model.cluster.availability import BrokerRun, by_time, lives, of_c
 from forensics.model.cluster.clocks import Clock, estimate
 from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
 from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, relations
+from forensics.model.cluster.copies import LOG_SUFFIX, Copies
 from forensics.model.cluster.directions import straightened
 from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, SetAside, Source, recreated_topics
 from forensics.model.cluster.gathered import Gathered, Mask, but, of_kinds, one_of
@@ -58,7 +59,6 @@ from parsers.schemas import release
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
 """Kinds whose paths contain numbers that are not broker ids: partitions/0/state."""
-LOG_SUFFIX = "-log"
 DISK_KINDS = frozenset(
     {"hw-checkpoint", "recovery-point-checkpoint", "log-start-checkpoint", "cleaner-checkpoint", "epoch-checkpoint", "segment"}
     | {"partition-metadata", "meta-properties"}
@@ -279,6 +279,7 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 informed=c.get("informed") is not False,
                 common_words=tuple(c.get("common_words") or ()),
                 cut_at=c.get("cut_at"),
+                of_seconds=all(at is not None and not at.microsecond for at in (c.get("first"), c.get("last"))),
                 newest_first=bool(c.get("newest_first")),
             )
         )
@@ -433,7 +434,7 @@ def _identified_in(table: pa.Table, resolver: EventResolver) -> list[Event]:
     return found
 
 
-def _raw(gathered: Gathered, resolver: EventResolver, sources: Iterable[Source]) -> list[Event]:
+def _raw(gathered: Gathered, resolver: EventResolver, sources: Sequence[Source]) -> list[Event]:
     """Events that compare clocks, with uncorrected times, each file's in its own order. Snapshots are excluded, since their records have
     the time of the snapshot. UTC lines are used only if the node has no others."""
     snapshots = [s.path for s in sources if s.kind == "metadata-snapshot"]
@@ -447,7 +448,8 @@ def _raw(gathered: Gathered, resolver: EventResolver, sources: Iterable[Source])
         return pc.and_(relating(events), pc.invert(utc))
 
     found = _identified(gathered.tables(comparing), resolver)
-    return _without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))  # copies would pair wrong lines
+    copies = Copies.of(sources, resolver.shown)  # they would pair wrong lines
+    return copies.without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))
 
 
 def _relating(gathered: Gathered, snapshots: Sequence[str]) -> Mask:
@@ -549,11 +551,12 @@ def _age(sources: Iterable[Source], last_line: datetime | None) -> datetime | No
 
 def _order_collections(sources: Iterable[Source], begins: Mapping[int, datetime]) -> dict[int, list[str]]:
     """Collections of each node, oldest first, by the last write in each. A collection with disks saved since the last process start
-    sorts after those without: the latest collection must be the one with the current disks."""
+    sorts after those without: the latest collection must be the one with the current disks. Files outside of the directory that joined it,
+    such as the output of a container, show nothing about when it was made."""
     members = _members(sources)
 
     def age(key: tuple[int, str]) -> tuple[bool, datetime, str]:
-        own = members[key]
+        own = [s for s in members[key] if _inside(s)] or members[key]
         last = _age(own, _last_line(own))
         now = any(s.kind in DISK_KINDS for s in own) and (last is None or last >= begins.get(key[0], last))
         return now, last or datetime.min, key[1]
@@ -583,30 +586,6 @@ def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]]) -> d
         if end is not None and (kept is None or kept > end + COPIED):
             found.update((s.path, end + timedelta(microseconds=1)) for s in own if not s.kind.endswith(LOG_SUFFIX))
     return found
-
-
-def _copies(sources: Iterable[Source]) -> frozenset[str]:
-    """Sources that may repeat lines of another: logs of one node and kind with overlapping hours. Standard output may repeat any kind."""
-    logs = [s for s in sources if s.kind.endswith(LOG_SUFFIX)]
-    kinds = {s.kind for s in logs}
-    groups: dict[tuple[int, str], list[tuple[datetime, datetime, str]]] = defaultdict(list)
-    for s in logs:
-        timed = s.first is not None and s.last is not None and s.first <= s.last
-        first, last = (s.first, s.last) if timed else (datetime.min, datetime.max)
-        for node, kind in product(s.nodes, kinds if s.kind in ("stdout-log", "other-log") else (s.kind,)):
-            groups[(node, kind)].append((first or datetime.min, last or datetime.max, s.path))
-    return frozenset(path for spans in groups.values() for path in _overlapping(sorted(spans)))
-
-
-def _overlapping(spans: Iterable[tuple[datetime, datetime, str]]) -> Iterator[str]:
-    """Paths of the logs whose time span overlaps another's. `spans`: first line, last line and path, ascending."""
-    begin, end, longest = datetime.min, datetime.min, ""
-    for first, last, path in spans:
-        alone = first == end and end in (begin, last)  # one moment; otherwise a log that continues after the previous one was rolled
-        if longest and (first < end or alone):
-            yield from (path, longest)
-        if last > end or first == end or not longest:
-            begin, end, longest = first, last, path
 
 
 def _shared(gathered: Gathered, named: Mapping[str, Sequence[int]], owners: Mapping[str, int | None]) -> SharedLogs:
@@ -692,6 +671,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     for s in sources:
         _correct(s, resolver)
     resolver, ordered = _with_collections(resolver, sources, _begins(gathered, resolver))
+    copies = Copies.of(sources, resolver.shown)
     evidence = partial(
         Cluster,
         sources=sources,
@@ -699,7 +679,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
         ignored=sorted(ignored),
         conflicts=conflicts,
         topic_ids=dict(resolver.topics),
-        copies=frozenset(map(resolver.shown, _copies(sources))),
+        copies=copies,
         aside=aside,
     )
     comparing = of_kinds(LEADERSHIPS | _OF_FILES)
@@ -707,6 +687,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
     times = _latest_times(events, {resolver.shown(s.path) for s in sources if s.clock_set_back})
     events.sort(key=lambda e: (times.get(id(e), e.at or datetime.min), e.source, *place_in(e, newest_first)))
+    events = copies.without_twins(events)
     for s in sources:
         s.path = resolver.shown(s.path)
     if others:
@@ -918,7 +899,7 @@ def _joins(clocks: Mapping[int | None, Clock], resolver: EventResolver) -> dict[
 
 def _lived(events: Sequence[Event]) -> dict[int, list[BrokerRun]]:
     """Each node's runs across all clusters: the start in one cluster may show how the run in the previous one ended."""
-    found = {node: lives(node, _without_twins(own)) for node, own in _streams(events).items()}
+    found = {node: lives(node, own) for node, own in _streams(events).items()}
     counted = {node: by_time(own) for node, own in found.items()}
     for e in events:  # a process that ran on into the next cluster belongs to it once that cluster's controller lists the broker
         if e.event == "brokers-changed" and e.reason != "deleted" and e.at is not None:
@@ -954,10 +935,10 @@ def _fill(
     lived: Mapping[int, Sequence[BrokerRun]],
 ) -> None:
     streams = _streams(events)
-    cluster.events = without_repeats(_without_twins(events), lived)
+    cluster.events = without_repeats(events, lived)
     registered = {e.broker for e in events if e.event == "metadata-broker"}
     for node in sorted((cluster.collected if not cluster.number else set()) | set(streams)):
-        own = _without_twins(streams.get(node, []))
+        own = streams.get(node, [])
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
         known.lives = list(lived.get(node, ()))
@@ -967,29 +948,6 @@ def _fill(
         cluster.nodes[node] = known
     cluster.settings = Settings(cluster.of(*_SET))
     cluster.recreated = recreated_topics(cluster.events)
-
-
-def _without_twins(events: Sequence[Event]) -> list[Event]:
-    """Drops duplicate lines: another copy of a broker's log, or an earlier collection of it, contains the same lines, or overlapping parts of it
-    were put together. If their times have whole seconds only, one file may contain a line twice."""
-    first: dict[tuple[datetime | None, int | None], _Place] = {}
-    several = {key for e in events if first.setdefault(key := (e.at, e.writer), place := _place(e)) != place}
-    seen: dict[tuple[str, datetime | None, int | None], _Place] = {}
-    kept = []
-    for e in events:
-        known = (e.at, e.writer) in several and e.line is not None and e.writer is not None and e.at is not None
-        text = e.text if known else None  # only of these, because reading the text of an event takes time
-        if not text or seen.setdefault((text, e.at, e.writer), place := _place(e)) == place:
-            kept.append(e)
-    return kept
-
-
-_Place = tuple[str, int | None]
-
-
-def _place(e: Event) -> _Place:
-    """The line, or only its source if other lines may print the same."""
-    return e.source, e.line if e.at is not None and e.at.microsecond else None
 
 
 def _controller_only(node: int, events: Iterable[Event], registered: Collection[int | None]) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from forensics.model.cluster.availability import Availability, BrokerRun, availabilities
 from forensics.model.cluster.clocks import Clock
+from forensics.model.cluster.copies import NONE, Copies
 from forensics.model.cluster.identity import Conflict
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.events import Event
@@ -91,6 +92,8 @@ class Source:
     """A line has the level INFO."""
     common_words: tuple[str, ...] = ()
     """Words that all its lines contain, the longest first."""
+    of_seconds: bool = False
+    """Its lines show whole seconds only."""
     cut_at: int | None = None
     """Maximum line length in characters to which lines were truncated before collection; None if they were not."""
 
@@ -186,8 +189,8 @@ class Cluster:
     """Settings and their changes over time."""
     recreated: dict[str, list[datetime | None]] = field(default_factory=dict)
     """Topics with a deletion in the evidence, with the times of deletion."""
-    copies: frozenset[str] = frozenset()
-    """Sources that may repeat lines of another one: logs of one kind, one broker and the same hours."""
+    copies: Copies = NONE
+    """Sources that may repeat lines of others."""
     topic_ids: dict[str, str] = field(default_factory=dict)
 
     measures: Sequence[Measure] = ()

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from operator import attrgetter
 
+from forensics.model.cluster.copies import NONE, Copies
 from forensics.model.events import Event
 from forensics.thresholds import SAME_FETCH_FAILURE
 from parsers.kinds import ON_DISK, By, Role, named, of
@@ -25,15 +26,13 @@ _TRIED_AGAIN = of(role=Role.FETCH_FAILS)
 """Failures of what is tried all the time: after a pause, they are other failures."""
 
 
-def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
-    """Drops lines that another copy of the same log repeats (`copies`: sources that may repeat lines of others), and folds runs of one
-    fact within one file."""
-    seen: dict[tuple[str | None, datetime | None], str] = {}
+def fold(events: Sequence[Event], copies: Copies = NONE) -> list[Event]:
+    """Drops lines that another copy of the same log repeats, and folds runs of one fact within one file."""
+    repeated = copies.stated_elsewhere([e for e in events if e.source in copies.sources and e.line is not None and e.event not in ON_DISK])
     kept: list[Event] = []
     last: dict[str, tuple[object, Event]] = {}
     for e in events:
-        copied = e.line is not None and e.text and e.source in copies and e.event not in ON_DISK
-        if copied and seen.setdefault((e.text, e.at), e.source) != e.source:
+        if id(e) in repeated:
             continue
         key = _fact(e)
         previous = last.get(e.source)
@@ -46,21 +45,23 @@ def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
     return kept
 
 
-def once(events: Sequence[Event]) -> Sequence[Event]:
-    """Of lines that are in a file twice, the first: overlapping parts of a log were put together, or two appenders write to it."""
+def once(events: Sequence[Event], of_seconds: Collection[str] = ()) -> Sequence[Event]:
+    """Of lines that are in a file twice, the first: overlapping parts of a log were put together, or two appenders write to it. In a file with
+    whole seconds (`of_seconds`), other lines may print the same."""
+
+    def printed(e: Event) -> tuple[str, datetime, str] | None:
+        if e.line is None or e.at is None or not e.text or e.source in of_seconds:
+            return None
+        return e.text, e.at, e.source
+
     first: dict[tuple[str, datetime, str], int] = {}
     again = False
     for e in events:
-        if (key := _printed(e)) is not None and e.line is not None:
+        if (key := printed(e)) is not None and e.line is not None:
             line = first.setdefault(key, e.line)
             again = again or line != e.line
             first[key] = min(line, e.line)
-    return [e for e in events if (key := _printed(e)) is None or first[key] == e.line] if again else events
-
-
-def _printed(e: Event) -> tuple[str, datetime, str] | None:
-    """What only one line of a file prints; None if other lines may print the same, because their times have whole seconds only."""
-    return (e.text, e.at, e.source) if e.line is not None and e.at is not None and e.at.microsecond and e.text else None
+    return [e for e in events if (key := printed(e)) is None or first[key] == e.line] if again else events
 
 
 def _apart(before: Event, e: Event) -> bool:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from forensics.model.cluster.availability import spoken
@@ -35,6 +35,8 @@ LOG, PARTITION, REPLICA, FETCHER, PROCESS, STATE = "log", "partition", "replica"
 """Facets of parsers.patterns.facets."""
 ORDER, CLOCK, COMPLETE, READ = "order", "clock", "complete", "read"
 """Premises of a broker's logs: lines are sorted by time, the clock did not step, no line is missing or cut off, all were read."""
+PRECISION = timedelta(seconds=1)
+"""Copies of one line may show its time in milliseconds, microseconds or seconds."""
 _REGISTRATIONS = of(role=Role.REGISTERED) | named("broker-epoch-known")
 _BEGINS = of(role=Role.BEGINS, by=By.BROKER)
 _OF_A_START = _BEGINS | of(role=Role.MARKER) | named("broker-started", "controller-thread", "process-starting", "broker-state")
@@ -118,13 +120,17 @@ def _coverages(cluster: Cluster) -> dict[int, LogCoverage]:
 
 
 def _coverage(broker: int, cluster: Cluster) -> LogCoverage:
-    logs = [s for s in cluster.sources_of(broker) if s.kind.endswith("-log") and s.lines]
+    logs = _logs(broker, cluster)
     own = [s for s in logs if s.kind not in _WITHOUT_THE_LOG]
     node = cluster.nodes.get(broker)  # none in a cluster that does not occur in its logs
     known = node.collections if node is not None else ()
     others = sorted({s.collection for s in own} - {*known})  # a log of several brokers is in the collection of one
     begin = _reach_back(own, (*known, *others)) if own else None
     return LogCoverage(broker, begin, tuple(_runs(broker, logs, cluster)), _failed(broker, logs, cluster))
+
+
+def _logs(broker: int, cluster: Cluster) -> list[Source]:
+    return [s for s in cluster.sources_of(broker) if s.kind.endswith("-log") and s.lines]
 
 
 def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:
@@ -195,17 +201,48 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
             found.setdefault(ORDER, f"{brokers_named(s.shared)} write to {s.path}, and its lines are up to {size} out of order")
         elif s.steps_back:
             found.setdefault(CLOCK, f"the clock of {s.path} steps back by {s.largest_step_back.total_seconds():.0f} s")
-        if s.cut_at is not None:
-            found.setdefault(COMPLETE, f"the lines of {s.path} are cut at {s.cut_at} characters")
-        elif s.suppressed:
-            found.setdefault(COMPLETE, f"a rate limit dropped {s.suppressed:,} messages or more from {s.path}")
-        elif filtered := filtered_files(cluster).get(s.path.partition("#")[0]):
-            found.setdefault(COMPLETE, filtered)
-        elif s.problem:
-            found.setdefault(READ, f"{s.path} was not read completely ({s.problem})")
+    for _, (premise, reason) in _lacking(logs, cluster):
+        found.setdefault(premise, reason)
     if missing := _rolled_together(broker, cluster) or _unregistered(broker, cluster) or _half_a_start(broker, cluster):
         found.setdefault(COMPLETE, missing)
     return found
+
+
+@cached_on_cluster
+def lacking(cluster: Cluster) -> dict[str, tuple[str, str]]:
+    """Logs with missing lines, by path: the premise that does not hold, and the reason. A log of the same broker and hours from which none are
+    missing makes up for them: often a log was collected as a file, and a part of it once more as an export."""
+    return {s.path: flaw for broker in _coverages(cluster) for s, flaw in _lacking(_logs(broker, cluster), cluster)}
+
+
+def _lacking(logs: Sequence[Source], cluster: Cluster) -> Iterator[tuple[Source, tuple[str, str]]]:
+    """Those of a broker."""
+    flaws = {s.path: flaw for s in logs if (flaw := _flaw(s, cluster)) is not None}
+    flawed = {_log_of(s) for s in logs if s.path in flaws}
+    whole = [s for s in logs if _log_of(s) not in flawed]
+    covers = any(s.kind not in _WITHOUT_THE_LOG for s in whole)
+    begin = min((s.first for s in whole if s.first is not None), default=datetime.max)
+    end = max((s.last for s in whole if s.last is not None), default=datetime.min)
+    for s in logs:
+        covered = covers and s.first is not None and s.last is not None and begin <= s.first + PRECISION and s.last - PRECISION <= end
+        if s.path in flaws and not covered:
+            yield s, flaws[s.path]
+
+
+def _flaw(log: Source, cluster: Cluster) -> tuple[str, str] | None:
+    """The premise that does not hold for a log with missing lines, and the reason."""
+    if log.cut_at is not None:
+        return COMPLETE, f"the lines of {log.path} are cut at {log.cut_at} characters"
+    if log.suppressed:
+        return COMPLETE, f"a rate limit dropped {log.suppressed:,} messages or more from {log.path}"
+    if filtered := filtered_files(cluster).get(log.path.partition("#")[0]):
+        return COMPLETE, filtered
+    return (READ, f"{log.path} was not read completely ({log.problem})") if log.problem else None
+
+
+def _log_of(part: Source) -> str:
+    """The log that a file is a part of: rolled files are one log."""
+    return rolled_from(part.path.partition("#")[0])
 
 
 @cached_on_cluster
@@ -215,7 +252,7 @@ def filtered_files(cluster: Cluster) -> dict[str, str]:
     logs: dict[str, list[Source]] = defaultdict(list)
     for s in cluster.sources:
         if s.kind.endswith("-log") and s.lines and s.layout is None and (s.node is not None or s.shared):
-            logs[rolled_from(s.path.partition("#")[0])].append(s)
+            logs[_log_of(s)].append(s)
     found: dict[str, str] = {}
     for own in logs.values():
         files = sorted({s.path.partition("#")[0] for s in own})

@@ -111,7 +111,7 @@ def _repeatable(events: pa.Table, cluster: Cluster) -> pa.ChunkedArray:
 @cached_on_cluster
 def copies(cluster: Cluster) -> list[str]:
     """Sources that may repeat lines of others; all their rows are needed."""
-    return sorted(frozenset[str]().union(*(own.copies for own in cluster.by_number.values())))
+    return sorted(frozenset[str]().union(*(own.copies.sources for own in cluster.by_number.values())))
 
 
 @cached_on_cluster

@@ -362,7 +362,7 @@ def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster)
     """Timelines of a topic-partition, one per generation of the topic, oldest first; generations that only client events name are left
     out."""
     orders = FileOrders(cluster.newest_first)
-    split = sorted(generations(topic, once(events), cluster, orders).items())
+    split = sorted(generations(topic, once(events, cluster.copies.of_seconds), cluster, orders).items())
     return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
 
 

@@ -10,10 +10,28 @@ from hypothesis import strategies as st
 
 from parsers.catalogue.left_out import LeftOut
 
-LOGGER = re.compile(r" \([\w.$-]+\)[ \t]*$", re.ASCII)
+LOGGER = re.compile(r" \([\w.$-]+\)( \[[^\[\]]*\])?[ \t]*$", re.ASCII)
 LEVELS = {"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}
 PIECES = st.sampled_from(
-    ["leader", "epoch", "leaders", "topic", "INFO", " ", " ", " ", "=", ".", ",", "[", "] ", "-7", " (state.change.logger)", "é", "\t"]
+    [
+        "leader",
+        "epoch",
+        "leaders",
+        "topic",
+        "INFO",
+        " ",
+        " ",
+        "=",
+        ".",
+        ",",
+        "[",
+        "] ",
+        "]",
+        "-7",
+        " (state.change.logger)",
+        " [leader]",
+        "\t",
+    ]
 )
 LINES = st.lists(st.lists(PIECES, max_size=12).map("".join), max_size=40)
 
@@ -44,6 +62,13 @@ def test_two_parts_of_a_log_have_in_common_what_both_have(first: list[str], seco
         part.chunk(printed(lines))
     parts[0].take_over(parts[1])
     assert parts[0].collected()["common_words"] == common(first + second)
+
+
+def test_the_logger_before_a_thread_is_not_part_of_the_message() -> None:
+    signs = LeftOut()
+    threads = {"Rolled": "main", "Loaded": "kafka-0-raft-io-thread", "Flushed": "kafka-scheduler-3"}
+    signs.chunk(printed([f"2026-11-21 01:55:06,128 INFO {word} (org.apache.kafka.raft.Log) [{t}]" for word, t in threads.items()]))
+    assert signs.collected()["common_words"] == []
 
 
 def test_a_word_that_lines_print_in_many_ways_is_common() -> None:

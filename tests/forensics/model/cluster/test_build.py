@@ -8,7 +8,8 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
-from forensics.model.cluster.build import EventResolver, Options, _copies, build_cluster
+from forensics.model.cluster.build import EventResolver, Options, build_cluster
+from forensics.model.cluster.copies import Copies
 from forensics.model.cluster.facts import Source
 from forensics.model.cluster.gathered import Gathered
 from forensics.model.events import IDENTIFIED
@@ -148,12 +149,17 @@ def test_logs_that_lie_apart_are_a_later_collection_only_where_the_disks_are_sur
 
 
 def spans(*given: tuple[str, int, int]) -> list[Source]:
-    """Sources of node 1: kind, and the seconds of the first and the last line; named by their place."""
+    """Sources of node 1: kind, and the seconds of the first and the last line; in directories named by their place."""
     found = []
     for number, (kind, first, last) in enumerate(given):
         at = [START + timedelta(seconds=s) for s in (first, last)]
-        found.append(Source(str(number), kind, 1, "", None, None, None, None, None, (), at[0], at[1], None))
+        path = f"{number}/{kind.removesuffix('-log')}.log"
+        found.append(Source(path, kind, 1, "", None, None, None, None, None, (), at[0], at[1], None))
     return found
+
+
+def repeating(sources: list[Source]) -> set[str]:
+    return {path.split("/")[0] for path in Copies.of(sources).sources}
 
 
 @pytest.mark.parametrize(
@@ -184,14 +190,20 @@ def spans(*given: tuple[str, int, int]) -> list[Source]:
     ],
 )
 def test_logs_of_the_same_hours_may_hold_the_same_lines(given: list[tuple[str, int, int]], copies: str) -> None:
-    assert _copies(spans(*given)) == set(copies)
-    assert _copies(spans(*reversed(given))) == {str(len(given) - 1 - int(c)) for c in copies}
+    assert repeating(spans(*given)) == set(copies)
+    assert repeating(spans(*reversed(given))) == {str(len(given) - 1 - int(c)) for c in copies}
 
 
 def test_standard_output_of_a_broker_may_hold_lines_of_the_log_that_it_shares() -> None:
     shared, own = spans(("server-log", 0, 99), ("stdout-log", 3, 8))
     shared.node, shared.shared = None, (1, 2)
-    assert _copies([shared, own]) == {"0", "1"}
+    assert repeating([shared, own]) == {"0", "1"}
+
+
+def test_a_log_whose_name_says_nothing_may_repeat_any_log() -> None:
+    state_change, named_by_nobody = spans(("state-change-log", 0, 9), ("server-log", 3, 8))
+    named_by_nobody.path = "1/broker-1.txt"
+    assert repeating([state_change, named_by_nobody]) == {"0", "1"}
 
 
 def test_line_of_a_rotated_file_and_its_packed_copy_counts_once() -> None:

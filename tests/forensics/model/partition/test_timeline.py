@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.model.cluster.copies import Copies
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
 from forensics.model.partition.chain import chain
@@ -38,8 +39,8 @@ def shape(states: list[State]) -> list[tuple[int, int | None, int, tuple[int, ..
 def test_a_line_that_is_there_again_counts_once() -> None:
     first, same_line, again = (event("truncation", 0.147, line=line, text="x", offset=n) for n, line in enumerate((5, 5, 90)))
     elsewhere, other = event("truncation", 0.147, line=90, text="x", source="r"), event("truncation", 0.147, line=90, text="y")
-    whole_second = [event("truncation", 3, line=line, text="x") for line in (6, 7)]
-    assert once([again, first, same_line, elsewhere, other, *whole_second]) == [first, same_line, elsewhere, other, *whole_second]
+    whole_second = [event("truncation", 3, line=line, text="x", source="q") for line in (6, 7)]
+    assert once([again, first, same_line, elsewhere, other, *whole_second], {"q"}) == [first, same_line, elsewhere, other, *whole_second]
     assert once(nothing_again := [first, same_line, other]) is nothing_again
 
 
@@ -351,8 +352,8 @@ def test_run_that_is_interrupted_or_of_another_kind_is_not_folded() -> None:
 def test_line_of_an_earlier_copy_counts_once() -> None:
     told = [event("truncation", 0, line=1, source=s, collection=s, text="Truncating", offset=5) for s in ("before", "after")]
     later = event("truncation", 9, line=2, source="after", collection="after", text="Truncating", offset=5)
-    assert fold([*told, later], {"before", "after"}) == [told[0], later]
-    assert fold([*told, later], {"before"}) == [*told, later], "a log of other hours repeats nothing"
+    assert fold([*told, later], Copies(frozenset({"before", "after"}))) == [told[0], later]
+    assert fold([*told, later], Copies(frozenset({"before"}))) == [*told, later], "a log of other hours repeats nothing"
 
 
 # generations
