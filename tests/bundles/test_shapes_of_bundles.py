@@ -9,6 +9,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from tests.support.shapes import (
     by_pod,
     cut,
     latest,
+    moment,
     nodes,
     of_docker,
     of_elastic,
@@ -34,6 +36,7 @@ from tests.support.shapes import (
     of_strimzi,
     only,
     put,
+    records,
     relaid,
     renamed,
     tar,
@@ -472,3 +475,15 @@ def test_part_of_it_claims_no_more_than_all_of_it(name: str, part: str) -> None:
     collected = {s.kind for s in report.cluster.sources}
     assert ("server.log and its rotated files" in str(report.not_collected())) == ("server-log" not in collected)
     assert ("replication-offset-checkpoint" in str(report.not_collected())) == ("hw-checkpoint" not in collected)
+
+
+def test_a_log_of_one_task_does_not_show_that_the_process_ran_on(tmp_path: Path) -> None:
+    files = without(bundle(TWICE), "^before-restart/")
+    at, killed = datetime(2026, 11, 21, 3, 5), moment(b"[2026-11-21 03:05:00,000]")
+    for path, file in only(files, r"^broker-1/logs/(server|state-change|controller)\.log").items():
+        early = (record for record in records(file.content) if moment(record) < killed)
+        files[path] = File(b"".join(early), killed)
+    report = local.report(local.events_of(put(tmp_path, files)))
+    led = [p for p in report.partitions if p["leader"] == 1]
+    assert led
+    assert all(p["until"] < at for p in led if p["verdict"] == "intact")

@@ -30,6 +30,8 @@ _NUMBER = attrgetter("number")
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_OF_ONE_TASK = frozenset({"log-cleaner-log", "request-log", "authorizer-log", "gc-log"})
+"""Kinds of logs with the lines of one task of a broker: a restart of the process between two of them would not show."""
 OF_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
 """Kinds of sources that hold the metadata log."""
 
@@ -305,12 +307,17 @@ class Cluster:
         return dict(found)
 
     @cached_property
+    def _telling(self) -> Mapping[int, Sequence[Source]]:
+        """By node, its sources without those of one task."""
+        return {node: [s for s in own if s.kind not in _OF_ONE_TASK] for node, own in self._sources.items()}
+
+    @cached_property
     def holds_metadata(self) -> bool:
         """Whether the metadata log or a part of it was collected."""
         return any(s.kind in OF_METADATA for s in self.sources)
 
     def last_line(self, node: int) -> datetime | None:
-        """Time of the last line in any of the node's logs."""
+        """Time of the last line in any of the node's logs that would show a restart before it."""
         return max(self._last_lines.get(node, ()), default=None)
 
     def last_own_line(self, node: int) -> datetime | None:
@@ -320,14 +327,14 @@ class Cluster:
     @cached_property
     def _last_lines(self) -> Mapping[int, Sequence[datetime]]:
         """By node, the times of the last line in each of its logs, ascending."""
-        return {node: sorted(s.last for s in own if s.last is not None) for node, own in self._sources.items()}
+        return {node: sorted(s.last for s in own if s.last is not None) for node, own in self._telling.items()}
 
     @cached_property
     def _last_own_lines(self) -> Mapping[int, Sequence[datetime]]:
         """By node, the times of the last line in each of its logs that is its own, ascending. In a log of several brokers, only events show
         who wrote a line."""
         found: dict[int, list[datetime]] = {}
-        for node, own in self._sources.items():
+        for node, own in self._telling.items():
             alone = (s.last_own or s.last for s in own if not s.shared)
             runs = self.nodes[node].lives if node in self.nodes and any(s.shared for s in own) else ()
             said = (run.last_seen.at for run in runs if run.last_seen is not None)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from forensics.model.cluster.copies import Copies
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import IDENTIFIED, Event
 from forensics.model.partition import quiet_times
@@ -148,5 +149,5 @@ def test_nothing_is_left_out_of_doubtful_order() -> None:
     whole = lines(FEW)
     undated = {**whole[0], "event": "truncation", "at": None, "line": FEW}
     backwards = [{**row, "line": FEW - row["line"]} for row in whole]
-    copied = Cluster(copies=frozenset({"a"}))
+    copied = Cluster(copies=Copies(frozenset({"a"})))
     assert [len(left([*whole, undated])), len(left(backwards)), len(left(whole, copied))] == [FEW + 1, FEW, FEW]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.model.cluster.copies import Copies
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import IDENTIFIED, Event
 from forensics.model.partition.runs import FEW, folded
@@ -31,7 +32,12 @@ KINDS: list[dict[str, Any]] = [
     *[{"event": "partition-state", "reason": "received", "leader": 1, "isr": [1], "leader_epoch": epoch} for epoch in (0, 2)],
     {"event": "isr-update", "isr": [1], "partition_epoch": 4},
 ]
-FILES = [{"source": "a", "writer": 1}, {"source": "b", "writer": 1}, {"source": "c", "writer": 2}, {"source": "copy", "writer": 2}]
+FILES: list[dict[str, Any]] = [
+    {"source": "a", "writer": 1},
+    {"source": "b", "writer": 1},
+    {"source": "c", "writer": 2},
+    {"source": "copy", "writer": 2},
+]
 LINES = st.lists(
     st.tuples(st.sampled_from(FILES), st.sampled_from(KINDS), st.sampled_from([-5, 0, 0, 1, 1, 2, 30]), st.booleans()), max_size=40
 )
@@ -61,7 +67,8 @@ def story(table: pa.Table, cluster: Cluster) -> list[Any]:
 @settings(max_examples=60)
 def test_timeline_is_that_of_all_rows(told: Any, topic: list[tuple[str, int]], cut: int, piece: int) -> None:
     of_topic = [Event(event=kind, topic="t", at=NOON + timedelta(seconds=at), source="controller") for kind, at in topic]
-    cluster = Cluster(copies=frozenset({"c", "copy"}), events=of_topic, recreated={"t": [e.at for e in of_topic]} if topic else {})
+    copies = Copies(frozenset({"c", "copy"}), of_seconds=frozenset(file["source"] for file in FILES))
+    cluster = Cluster(copies=copies, events=of_topic, recreated={"t": [e.at for e in of_topic]} if topic else {})
     table = pa.Table.from_pylist(list(rows(told)), schema=IDENTIFIED)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("forensics.model.partition.runs.PIECE", piece)
