@@ -14,7 +14,7 @@ from forensics.model.partition.continuity import Contiguous, Gap, Unsure, betwee
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import LEADER_RECOVERY_LEVEL, State
-from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.partition.timeline import PartitionTimeline, Term, aims
 from forensics.thresholds import SAME_UNCLEAN_ELECTION_S
 from parsers.frozen import dataclass
 from parsers.kinds import named
@@ -31,14 +31,6 @@ Proof = Contiguous | KafkaStatement
 
 
 @dataclass(frozen=True, slots=True)
-class Doubted:
-    """Not certain, whatever it is based on; None: no state before it is in the evidence."""
-
-    confidence: Unsure
-    ground: Proof | Gap | None
-
-
-@dataclass(frozen=True, slots=True)
 class Election:
     """`unclean` None: the ISR before it is unknown. `why`: a clause with the deciding reason."""
 
@@ -46,17 +38,16 @@ class Election:
     unclean: bool | None
     why: str
     evidence: tuple[Event, ...]
-    ground: Proof | Doubted
+    ground: Proof | Unsure
 
     @property
     def confidence(self) -> str:
-        return self.ground.confidence if isinstance(self.ground, Doubted) else "certain"
+        return self.ground if isinstance(self.ground, str) else "certain"
 
     @property
     def clean(self) -> Proof | None:
         """Proof that the leader was in the ISR right before, or that any record it lacked was not committed."""
-        ground = self.ground.ground if isinstance(self.ground, Doubted) else self.ground
-        return ground if self.unclean is False and not isinstance(ground, Gap) else None
+        return self.ground if self.unclean is False and not isinstance(self.ground, str) else None
 
 
 def metadata_level(cluster: Cluster) -> int | None:
@@ -129,26 +120,30 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     statements = _statements(term, timeline)
     evidence = tuple(e for e in (before.event if before else None, state.event if state else None, *statements) if e is not None)
 
-    def judged(unclean: bool | None, ground: Proof | Doubted, why: str) -> Election:
+    def judged(unclean: bool | None, ground: Proof | Unsure, why: str) -> Election:
         return Election(term, unclean, why, evidence, ground)
 
     if timeline.conflicting_epoch is not None:
         why = f"leader epoch {timeline.conflicting_epoch} has two leaders: two partitions of this name are mixed"
-        return judged(None, Doubted("possible", None), why)
+        return judged(None, "possible", why)
     ground = right_before(term, timeline, cluster)
     if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
         return judged(False, ground, f"broker {term.leader} was an eligible leader replica (KIP-966)")
     if (stated := _stated(term, statements, timeline)) is not None:
         return judged(True, *stated)
     if ground is None or not ground.before.isr:
-        return judged(None, Doubted("possible", ground), "the evidence does not show the ISR before the election")
+        return judged(None, "possible", "the evidence does not show the ISR before the election")
     outside = term.leader not in ground.before.isr
     if isinstance(ground, Gap):
         return _across(ground, outside, judged)
     if not outside:
         return judged(False, ground, f"broker {term.leader} was in the ISR {list(ground.before.isr)}")
-    if excuse := _excuse(term, ground.after, ground.before, timeline, cluster):
-        return judged(False, Doubted("probable", ground), excuse)
+    if company := _company(ground.after, ground.before):
+        return judged(False, ground, company)
+    if _completes_reassignment(term, ground, timeline, cluster):
+        return judged(False, ground, f"broker {term.leader} joined the ISR in the change that completed a reassignment")
+    if excuse := _excuse(term, ground.after, cluster):
+        return judged(False, "probable", excuse)
     return judged(True, ground, f"broker {term.leader} was not in the ISR {list(ground.before.isr)} and became its only member")
 
 
@@ -177,25 +172,29 @@ def _unexplained(term: Term) -> bool:
 def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Election:
     """Others may have been elected in epochs that are unknown, whatever this term began with."""
     before, state = missing.before, missing.after
-    if len(state.isr) > 1 and _began_with(state):
-        why = (
-            f"the first ISR of the leader epoch, {list(state.isr)}, has other members: after an unclean election the leader is alone in it"
-        )
-        return judged(False, Doubted("probable", missing if missing.epochs else KafkaStatement((state.event,))), why)
+    if company := _company(state, before):
+        return judged(False, "probable" if missing.epochs else KafkaStatement((state.event,)), company)
     if not outside or len(state.isr) > 1:
-        return judged(None, Doubted("possible", missing), f"the evidence does not show the ISR right before the election: {missing}")
+        return judged(None, "possible", f"the evidence does not show the ISR right before the election: {missing}")
     why = f"broker {state.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}"
-    return judged(True, Doubted("possible", missing), why)
+    return judged(True, "possible", why)
 
 
 _DECISIONS = named("partition-transition", "metadata-partition-change")
 
 
+def _company(state: State, before: State) -> str | None:
+    """That the leader was elected with other members of the ISR, in words. None if it was alone, or others may have joined since."""
+    if len(state.isr) == 1 or not (state.follows(before) or _began_with(state)):
+        return None
+    return f"the first ISR of the leader epoch, {list(state.isr)}, has other members: after an unclean election the leader is alone in it"
+
+
 def _began_with(state: State) -> bool:
-    """The state is the one its leader was elected with: others may have joined the ISR since."""
+    """The state is the one its leader was elected with. A new controller sends states to which others may have been added."""
     e = state.event
-    elected = e.event == "leader-start" and e.previous_leader_epoch != -1
-    return elected or e.event in _DECISIONS or e.reason in ("decided", "sent")
+    started = e.event == "leader-start" and e.previous_leader_epoch != -1
+    return started or e.event in _DECISIONS or e.reason == "decided"
 
 
 def _leads_on(term: Term, before: State | None, statements: Sequence[Event]) -> bool:
@@ -222,12 +221,23 @@ def _eligible(term: Term, state: State | None, before: State | None) -> bool:
     return before is not None and term.leader in before.eligible and not (state is not None and state.recovering)
 
 
-def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
+def _completes_reassignment(term: Term, step: Contiguous, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The leader before was being removed, and is not a replica any more. A KRaft controller completes a reassignment in the change in
+    which the last missing replica joins the ISR, and then elects a leader (PartitionChangeBuilder). With ZooKeeper, the new leader has
+    joined before (PartitionLeaderElectionAlgorithms). An unclean election keeps the assignment, and a cancelled reassignment keeps the
+    leader before and drops the added replicas."""
+    before, state = step.before, step.after
+    adding, removing = aims(None, timeline.states[: timeline.states.index(before) + 1])
+    if cluster.mode == "zookeeper" or before.leader not in removing:
+        return False
+    gone = state.replicas is not None and before.leader not in state.replicas
+    return gone or (term.leader in adding and state.event.removing_replicas == [])
+
+
+def _excuse(term: Term, state: State, cluster: Cluster) -> str | None:
     """Why a leader from outside the last ISR may still be clean."""
     if set(state.isr) != {term.leader}:
-        return "the ISR after the election has other members: it is the last step of a reassignment"
-    if before.adding or before.removing or (state.replicas and before.replicas and set(state.replicas) != set(before.replicas)):
-        return "a reassignment was completing"
+        return "the first ISR in evidence after the election has other members"
     level = metadata_level(cluster)
     if cluster.mode == "kraft" and state.source in ("metadata", "replayed") and level is not None and level >= LEADER_RECOVERY_LEVEL:
         return "the metadata log does not mark it RECOVERING"

@@ -300,7 +300,7 @@ def _election(row: _Draft, t: LeaderTransition) -> _Draft:
         values = (OUTSIDE,) if election.confidence == "certain" else (OUTSIDE, IN_ISR)
         row = row.noted("election", f"broker {t.leader} was elected from outside the ISR: {election.why}")
         return row.narrowed(election=Possible.of(*values, evidence=election.evidence))
-    if election.unclean is False and election.clean is not None:
+    if election.clean is not None:
         return row.narrowed(election=Possible.of(IN_ISR, ELIGIBLE, evidence=election.evidence))
     return row.noted("election", f"whether broker {t.leader} was in the ISR when it was elected is unknown: {election.why}")
 

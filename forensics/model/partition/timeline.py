@@ -195,7 +195,7 @@ class PartitionTimeline:
             return tuple(done[0].replicas or ()), (), ()
         assigned: list[State | Snapshot] = [*self.snapshots, *self.states, *self.later]
         replicas = next((one.replicas for one in reversed(assigned) if one.replicas), ())
-        return replicas, *_aims(seen, self.states)
+        return replicas, *aims(seen, self.states)
 
     def before(self, term: Term) -> Term | None:
         """The last term of an earlier leader or process."""
@@ -250,7 +250,7 @@ class PartitionTimeline:
         return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
 
 
-def _aims(seen: Snapshot | None, states: Sequence[State]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def aims(seen: Snapshot | None, states: Sequence[State]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Replicas being added and removed. States from a leader's own ISR changes do not name them: while the assignment is the same, the
     reassignment continues."""
     if seen is not None:

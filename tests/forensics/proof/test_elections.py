@@ -10,9 +10,8 @@ import pytest
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition.continuity import Gap
 from forensics.model.partition.timeline import build
-from forensics.proof.elections import Doubted, Election, elections
+from forensics.proof.elections import Election, elections
 from tests.forensics.staged import START, Story, of, report, timeline
 
 ID = "MlpAEC9lTCOuG5EVp6OGOg"
@@ -83,11 +82,11 @@ def test_a_gap_in_the_versions_leaves_room_for_a_clean_explanation() -> None:
     assert judged(s) == [(6, 1, True, "possible")]
 
 
-def test_new_leader_with_company_is_a_reassignments_end() -> None:
+def test_new_leader_that_is_not_alone_in_the_isr() -> None:
     s = Story()
     s.offline(3, 10, 3, [2], 3, 2)
     s.online(3, 10.1, 4, 1, [1, 3], 4)
-    assert judged(s) == [(4, 1, False, "probable")]
+    assert judged(s) == [(4, 1, False, "certain")]
 
 
 def test_isr_before_it_unknown() -> None:
@@ -107,6 +106,44 @@ def test_leader_start_is_the_first_state_of_its_epoch() -> None:
     s.isr(2, 16, [2, 3, 1], 8)
     found, _ = timeline(s.files)
     assert [state.isr for state in found.states] == [(2, 3, 1), (2, 3), (2, 3, 1), (2, 3), (2, 3, 1)]
+
+
+REASSIGNED = (
+    "INFO [Controller id=4 epoch=3] Sent LeaderAndIsr request (Leader:1,ISR:1,2,LeaderEpoch:1,ZkVersion:1,ControllerEpoch:3) with new replica "
+    "assignment ReplicaAssignment(replicas=3,1,2, addingReplicas=3, removingReplicas=1,2) to leader 1 for partition being reassigned t-0 "
+    "(state.change.logger)"
+)
+
+
+def test_a_replica_that_is_being_added_is_elected_when_the_isr_is_dead() -> None:
+    """A ZooKeeper controller takes any live assigned replica (offlinePartitionLeaderElection)."""
+    s = Story()
+    s.line(4, "state-change", 10, REASSIGNED)
+    s.online(4, 40, 2, 3, [3], 2)
+    assert judged(s) == [(2, 3, True, "certain")]
+
+
+def test_a_replica_that_has_been_added_joins_the_isr_before_it_leads() -> None:
+    """A ZooKeeper controller elects nobody else for a reassignment (reassignPartitionLeaderElection)."""
+    s = Story()
+    s.line(4, "state-change", 10, REASSIGNED)
+    s.isr(1, 30, [1, 2, 3], 2)
+    s.online(4, 40, 2, 3, [1, 2, 3], 3)
+    assert judged(s) == [(2, 3, False, "certain")]
+
+
+def leads_alone(
+    s: Story,
+    seconds: float,
+    epoch: int,
+    previous: str,
+    *,
+    version: int | None = None,
+    moving: str = "adding replicas [] and removing replicas []",
+) -> None:
+    """As brokers print it from 3.4 on."""
+    text = f"Leader t-0 with topic id Some({ID}) starts at leader epoch {epoch} from offset 200 with partition epoch {version or epoch}, high watermark 200, ISR [1]"
+    s.line(1, "state-change", seconds, f"INFO [Broker id=1] {text}, {moving} . Previous leader {previous}. (state.change.logger)")
 
 
 # KRaft, by its text
@@ -173,7 +210,26 @@ def test_kraft_prints_unclean_for_the_last_step_of_a_reassignment() -> None:
         "leader: 3 -> 4, leaderEpoch: 0 -> 1, partitionEpoch: 0 -> 1"
     )
     kraft(s, 30, f"[QuorumController id=100] UNCLEAN partition change for t-0 with topic ID {ID}: {change}")
-    assert judged(s) == [(1, 4, False, "probable")]
+    assert judged(s) == [(1, 4, False, "certain")]
+
+
+@pytest.mark.parametrize(
+    ("after", "unclean"),
+    [("adding replicas [] and removing replicas []", False), ("adding replicas [1] and removing replicas [3]", True)],
+)
+def test_a_leader_prints_whether_the_reassignment_was_completed_when_it_was_elected(after: str, unclean: bool) -> None:
+    """A KRaft controller completes it in the change in which the replica joins the ISR; an unclean election leaves it as it was."""
+    s = Story()
+    kraft(s, 0, f"[QuorumController id=100] Replayed TopicRecord for topic t with topic ID {ID}.")
+    text = (
+        f"Leader t-0 with topic id Some({ID}) starts at leader epoch 1 from offset 100 with partition epoch 1, high watermark 100, ISR [3]"
+    )
+    before = "adding replicas [1] and removing replicas [3] . Previous leader Some(3) and previous leader epoch was 0."
+    s.line(3, "state-change", 10, f"INFO [Broker id=3] {text}, {before} (state.change.logger)")
+    s.isr(3, 20, [3, 2], 2)  # these lines do not show the reassignment
+    s.isr(3, 30, [3], 3)
+    leads_alone(s, 40, 2, "Some(3) and previous leader epoch was 1", moving=after, version=4)
+    assert judged(s) == [(2, 1, unclean, "certain")]
 
 
 # KRaft, by its metadata log
@@ -242,7 +298,7 @@ def test_eligible_leader_replica_beside_an_isr_is_clean() -> None:
 
 def test_record_without_recovering_is_clean_where_the_level_would_say_so() -> None:
     outside = ({"isr": [1]}, {"leader": 2, "isr": [2]})
-    assert [e.unclean for e in records(*outside, level=21)] == [False]
+    assert [(e.unclean, e.clean) for e in records(*outside, level=21)] == [(False, None)]
     assert [e.unclean for e in records(*outside, level=1)] == [True]
 
 
@@ -256,7 +312,31 @@ def test_reassignment_that_completes_with_another_leader_is_clean() -> None:
         {"replicas": [4, 1, 2, 3], "adding_replicas": [4], "removing_replicas": [1]},
         {"replicas": [4, 2, 3], "isr": [4], "leader": 4, "adding_replicas": [], "removing_replicas": []},
     )
-    assert [(e.unclean, e.confidence) for e in elected] == [(False, "probable")]
+    assert [(e.unclean, e.confidence) for e in elected] == [(False, "certain")]
+
+
+REASSIGNMENT = {"replicas": [4, 5, 1, 2, 3], "adding_replicas": [4, 5], "removing_replicas": [1, 2, 3]}
+CANCELLED = {"replicas": [1, 2, 3], "isr": [1], "leader": 1, "adding_replicas": [], "removing_replicas": []}
+
+
+def test_unclean_election_during_a_reassignment() -> None:
+    """Up to 3.1 no record says RECOVERING."""
+    elected = records(REASSIGNMENT, {"isr": [1]}, {"leader": 4, "isr": [4]}, level=1)
+    assert [(e.unclean, e.confidence) for e in elected] == [(True, "certain")]
+
+
+def test_reassignment_that_only_removes_completes_with_another_leader() -> None:
+    """Broker 1, which is being removed, was the only member of the ISR until broker 2 joined it."""
+    done = {"replicas": [2, 3], "isr": [2], "leader": 2, "removing_replicas": []}
+    elected = records({"isr": [1]}, {"removing_replicas": [1]}, done, level=1)
+    assert [(e.unclean, e.confidence) for e in elected] == [(False, "certain")]
+
+
+@pytest.mark.parametrize(("level", "unclean"), [(1, True), (21, False)])
+def test_cancelled_reassignment_may_elect_a_leader_from_outside_the_isr(level: int, unclean: bool) -> None:
+    """Without RECOVERING, if only added replicas were in sync (PartitionReassignmentRevert)."""
+    last = records(REASSIGNMENT, {"isr": [1, 4]}, {"leader": 4, "isr": [4]}, CANCELLED, level=level)[-1]
+    assert (last.term.leader, last.unclean, last.clean) == (1, unclean, None)
 
 
 # what the finding says
@@ -285,6 +365,25 @@ def test_unclean_election_whose_cost_is_unknown_is_critical() -> None:
     assert "Unknown from this evidence" in finding.explanation
 
 
+def test_a_replica_that_is_elected_while_it_is_being_added_did_not_join_the_isr() -> None:
+    s = Story()
+    s.online(4, 0, 0, 1, [1, 2], 0)
+    s.leads(1, 0.1, 0, 0, 0, [1, 2])
+    s.line(
+        4,
+        "state-change",
+        0,
+        "INFO [Controller id=4 epoch=3] Changed partition t-0 state from NonExistentPartition to NewPartition with assigned replicas 1,2 (state.change.logger)",
+    )
+    s.line(4, "state-change", 10, REASSIGNED)
+    s.online(4, 40, 2, 3, [3], 2)
+    told = report(s.files)
+    (added,) = of(told, "new-replica")
+    assert added.end is None
+    assert "was elected leader at 2026-11-21 01:53:40.000 UTC, before it is known to have joined the ISR" in added.explanation
+    assert [f.confidence for f in of(told, "unclean-election")] == ["certain"]
+
+
 # across gaps
 
 
@@ -293,8 +392,7 @@ def test_nothing_certain_can_be_said_across_a_gap() -> None:
     s.offline(3, 10, 3, [2], 3, 2)
     s.online(3, 50, 6, 1, [1], 7)
     (election,) = elections(*timeline(s.files))
-    assert isinstance(election.ground, Doubted)
-    assert isinstance(election.ground.ground, Gap)
+    assert election.confidence == "possible"
     assert replace(election, unclean=False).clean is None
 
 

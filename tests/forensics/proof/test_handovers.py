@@ -418,6 +418,41 @@ def test_an_election_from_outside_the_last_isr_in_evidence() -> None:
     assert judge(outside(4)).rows[2].election.values == {OUTSIDE, IN_ISR}
 
 
+def test_an_election_that_is_only_probably_clean() -> None:
+    """A new controller sends the ISR of broker 2, which was elected in a change that is missing, and which others may have joined since."""
+    s = begun(1, 2)
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    state = "PartitionState(controllerEpoch=3, leader=2, leaderEpoch=1, isr=[2, 1], zkVersion=2, replicas=[1, 2], isNew=false)"
+    asked = f"TRACE [Controller id=3 epoch=4] Sending become-leader LeaderAndIsr request {state}"
+    s.line(3, "state-change", 20, f"{asked} to broker 2 for partition t-0 (state.change.logger)")
+    assert row(s).election == ANY_ELECTION
+
+
+def test_an_election_from_outside_during_a_reassignment() -> None:
+    """Brokers 1 and 2, whose partition moves to broker 3, crash, and broker 3, which lags, is elected. No checkpoint shows how far the high
+    watermark was."""
+    s = begun(1, 2, 3)
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    asked = "INFO [Controller id=3 epoch=3] Sent LeaderAndIsr request (Leader:1,ISR:1,2,LeaderEpoch:1,ZkVersion:1,ControllerEpoch:3)"
+    moved = "with new replica assignment ReplicaAssignment(replicas=3,1,2, addingReplicas=3, removingReplicas=1,2) to leader 1"
+    s.line(3, "state-change", 10, f"{asked} {moved} for partition being reassigned t-0 (state.change.logger)")
+    s.leads(1, 10.1, 1, 100, 100, [1, 2], previous=0)
+    s.follows(2, 10.1, 1, 100, 100, previous=0)
+    s.creates(3, 10.2)
+    s.follows(3, 10.3, 1, 0, 0)
+    s.online(3, 40, 2, 3, [3], 2)
+    s.leads(3, 40.1, 2, 190, 180, [3], previous=1)
+    for broker in (1, 2):
+        s.starts(broker, 60)
+        s.loads(broker, 61, 200, unclean=True)
+        s.follows(broker, 62, 2, 200, 170)
+        s.truncates(broker, 62.1, 190)
+    judged = judge(s)
+    assert judged.rows[2].election.values == {OUTSIDE}
+    assert judged.verdict == UNKNOWN
+
+
 def test_an_election_from_outside_leaves_it_open_what_the_old_leader_had() -> None:
     judged = judge(outside(back=False))
     assert left(judged) == [(CHANGE, "election"), (CHANGE, "old_log_end")]
