@@ -82,7 +82,7 @@ _KINDS = (
     Kind("election-requested", Scope.PARTITION, By.CONTROLLER, PLAIN, "an election was requested; reason is PREFERRED or UNCLEAN, value is the requester"),
     Kind("preferred-election", Scope.PARTITION, By.CONTROLLER, PLAIN, "a preferred leader election completed"),
     Kind("reassignment", Scope.PARTITION, By.CONTROLLER, PLAIN, "a reassignment step; reason is 'started', 'completed', 'failed' or 'waiting'"),
-    Kind("recovering-mark", Scope.PARTITION, By.LEADER, PLAIN, "the controller informed the new leader that its election was unclean (leaderRecoveryState)", without_step="about the role or requests of the replica, not the contents of its log"),
+    Kind("recovering-mark", Scope.PARTITION, By.LEADER, PLAIN, "the controller informed the new leader that the partition is RECOVERING from an unclean election, this one or an earlier one (leaderRecoveryState)", without_step="about the role or requests of the replica, not the contents of its log"),
     Kind("follower-kept", Scope.PARTITION, By.FOLLOWER, PLAIN, "`node` received an order to follow `leader`, but follows it already: it does not truncate, and its fetcher continues", without_step="about the role or requests of the replica, not the contents of its log"),
     Kind("become-refused", Scope.PARTITION, By.REPLICA, Role.REFUSED, "a broker could not become leader or follower; reason is the cause"),
     # ISR

@@ -71,9 +71,9 @@ def _changes_leader(term: Term, timeline: PartitionTimeline) -> bool:
     if term.before is not None:
         missed = term.state is not None and between(term.before, term.state, isr_told=True)
         return term.before.leader != term.leader or (isinstance(missed, Gap) and bool(missed.epochs))
-    first = term.state.event if term.state is not None else None
-    if first is not None and first.recovering and first.previous_leader is not None:
-        return first.previous_leader != term.leader  # the evidence begins with the controller's line about the change itself
+    unclean = _statements(term, timeline) or (term.state is not None and term.state.recovering)
+    if unclean and (led := [e.previous_leader for e in term.evidence if e.previous_leader is not None]):
+        return led[0] != term.leader  # the evidence begins with a line about the change itself
     earlier = timeline.before(term)
     return earlier is not None and earlier.leader != term.leader
 
@@ -89,7 +89,7 @@ def right_before(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> C
 
 
 def _statements(term: Term, timeline: PartitionTimeline) -> list[Event]:
-    """Lines that say that this election was unclean: the controller's, or the new leader's that it was asked to recover."""
+    """Lines that say that an election was unclean: the controller's about this one, or the new leader's that the partition is RECOVERING."""
     later = [t for t in timeline.terms if t.order > term.order and t.leader == term.leader and not t.restart]
     lines = [e for e in timeline.of("unclean-election-said") if e.leader == term.leader and _belongs(e, term, later)]
     marks = [e for e in timeline.of("recovering-mark") if e.writer == term.leader and _mark_belongs(e, term, timeline)]
@@ -150,16 +150,32 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
 def _stated(term: Term, statements: list[Event], timeline: PartitionTimeline) -> tuple[KafkaStatement, str] | None:
     """Kafka's own statement that the election was unclean, and its words."""
     state, before = term.state, term.before
-    recovering = state is not None and bool(state.recovering)
+    marked = _newly_recovering(term)
+    recovering = marked and state is not None and bool(state.recovering)
     if not _leads_on(term, before, statements) and _unexplained(term):
-        if statements:
-            return KafkaStatement(tuple(statements)), "a line of Kafka says so"
+        if said := tuple(e for e in statements if marked or e.event != "recovering-mark"):
+            return KafkaStatement(said), "a line of Kafka says so"
         if state is not None and recovering:
             return KafkaStatement((state.event,)), "the record of the election has leaderRecoveryState RECOVERING"
     if state is not None and recovering and _given_up(term, before, timeline):
         why = f"broker {term.leader} was elected out of an empty ISR, without being eligible (KIP-966) or in sync with the leader before"
         return KafkaStatement((state.event,)), why
     return None
+
+
+def _newly_recovering(term: Term) -> bool:
+    """Whether the partition, if it is RECOVERING at the start of the term, was not before. An unclean election leaves the leader alone in
+    the ISR, and the partition is RECOVERING until the ISR changes, also while the same leader is elected again
+    (LeaderAndIsr#newLeaderAndIsr, PartitionRegistration#merge)."""
+    state, before = term.state, term.before
+    change = state.event if state is not None else None
+    if change is not None and change.recovering and (change.event == "metadata-partition-change" or change.previous_leader is not None):
+        return True
+    if before is not None and before.known_epoch == term.epoch - 1:
+        others = bool(before.isr) and before.isr != (term.leader,)
+        if others or before.recovering is False:
+            return True
+    return any(e.event == "leader-start" and e.previous_leader not in (None, -1, term.leader) for e in term.evidence)
 
 
 def _unexplained(term: Term) -> bool:

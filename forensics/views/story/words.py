@@ -457,7 +457,7 @@ PRESENTATIONS: Mapping[str, Presentation] = {
     "partition-state": Presentation(_partition_state, silent=_BY_STATES),
     "partition-transition": Presentation(lambda e, w: f"moves the partition's state {e.reason}", silent=_BY_STATES),
     "unclean-election-said": Presentation(lambda e, w: f"Kafka says that broker {e.leader} is elected from outside the ISR", subject=False),
-    "recovering-mark": Presentation(lambda e, w: "learns that its election was unclean", silent=_BY_STATES),
+    "recovering-mark": Presentation(lambda e, w: "learns that the partition is RECOVERING from an unclean election", silent=_BY_STATES),
     "election-failed": Presentation(_election_failed, "bad", subject=False),
     "election-requested": Presentation(_election_asked, subject=False),
     "preferred-election": Presentation(lambda e, w: "preferred leader election completed", subject=False, silent=_BY_STATES),

@@ -132,6 +132,11 @@ def test_a_replica_that_has_been_added_joins_the_isr_before_it_leads() -> None:
     assert judged(s) == [(2, 3, False, "certain")]
 
 
+def marks(s: Story, seconds: float) -> None:
+    text = "The topic partition t-0 was marked as RECOVERING. Marking the topic partition as RECOVERED."
+    s.line(1, "state-change", seconds, f"INFO [Broker id=1] {text} (state.change.logger)")
+
+
 def leads_alone(
     s: Story,
     seconds: float,
@@ -144,6 +149,35 @@ def leads_alone(
     """As brokers print it from 3.4 on."""
     text = f"Leader t-0 with topic id Some({ID}) starts at leader epoch {epoch} from offset 200 with partition epoch {version or epoch}, high watermark 200, ISR [1]"
     s.line(1, "state-change", seconds, f"INFO [Broker id=1] {text}, {moving} . Previous leader {previous}. (state.change.logger)")
+
+
+@pytest.mark.parametrize(
+    ("previous", "expected"),
+    [
+        ("Some(2) and previous leader epoch was 0", [(1, 1, True, "certain"), (3, 1, None, "possible")]),
+        ("None and previous leader epoch was -1", [(3, 1, None, "possible")]),
+    ],
+)
+def test_a_partition_stays_recovering_while_the_same_leader_is_elected_again(previous: str, expected: list[tuple[Any, ...]]) -> None:
+    """Until the ISR changes (LeaderAndIsr#newLeaderAndIsr): the line shows an unclean election in this epoch, or in an earlier one."""
+    s = Story()
+    for seconds, epoch, before in ((60, 1, previous), (613, 3, "None and previous leader epoch was -1")):
+        marks(s, seconds)
+        leads_alone(s, seconds + 0.01, epoch, before)
+    assert judged(s) == expected
+    found = of(report(s.files), "unclean-election")
+    assert [f.leader_epoch for f in found] == [epoch for epoch, _, unclean, _ in expected if unclean]
+    assert all(f.summary.endswith("from outside the ISR") for f in found)
+
+
+@pytest.mark.parametrize(("epoch", "confidence"), [(1, "certain"), (3, "possible")])
+def test_a_recovering_partition_whose_isr_was_another_one(epoch: int, confidence: str) -> None:
+    """In the epochs 1 and 2, if they are missing, broker 1 may have been elected, too."""
+    s = Story()
+    s.leads(2, 0, 0, 100, 100, [2])
+    marks(s, 60)
+    leads_alone(s, 60.01, epoch, "None and previous leader epoch was -1")
+    assert judged(s) == [(epoch, 1, True, confidence)]
 
 
 # KRaft, by its text
