@@ -24,7 +24,7 @@ def _finding(node: int, who: str, life: BrokerRun) -> Finding:
     how = (
         " but could not hand over all its leaderships first"
         if failed
-        else " and handed over its leaderships"
+        else " and handed over its leaderships where another replica could take over"
         if life.controlled is not None and life.controlled.reason == "done"
         else " and asked to hand over its leaderships"
         if life.controlled is not None

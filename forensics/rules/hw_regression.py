@@ -118,8 +118,8 @@ def _finding(event: Event, timeline: PartitionTimeline, *, leader_started: bool)
         summary=f"{timeline.name}: high watermark on broker {event.writer} went back from {event.previous_offset} to {event.high_watermark}",
         explanation=(
             f"At {moment(event.at)} broker {event.writer} moved its high watermark of {timeline.name} from {event.previous_offset} back to "
-            f"{event.high_watermark}, and no truncation or loss in evidence explains it. Consumers that had read up to {event.previous_offset} get "
-            "OffsetOutOfRange until the high watermark has risen again."
+            f"{event.high_watermark}, and no truncation or loss in evidence explains it. A consumer that fetches from broker {event.writer} beyond "
+            f"offset {event.high_watermark} gets no records until the high watermark has risen again."
             + ("" if leader_started else " A new leader may have started with this high watermark; its log line is missing.")
         ),
         next_steps=(
