@@ -478,9 +478,12 @@ def _old_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
     )
     if end is None or not covered or truncation_unobserved(t.before, t.term, t.timeline):
         return row
+    if not end.exact:
+        less = f"broker {broker} came back with a log that ended at offset {end.offset}, and may have had more as leader"
+        row = row.noted("old_log_end", f"{less}; the logs or the disk of broker {broker} from before would show how far it reached")
+        return row.narrowed(old_log_end=Interval(end.offset, None, end.evidence))
     row = row.narrowed(old_log_end=Interval.exactly(end.offset, *end.evidence))
-    alone = row.election.only(OUTSIDE) and t.term.before is not None and t.term.before.isr == (broker,)
-    bounded = not t.pieces and row.unseen.at_most == 0 and (alone or log_kept(t.before, t.term, t.timeline, t.cluster))
+    bounded = not t.pieces and row.unseen.at_most == 0 and log_kept(t.before, t.term, t.timeline, t.cluster)
     return row.narrowed(high_watermark=Interval(0, end.offset, (), end.evidence)) if bounded else row
 
 
@@ -561,8 +564,10 @@ def _back_unseen(state: State, joined: datetime | None, timeline: PartitionTimel
 
 
 def _joined_at(state: State, timeline: PartitionTimeline) -> datetime | None:
-    """When another replica joined the only in-sync one."""
-    return next((s.at for s in timeline.states if s.at is not None and state.at is not None and s.at > state.at and len(s.isr) > 1), None)
+    """When the only in-sync replica was next in sync with another one: others may join a later leader without its records."""
+    (broker,) = state.isr
+    shared = (s.at for s in timeline.states if broker in s.isr and len(s.isr) > 1)
+    return next((at for at in shared if at is not None and state.at is not None and at > state.at), None)
 
 
 # commitment

@@ -26,29 +26,55 @@ _AFTER_FOLLOWING = named("become-refused", "fetcher-added", "log-load", "leader-
 
 class LogEnd(NamedTuple):
     offset: int
+    exact: bool
+    """False: it may have had more as leader, so that its log ended at this offset or beyond."""
     evidence: tuple[Event, ...]
 
 
 def end_of_old_log(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> LogEnd | None:
-    """The replaced leader's log end, if it is shown exactly after the next term began: when it followed, at its restart, or on its disk.
-    Loading a log shows how far it had reached, unless it had reached further before; a cut shows the end after the cut."""
+    """The replaced leader's log end, as shown after the next term began: when it followed, at its restart, or on its disk. A cut shows the
+    end after the cut."""
+    seen = _seen_end(before, term, timeline, cluster)
+    if seen is None:
+        return None
+    offset, event = seen
+    whole = offset >= term.at_least or log_kept(before, term, timeline, cluster)
+    return LogEnd(offset, whole and not _lost_since_it_led(before, event, timeline), (event,))
+
+
+def _seen_end(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, Event] | None:
     replica = timeline.replicas.get(before.leader)
     if replica is not None:
         follows = next((f for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
         if follows is not None and follows.offset is not None:
-            return LogEnd(follows.offset, (follows.event,))
+            return follows.offset, follows.event
         first = _first_exact_end(replica, before, term)
         if first is not None:
-            shorter = any(first.event is r.evidence[-1] for r in replica.removals if r.cause in OWN_LOSS)
-            sure = not shorter and (first.event.event != "truncation" or _ran_until_it_followed(before, term, timeline, cluster))
-            return LogEnd(first.offset, (first.event,)) if sure else None
+            sure = first.event.event != "truncation" or _ran_until_it_followed(before, term, timeline, cluster)
+            return (first.offset, first.event) if sure else None
     return _end_on_disk(before, term, timeline, cluster)
+
+
+def _lost_since_it_led(before: Term, seen: Event, timeline: PartitionTimeline) -> bool:
+    """It came back with a log that was shorter than before, or that it had to create again."""
+    replica = timeline.replicas.get(before.leader)
+    if replica is None:
+        return False
+    since = _since_it_led(replica, before)
+    until = since[: since.index(seen) + 1] if seen in since else since
+    shorter = [r.evidence[-1] for r in replica.removals if r.cause in OWN_LOSS]
+    return any(e in until for e in (*shorter, *(created for _, created in replica.recreated)))
+
+
+def _since_it_led(replica: Replica, before: Term) -> Sequence[Event]:
+    """Its events after its last start as leader."""
+    led = [n for n, e in enumerate(replica.events) if any(s.event is e and s.epoch <= before.epoch for s in replica.leader_starts)]
+    return replica.events[led[-1] + 1 if led else 0 :]
 
 
 def _first_exact_end(replica: Replica, before: Term, term: Term) -> Observation | None:
     """The first exact end of its log after its last start as leader, and after the next term began."""
-    led = [n for n, e in enumerate(replica.events) if any(s.event is e and s.epoch <= before.epoch for s in replica.leader_starts)]
-    own = set(replica.events[led[-1] + 1 if led else 0 :])
+    own = set(_since_it_led(replica, before))
     ends = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT)
     return next((o for o in ends if _is_after(o, term) and o.event in own), None)
 
@@ -58,14 +84,14 @@ def _is_after(observed: Observation, term: Term) -> bool:
     return by_clock or (observed.epoch is not None and observed.epoch >= term.epoch)
 
 
-def _end_on_disk(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> LogEnd | None:
+def _end_on_disk(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, Event] | None:
     disk = timeline.collected_logs.get(before.leader)
     now = disk if timeline.has_epochs or not _copied_since(before.leader, term, timeline, cluster) else None
     disks = [d for d in (now, *timeline.stray_logs.get(before.leader, ())) if d is not None]
     found = next((d for d in disks if d.reach is not None and (d.last_epoch or 0) <= before.epoch), None)
     end = exact_end(found, timeline) if found is not None else None
     last = found.end_event() if found is not None else None
-    return LogEnd(end, (last,) if last is not None else ()) if end is not None else None
+    return (end, last) if end is not None and last is not None else None
 
 
 def _copied_since(broker: int, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:

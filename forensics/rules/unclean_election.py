@@ -27,7 +27,7 @@ def _finding(row: Handover, election: Election, lost: list[Loss], timeline: Part
     term = election.term
     before = term.before
     isr = list(before.isr) if before is not None else list((term.state.event.previous_isr if term.state is not None else None) or ())
-    cost, certain = _cost(election, lost, timeline)
+    cost, certain = _cost(row, election, lost, timeline)
     certain_election = row.election.only(OUTSIDE)
     silent = silent_leaders((before,), timeline, cluster) if before is not None and not certain_election else ()
     explanation = (
@@ -69,17 +69,17 @@ def _start(election: Election) -> str:
     return f"Its log ended at offset {election.term.began}."
 
 
-def _cost(election: Election, lost: list[Loss], timeline: PartitionTimeline) -> tuple[str, bool]:
+def _cost(row: Handover, election: Election, lost: list[Loss], timeline: PartitionTimeline) -> tuple[str, bool]:
     if lost:
         return f"Offsets {', '.join(str(x.range) for x in lost)} of the previous leader were lost.", True
     before = election.term.before
-    ends = [_given_up(b, election.term, timeline) for b in (before.isr if before else ())]
     start, at_most = election.term.at_least, election.term.at_most
-    if ends and all(e is not None and e <= start for e in ends):
+    if row.high_watermark.at_most is not None and row.high_watermark.at_most <= start:
         return (
             f"No divergence was found: no log of the ISR had reached past offset {start}; nothing was lost that the evidence shows.",
             True,
         )
+    ends = (_given_up(b, election.term, timeline) for b in (before.isr if before else ()))
     beyond = max((e for e in ends if e is not None), default=None)
     if at_most is not None and beyond is not None and beyond > at_most:
         return (

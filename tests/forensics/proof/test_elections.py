@@ -12,6 +12,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.timeline import build
 from forensics.proof.elections import Election, elections
+from tests.forensics.proof.test_handovers import crashed_both
 from tests.forensics.staged import START, Story, of, report, timeline
 
 ID = "MlpAEC9lTCOuG5EVp6OGOg"
@@ -376,18 +377,19 @@ def test_cancelled_reassignment_may_elect_a_leader_from_outside_the_isr(level: i
 # what the finding says
 
 
-def test_unclean_election_that_cost_nothing_says_so() -> None:
-    s = Story()
-    s.leads(2, 14, 2, 200, 200, [2], previous=0)
-    s.offline(3, 40, 3, [2], 3, 2)
-    s.online(3, 40.1, 4, 1, [1], 4)
-    s.leads(1, 40.3, 4, 200, 200, [1])
-    s.loads(2, 44, 200, unclean=False)
-    s.follows(2, 46, 4, 200, 200)
-    (finding,) = of(report(s.files), "unclean-election")
+@pytest.mark.parametrize("isr", [[2], [2, 3]])
+def test_unclean_election_that_cost_nothing_says_so(isr: list[int]) -> None:
+    (finding,) = of(report(crashed_both(clean=True, isr=isr).files), "unclean-election")
     assert finding.severity == "high"
     assert "nothing was lost that the evidence shows" in finding.explanation
-    assert finding.brokers == (1, 2)
+    assert finding.brokers == (1, *isr)
+
+
+def test_unclean_election_after_a_crash_may_have_cost_what_was_not_flushed() -> None:
+    """The old leader is back with a log that ends where the new one began."""
+    (finding,) = of(report(crashed_both(clean=False, isr=[2]).files), "unclean-election")
+    assert finding.severity == "critical"
+    assert "Unknown from this evidence" in finding.explanation
 
 
 def test_unclean_election_whose_cost_is_unknown_is_critical() -> None:

@@ -744,17 +744,38 @@ def test_the_end_of_a_log_that_was_recovered_says_nothing_of_the_high_watermark(
     check(Case(crashed_both(clean=False), [(CHANGE, "election")], "outside the ISR", crashed_both(clean=True)))
 
 
-@pytest.mark.parametrize(("isr", "at_most"), [([2], 200), ([2, 3], None)])
-def test_a_recovered_log_bounds_the_high_watermark_if_no_other_replica_was_in_sync(isr: Sequence[int], at_most: int | None) -> None:
+@pytest.mark.parametrize(("clean", "at_most"), [(True, 200), (False, None)])
+@pytest.mark.parametrize("isr", [[2], [2, 3]])
+def test_only_a_log_that_was_kept_bounds_the_high_watermark(isr: Sequence[int], clean: bool, at_most: int | None) -> None:
     """Broker 1 is elected from outside the ISR, and the old leader is back with a log that ends where broker 1 began."""
-    found = row(crashed_both(clean=False, isr=isr)).high_watermark
+    found = row(crashed_both(clean=clean, isr=isr)).high_watermark
     assert (found.at_least, found.at_most) == (0, at_most)
 
 
-def test_the_only_in_sync_replica_may_have_crashed_until_another_one_joins_it() -> None:
-    """Broker 1, elected from outside the ISR, did not join it."""
-    assert row(crashed_both(clean=True, isr=[2])).sole_restart == only(NONE, CLEAN)
-    assert row(crashed_both(clean=False, isr=[2])).sole_restart == ANY_RESTART
+@pytest.mark.parametrize("joins", [False, True])
+def test_the_only_in_sync_replica_may_have_crashed_until_another_one_joins_it(joins: bool) -> None:
+    """Broker 1, elected from outside the ISR, did not join it, and broker 3 joins broker 1."""
+    for clean, found in ((True, only(NONE, CLEAN)), (False, ANY_RESTART)):
+        s = crashed_both(clean=clean, isr=[2])
+        if joins:
+            s.isr(1, 42, [1, 3], 3)
+        assert row(s).sole_restart == found
+
+
+def crashed(end: int) -> Staged:
+    """The leader crashes, broker 2 from the ISR begins at 200, and the old leader is back with a log that ends here."""
+    s = ended(follows=False)
+    s.starts(1, 20)
+    s.loads(1, 22, end, unclean=True)
+    s.follows(1, 24, 1, end, 200, previous=-1)
+    return s
+
+
+def test_the_old_leader_is_back_with_less_than_it_had() -> None:
+    """What it had beyond broker 2 was not committed, and is not in evidence."""
+    check(Case(crashed(150), [(CHANGE, "old_log_end")], "broker 1 came back with a log that ended at offset 150", crashed(200)))
+    found = row(crashed(150))
+    assert (found.old_log_end.at_least, found.old_log_end.at_most, found.high_watermark.at_most) == (150, None, 200)
 
 
 # the only in-sync replica

@@ -198,6 +198,57 @@ def test_a_cut_without_times() -> None:
     assert offset(end_of_old_log(before, replace(term, at=None), timeline, cluster)) is None
 
 
+# what it had lost before it was seen again
+
+
+def returned(end_offset: int, *, clean: bool = False, made: bool = False) -> bool:
+    """Whether its log end when it is back is the end that it had as leader. Broker 2 had 200 records when it took over."""
+    s = deposed()
+    if clean:
+        s.stops(1, 8)
+    s.starts(1, 20)
+    if made:
+        s.creates(1, 22)
+    else:
+        s.loads(1, 22, end_offset, unclean=not clean)
+    s.follows(1, 24, 1, end_offset, 200, previous=-1)
+    return exact(s)
+
+
+def exact(evidence: Evidence) -> bool:
+    timeline, cluster = made(evidence)
+    before, term = timeline.terms[:2]
+    found = end_of_old_log(before, term, timeline, cluster)
+    assert found is not None
+    return found.exact
+
+
+def test_a_leader_that_crashed_and_has_less_than_the_next_one_lost_records_of_its_own() -> None:
+    assert not returned(199)
+    assert returned(200)
+    assert returned(199, clean=True), "the next one had these from elsewhere"
+    s = deposed()
+    s.follows(1, 10.1, 1, 199, 200, previous=0)
+    assert exact(s), "it ran until it followed"
+
+
+def test_a_log_that_was_created_again_says_nothing_of_the_one_before() -> None:
+    assert not returned(0, made=True)
+    assert not returned(0, made=True, clean=True)
+
+
+def test_a_log_that_is_shorter_than_its_broker_printed_before() -> None:
+    """It followed with 230 records once, came back with 210, and cannot have lost them to the next leader, which had 200."""
+    s = deposed()
+    s.follows(1, 5, 0, 230, 0, previous=0)
+    s.loads(1, 22, 210, unclean=True)
+    timeline, cluster = made(s)
+    before, term = timeline.terms[:2]
+    found = end_of_old_log(before, term, timeline, cluster)
+    assert found is not None
+    assert (found.offset, found.exact) == (210, False)
+
+
 # on disk
 
 
