@@ -30,6 +30,7 @@ from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.foreign_logs import inherited
+from forensics.proof.last_copies import gone_words, last_copies_gone
 from forensics.proof.log_ends import exact_end
 from forensics.proof.old_log import end_of_old_log, log_kept, truncation_unobserved, untraced_removals
 from forensics.proof.pre_kip101 import high_watermark_of_cut, reached_by_isr
@@ -683,7 +684,10 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
     gap = next(end_gaps(timeline, cluster), None)
     later = [gap for gap, order in _gaps(timeline, cluster) if order is None]
     row = _counted(row, later) if gap is None else row.noted("unseen", f"{gap}; the controller's logs would show it")
-    row = _restarts(row, _lone_states(timeline, cluster).get(None, ()), timeline, cluster)
+    if gone := last_copies_gone(timeline, cluster):
+        row = row.noted("sole_restart", gone_words(gone))
+    else:
+        row = _restarts(row, _lone_states(timeline, cluster).get(None, ()), timeline, cluster)
     if covers_logs(last.leader, cluster):
         row = row.narrowed(untraced_cuts=_only(NO))
     else:

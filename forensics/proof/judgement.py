@@ -12,6 +12,7 @@ from forensics.model.findings import Finding, Range
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.causes import cause
 from forensics.proof.handovers import handovers
+from forensics.proof.last_copies import last_copies_gone
 from forensics.proof.verdict import (
     BEGIN,
     END,
@@ -53,18 +54,24 @@ def judgement(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[
     """The verdict on one incarnation of a partition, from its hand-overs and the findings in its logs."""
     rows = with_contradictions(handovers(timeline, cluster), findings, timeline)
     found = verdict(rows)
-    leader = timeline.standing.leader
-    last = cluster.last_line(leader) if leader is not None else None
     known = (s.at for s in timeline.states if s.known_epoch is not None and s.at is not None)
     return Judgement(
         verdict=found.verdict,
         since=next(known, None),
-        until=min((at for at in (last, cluster.until) if at is not None), default=None),
+        until=min((at for at in (_last_seen(timeline, cluster), cluster.until) if at is not None), default=None),
         why=why(rows, found),
         from_creation=timeline.created(),
         rows=rows,
         decides=found.decides,
     )
+
+
+def _last_seen(timeline: PartitionTimeline, cluster: Cluster) -> datetime | None:
+    """The last sign of the leader, or of the last in-sync replicas if none of them is left."""
+    if gone := last_copies_gone(timeline, cluster):
+        return max((g.seen for g in gone if g.seen is not None), default=None)
+    leader = timeline.standing.leader
+    return cluster.last_line(leader) if leader is not None else None
 
 
 def with_contradictions(rows: tuple[Handover, ...], findings: Sequence[Finding], timeline: PartitionTimeline) -> tuple[Handover, ...]:

@@ -175,7 +175,7 @@ class Handover:
     sole_commit: Possible = EITHER
     """The old leader was the whole ISR and committed everything that it appended."""
     sole_restart: Possible = ANY_RESTART
-    """Restarts of the only in-sync replica between the row before and this one."""
+    """Restarts of the only in-sync replica between the row before and this one; at the end, all in-sync replicas may be gone."""
     sole_end_lost: Possible = EITHER
     """The only in-sync replica lost the end of its own log, and no evidence shows where that was."""
     resent: Possible = EITHER

@@ -30,7 +30,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 
 
 def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:
-    ready = [p for p in away if broker in (p["isr"] or ())]
+    ready = [p for p in away if _could_lead(broker, p, cluster)]
     rebalance = effective(cluster, "auto.leader.rebalance.enable")
     names = some([f"{p['topic']}-{p['partition']}" for p in away], MAX_PARTITIONS_NAMED)
     leaders = sorted({p["leader"] for p in away if p["leader"] is not None and p["leader"] >= 0})
@@ -53,7 +53,16 @@ def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence
     )
 
 
-def _can(broker: int, ready: Sequence[object], away: Sequence[object]) -> str:
+def _could_lead(broker: int, partition: Mapping[str, Any], cluster: Cluster) -> bool:
+    """It was in sync and online. A partition without a leader has no replica that is both, or that one would have been elected."""
+    outages = cluster.availability(broker).outages
+    down = bool(outages) and outages[-1].until is None
+    return not down and partition["leader"] != -1 and broker in (partition["isr"] or ())
+
+
+def _can(broker: int, ready: Sequence[object], away: Sequence[Mapping[str, Any]]) -> str:
+    if not ready and any(broker in (p["isr"] or ()) for p in away):
+        return f"Broker {broker} was offline, or its replicas were, so it could not be elected."
     if not ready:
         return f"Broker {broker} was not in sync for any of them, so it could not be elected."
     if len(ready) == len(away):

@@ -413,6 +413,7 @@ def test_a_start_while_it_was_alone(seconds: float, may_have_lost: bool) -> None
 def test_a_lone_replica_that_does_not_lead_any_more() -> None:
     """Its own log need not cover it: the controller's word that it is the only member of the ISR is enough to ask for its restarts."""
     s = handed_over()
+    s.stops(2, 15)
     s.offline(9, 20, 2, [2], 2, 2)
     judged = judge(s)
     assert the(judged, END).sole_restart == only(NONE, CLEAN)

@@ -380,6 +380,21 @@ def test_a_broker_that_cannot_lead_is_told_as_information() -> None:
     assert found.severity == "info" and found.next_steps[0] == "Bring broker 2 back in sync first."
 
 
+MISSED = {
+    "broker-2/logs/server.log": "[2026-11-21 01:53:00,000] INFO [KafkaServer id=2] started (kafka.server.KafkaServer)\n",
+    "broker-1/logs/controller.log": "[2026-11-21 01:54:00,000] INFO [Controller id=1] Newly added brokers: , deleted brokers: 2, bounced brokers: , "
+    "all live brokers: 1 (kafka.controller.KafkaController)\n",
+}
+
+
+@pytest.mark.parametrize(("files", "leader"), [({}, "none"), (MISSED, "1")])
+def test_an_in_sync_broker_that_is_offline_cannot_lead(files: dict[str, str], leader: str) -> None:
+    lines = [f"Leader: {leader}\tReplicas: 2,1\tIsr: 2,1"] * 4
+    (found,) = of(report({**files, **describe(*lines)}), "leader-imbalance")
+    assert found.severity == "info" and "Broker 2 was offline, or its replicas were" in found.explanation
+    assert found.next_steps[0] == "Bring broker 2 back in sync first."
+
+
 @pytest.mark.parametrize(
     ("settings_told", "words", "step"),
     [

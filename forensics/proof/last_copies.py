@@ -1,0 +1,76 @@
+"""The replicas that were last in sync, if none of them is there at the end of the evidence: their committed records may be lost for good.
+
+Here: whether all of them crashed or are on failed log directories. Not here: what a replica that came back had kept (handovers), or how long
+the partition had no leader (forensics.model.partition.leaderless).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from forensics.model.cluster.availability import CONTROLLED, DETECTION
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import brokers_named
+from forensics.model.partition.directories import failures_of_replica
+from forensics.model.partition.remembered import cached_on_timeline
+from forensics.model.partition.timeline import PartitionTimeline
+
+CRASHED, FAILED_DIRECTORY = "crashed", "lost its log directory"
+
+
+class Gone(NamedTuple):
+    broker: int
+    how: str
+    seen: datetime | None
+    """When it was last seen with its log."""
+
+
+@cached_on_timeline
+def last_copies_gone(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Gone, ...]:
+    """The members of the last ISR that had any, if each of them is gone; else empty. Copies of a topic that was deleted are not needed, and
+    those of a cluster that ended are in the next one."""
+    lives_on = timeline.generation == 0 and cluster.number >= 0
+    isr = next((s.isr for s in reversed(timeline.states) if s.isr), ()) if lives_on else ()
+    gone = [g for b in isr if (g := _gone(b, timeline, cluster)) is not None]
+    return tuple(gone) if len(gone) == len(isr) else ()
+
+
+def gone_words(gone: Sequence[Gone]) -> str:
+    brokers = brokers_named([g.broker for g in gone])
+    if len(gone) == 1:
+        words = f"{brokers}, the only in-sync replica, {gone[0].how} and is not back when the evidence ends"
+    else:
+        words = f"no in-sync replica is back when the evidence ends ({'; '.join(f'broker {g.broker} {g.how}' for g in gone)})"
+    return f"{words}; later logs of {brokers} would show what is left"
+
+
+def _gone(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> Gone | None:
+    failed = failures_of_replica(broker, timeline)[-1:]
+    if failed and not _resumed(broker, failed[0], timeline):
+        return Gone(broker, FAILED_DIRECTORY, failed[0].at)
+    return Gone(broker, CRASHED, cluster.last_line(broker)) if _crashed(broker, timeline, cluster) else None
+
+
+def _resumed(broker: int, failed: Event, timeline: PartitionTimeline) -> bool:
+    """The replica had a role, or its log was loaded, after its directory failed."""
+    if failed.at is None:
+        return True
+    loads = timeline.replicas[broker].loads if broker in timeline.replicas else ()
+    return timeline.resumed(broker, failed.at) is not None or any(load.at is not None and load.at > failed.at for load in loads)
+
+
+def _crashed(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """It ended without a clean stop, and nothing shows that it came back."""
+    availability, final = cluster.availability(broker), timeline.states[-1]
+    last = availability.outages[-1] if availability.outages else None
+    if last is not None and last.until is None:
+        return last.how != CONTROLLED
+    if not availability.lives:  # nothing of it was collected
+        lost = next((e.at for e in availability.said("lost")[-1:]), None)
+        stopped = lost is not None and availability.between("stop", lost - DETECTION, lost + DETECTION)
+        return lost is not None and not stopped and availability.returned(lost) is None
+    leaderless = (final.at,) if final.leader < 0 and final.at is not None and broker in final.isr else ()
+    return availability.unmissed(leaderless) is not None
