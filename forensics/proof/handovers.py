@@ -21,10 +21,9 @@ from forensics.model.findings import Range, brokers_named
 from forensics.model.partition.continuity import Gap, between, epochs_without_state
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE
-from forensics.model.partition.generations import makes
 from forensics.model.partition.log_coverage import CLOCK, LOG, ORDER, PROCESS, covers_logs, lines_missing, log_coverage, observable
 from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.replicas import OWN_LOSS, Removal
+from forensics.model.partition.replicas import OWN_LOSS, Load, Removal
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.acknowledged import excuse
@@ -246,7 +245,7 @@ def begin_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
 
 def _brought(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     """Replicas may have had a log of this name from an earlier cluster; topic ids distinguish such logs."""
-    if not cluster.begun or timeline.topic_id is not None or not timeline.created():
+    if not cluster.begun or timeline.topic_id is not None or not timeline.begins_in_first_epoch:
         return
     own = {b for b, replica in timeline.replicas.items() if any(e.event in MADE for e in replica.events)}
     if missing := sorted({*timeline.assigned} - own):
@@ -259,7 +258,7 @@ def _begun_before(first: Term, timeline: PartitionTimeline, cluster: Cluster) ->
     replica, leader = timeline.replicas[first.leader], f"broker {first.leader}"
     start = next((s.event for s in replica.leader_starts if s.epoch == first.epoch and not s.restart), None)
     before = replica.events[: replica.events.index(start)] if start is not None else ()
-    loads = [load for load in replica.loads if start is None or (load.event in before and not timeline.created())]
+    loads = [load for load in replica.loads if start is None or (load.event in before and not _of_another_topic(load, timeline))]
     if any(load.unclean and load.epoch is None and load.offset for load in loads):
         yield f"the evidence begins after an unclean stop of {leader}"
     if any(created in before for _, created in replica.recreated):
@@ -276,6 +275,11 @@ def _begun_before(first: Term, timeline: PartitionTimeline, cluster: Cluster) ->
         yield f"only the number of leader epoch {earlier} is known"
 
 
+def _of_another_topic(load: Load, timeline: PartitionTimeline) -> bool:
+    """The log was loaded before the partition was created."""
+    return timeline.created() and not_after(load.at, timeline.states[0].at)
+
+
 def _made_at_a_start(broker: int, events: Sequence[Event], cluster: Cluster) -> bool:
     """The broker created its log, and had been started shortly before."""
     made = next((e.at for e in events if e.event == "log-created"), None)
@@ -284,9 +288,7 @@ def _made_at_a_start(broker: int, events: Sequence[Event], cluster: Cluster) -> 
 
 def _made_by_controller(timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """A controller says that it created the partition: else a broker that lost its disk looks the same."""
-    if cluster.of("topic-created", topic=timeline.topic) or timeline.of("metadata-partition"):
-        return True
-    return any(makes(e) or "NewPartition" in (e.value or "") for e in timeline.of("partition-transition", "partition-state"))
+    return bool(timeline.made_by_controller or cluster.of("topic-created", topic=timeline.topic) or timeline.of("metadata-partition"))
 
 
 # the new leader

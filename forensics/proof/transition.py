@@ -124,7 +124,7 @@ class LeaderTransition:
     @cached_property
     def foreign(self) -> bool:
         """The removed records are of another partition of this name."""
-        if self.term.epoch == 0 and not self.term.restart and self.timeline.created():
+        if self.term.epoch == 0 and not self.term.restart and self.timeline.begins_in_first_epoch:
             return True
         return any(r.broker in self.brought and r.end == self.brought[r.broker].log_end_offset for r in self.removals)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -21,7 +22,7 @@ from forensics.model.partition.assigned import Orders, after_reassignments, assi
 from forensics.model.partition.chain import chain
 from forensics.model.partition.final_state import FinalState, Snapshot, as_states, seen_after
 from forensics.model.partition.folding import fold, once, without_future_logs
-from forensics.model.partition.generations import generations
+from forensics.model.partition.generations import generations, makes
 from forensics.model.partition.lineage import Lineage, began, may_be_cleaned, on_disk
 from forensics.model.partition.order import FileOrders
 from forensics.model.partition.replicas import (
@@ -40,7 +41,7 @@ from forensics.model.partition.replicas import (
 from forensics.model.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 from parsers.cached import cached_property
 from parsers.frozen import dataclass, replace
-from parsers.kinds import ON_DISK, By, Role, named, of
+from parsers.kinds import ON_DISK, STARTS, By, Role, named, of
 
 OF_CLIENTS = named("group-commit", "group-member", "transaction-state")
 """Events about clients that read or write a partition."""
@@ -245,9 +246,30 @@ class PartitionTimeline:
             led[term.epoch].add(term.leader)
         return next((epoch for epoch, leaders in led.items() if len(leaders) > 1), None)
 
+    @property
+    def begins_in_first_epoch(self) -> bool:
+        """Whether the first known state has the epochs with which a partition is created. It may be much older: they do not change while its
+        leader and its ISR stay the same, as in a cluster of one broker."""
+        return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
+
+    @cached_property
+    def made_by_controller(self) -> bool:
+        """Whether a ZooKeeper controller prints that it created the partition."""
+        return any(makes(e) or "NewPartition" in (e.value or "") for e in self.of("partition-transition", "partition-state"))
+
     def created(self) -> bool:
         """Whether the evidence reaches back to the partition's creation."""
-        return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
+        return self.begins_in_first_epoch and (self.made_by_controller or self._made_in_evidence())
+
+    def _made_in_evidence(self) -> bool:
+        """The first leader created its log before it led, or the metadata log has the first record, and that leader did not have a log already.
+        Snapshots contain records of partitions of any age."""
+        replica = self.replicas.get(self.states[0].leader)
+        before = takewhile(lambda e: e.event not in STARTS, replica.events) if replica is not None else ()
+        for e in before:
+            if e.event == "log-created" or (e.event == "log-load" and e.log_end_offset):
+                return e.event == "log-created"
+        return any(e.leader_epoch == e.partition_epoch == 0 and e.reason != "snapshot" for e in self.of("metadata-partition"))
 
 
 def aims(seen: Snapshot | None, states: Sequence[State]) -> tuple[tuple[int, ...], tuple[int, ...]]:

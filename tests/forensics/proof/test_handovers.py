@@ -122,12 +122,32 @@ def with_its_leader() -> Staged:
     return s
 
 
+def back_in_the_first_epoch(*, unclean: bool) -> Staged:
+    """The controller's log has the creation of the partition, and that of broker 1 begins with a later start."""
+    s = Staged()
+    state = "state LeaderAndIsr(leader=1, leaderEpoch=0, isr=List(1, 2), zkVersion=0)"
+    made = f"INFO [Controller id=3 epoch=1] Changed partition t-0 from NewPartition to OnlinePartition with {state} (state.change.logger)"
+    s.line(3, "state-change", 0, made)
+    s.starts(1, 49)
+    s.loads(1, 50, 200, unclean=unclean)
+    s.runs(1, 51)
+    s.runs(2, -1)
+    s.leads(1, 60, 0, 200, 190, [1, 2])
+    return s
+
+
 BEGINS = {
     "another leader": Case(taken_over(1, 0), [(BEGIN, "unseen")], "the evidence shows the start of leader epoch 1", taken_over(1, 1)),
     "a broker that was just started": Case(
         taken_over(1, -1), [(BEGIN, "unseen")], "the evidence shows the start of leader epoch 1", taken_over(1, 1)
     ),
     "an unclean stop": Case(back(unclean=True), [(BEGIN, "unseen")], "unclean stop of broker 2", back(unclean=False)),
+    "an unclean stop after the creation": Case(
+        back_in_the_first_epoch(unclean=True),
+        [(BEGIN, "unseen")],
+        "unclean stop of broker 1",
+        back_in_the_first_epoch(unclean=False),
+    ),
     "a time without leader": Case(after_leaderless(), [(BEGIN, "unseen")], "how the leader before leader epoch 2 ended", with_its_leader()),
 }
 

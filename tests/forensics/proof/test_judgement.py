@@ -24,8 +24,9 @@ from forensics.proof.verdict import (
     Verdict,
     verdict,
 )
-from tests.forensics.proof.staging import DESCRIBED, Staged, begun, handed_over, judge, left, made, when
+from tests.forensics.proof.staging import DESCRIBED, Staged, altered, begun, handed_over, judge, left, made, of_bundle, when
 from tests.forensics.proof.tables import change, closed, exactly, only, table, tail
+from tests.support.shapes import HEAD, bundle
 
 
 def reason(*rows: Handover) -> str:
@@ -106,11 +107,22 @@ def test_what_a_replica_discarded_and_its_leader_had_is_copied_again() -> None:
 
 
 def test_from_the_first_state_to_the_last_line_of_the_leader() -> None:
-    s = handed_over()
-    s.runs(1, 90)
-    s.runs(2, 60)
+    s = begun()
+    s.creates(1, -0.1)
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.runs(1, 60)
+    s.runs(2, 90)
     judged = judge(s)
     assert (judged.since, judged.until, judged.from_creation) == (when(0), when(60), True)
+
+
+def test_a_crash_that_was_before_the_remaining_logs_of_the_only_replica() -> None:
+    """The logs of the run that crashed were rotated away. Partitions of a cluster of one broker stay in leader epoch 0."""
+    files = {p: f for p, f in bundle("many-lives-2.1.1-zk").items() if "/data/" not in p}
+    kept = altered(files, "/logs/", lambda records: (r for r in records if HEAD.match(r) and b"[2026-11-19 12" <= r < b"[2026-11-20"))
+    judged = of_bundle("many-lives-2.1.1-zk", "photos-0", kept)
+    assert (judged.verdict, judged.from_creation) == (UNKNOWN, False)
+    assert "the evidence begins after an unclean stop of broker 1" in judged.why
 
 
 def test_to_the_end_of_the_evidence_where_the_leader_has_no_log() -> None:

@@ -1,4 +1,4 @@
-"""One partition's timeline: states in the order of their cause whatever clocks say, generations, assignments, folded runs."""
+"""One partition's timeline: states in the order of their cause whatever clocks say, generations, assignments, folded runs, creation."""
 
 from __future__ import annotations
 
@@ -537,6 +537,54 @@ def test_metadata_alone_makes_no_replica() -> None:
     (found,) = build("t", 0, [created(writer=100), change(11, leader=2, writer=100)], Cluster())
     assert found.replicas == {}
     assert [(t.epoch, t.leader, t.start_offset) for t in found.terms] == [(0, 1, None), (1, 2, None)]
+
+
+# creation
+
+
+def made_in_evidence(*, created_at: float | None = None, loaded: int | None = None, transition: str | None = None) -> bool:
+    """Broker 1 leads in leader epoch 0 from second 10 on, after these lines."""
+    s, where = Story(), "/var/lib/kafka/broker-1/data/t-0"
+    if loaded is not None:
+        s.loads(1, 5, loaded, unclean=False)
+    if transition is not None:
+        state = "state LeaderAndIsr(leader=1, leaderEpoch=0, isr=List(1, 2), zkVersion=0)"
+        s.line(
+            3, "state-change", 9, f"INFO [Controller id=3 epoch=1] Changed partition t-0 {transition} with {state} (state.change.logger)"
+        )
+    s.leads(1, 10, 0, loaded or 0, 0, [1, 2])
+    if created_at is not None:
+        text = f"INFO Created log for partition t-0 in {where} with properties {{}} (kafka.log.LogManager)"
+        s.line(1, "server", created_at, text)
+    return timeline(s.files)[0].created()
+
+
+def test_what_shows_that_a_partition_was_created() -> None:
+    assert made_in_evidence(transition="from NewPartition to OnlinePartition")
+    assert made_in_evidence(created_at=9.9)
+    assert made_in_evidence(loaded=200, transition="from NewPartition to OnlinePartition"), "the log is of an earlier topic"
+
+
+def test_the_first_leader_epoch_may_be_much_older_than_the_evidence() -> None:
+    """Restarts of a broker that is the only replica do not raise the leader epoch or the partition epoch."""
+    assert not made_in_evidence()
+    assert not made_in_evidence(loaded=200)
+    assert not made_in_evidence(loaded=200, created_at=9.9), "the disk was replaced"
+    assert not made_in_evidence(created_at=20), "the disk was replaced later"
+    assert not made_in_evidence(transition="from OnlinePartition to OnlinePartition")
+
+
+def test_the_metadata_log_has_the_record_of_a_creation_and_a_snapshot_has_those_of_all_partitions() -> None:
+    def made(record: Event, *logs: Event) -> bool:
+        (found,) = build("t", 0, [record, *logs], Cluster(nodes={1: Node(1)}))
+        return found.created()
+
+    assert made(created())
+    assert not made(created(reason="snapshot"))
+    assert not made(created(partition_epoch=4))
+    assert not made(created(), event("log-load", 20, source="server.log", writer=1, line=1, log_end_offset=120)), (
+        "a start before is missing"
+    )
 
 
 def test_a_reassignment_goes_on_while_its_leader_tells_of_the_isr_alone() -> None:
