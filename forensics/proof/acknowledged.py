@@ -6,7 +6,7 @@ producers with acks=all wait for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -20,14 +20,26 @@ def excuse(part: Range, exact: bool, never_committed: bool, s: LeaderTransition)
     """A clause that says why these records may not have been acknowledged to any producer, and whether that could be decided.
     min.insync.replicas is not a reason: it applies only to acks=all, and these producers get their acknowledgement when records are
     committed."""
-    batches = [b for d in s.timeline.collected_logs.values() for b in d.batches() if not b["control"]]
-    end = part.end if part.end is not None else part.start
-    kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < s.term.epoch]
-    if batches and all(b["producer_id"] >= 0 for b in kept or batches):
-        why = "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
+    if _idempotent(part, s):
+        why = "all producers of these records are idempotent or transactional, which implies acks=all (KIP-98)"
         return (why, True) if never_committed else (None, False)
     again = _sent_again(part, exact, s)
     return _WORDS[again], again in (_YES, _NO)
+
+
+def _idempotent(part: Range, s: LeaderTransition) -> bool:
+    """Whether the batches of all lost records are on a disk, and all have producer ids. Batches at other offsets may have other producers."""
+    return any(
+        _all_idempotent(part, [b for b in d.batches() if 0 <= b["leader_epoch"] < s.term.epoch]) for d in s.timeline.collected_logs.values()
+    )
+
+
+def _all_idempotent(part: Range, batches: Iterable[Mapping[str, Any]]) -> bool:
+    reached = part.start
+    for b in batches:
+        if b["base_offset"] <= reached <= b["last_offset"] and b["producer_id"] >= 0:
+            reached = b["last_offset"] + 1
+    return part.end is not None and reached >= part.end
 
 
 _YES, _NO, _PERHAPS, _UNKNOWN = "yes", "no", "perhaps", "unknown"

@@ -933,15 +933,16 @@ def test_records_that_the_only_in_sync_replica_does_not_have_were_committed_even
 # producers
 
 
-def on_disk(end: int, *batches: dict[str, object]) -> Disk:
-    """The log of broker 2."""
-    return disk(2, "", [Event(source="d/t-0/0.log", event="segment", writer=2, offset=0, log_end_offset=end, batches=[*batches])])
+def on_disk(end: int, *batches: dict[str, object], broker: int = 2) -> Disk:
+    """The log of a broker."""
+    return disk(broker, "", [Event(source="d/t-0/0.log", event="segment", writer=broker, offset=0, log_end_offset=end, batches=[*batches])])
 
 
-def in_their_place(end: int, producer: int = -1) -> Handover:
-    """The row of a hand-over that lost offsets 200 to 204. The new leader's first batch, created before it led, ends here."""
+def in_their_place(end: int, producer: int = -1, lost: Sequence[tuple[int, int, int]] = ()) -> Handover:
+    """The row of a hand-over that lost offsets 200 to 204. The new leader's first batch, created before it led, ends here. `lost`: batches that
+    broker 1 still has, each with its producer id."""
 
-    def batch(first: int, end: int, epoch: int, since: float, until: float) -> dict[str, object]:
+    def batch(first: int, end: int, epoch: int, since: float, until: float, producer: int = producer) -> dict[str, object]:
         created, last = (int(when(seconds).replace(tzinfo=timezone.utc).timestamp() * 1000) for seconds in (since, until))
         times = {"base_timestamp": created, "max_timestamp": last, "append_time": False}
         written = {"leader_epoch": epoch, "producer_id": producer, "control": False, "whole": True}
@@ -949,23 +950,33 @@ def in_their_place(end: int, producer: int = -1) -> Handover:
 
     timeline, cluster = made(handed_over(end=205))
     timeline.collected_logs = {2: on_disk(end, batch(0, 200, 0, 1, 9), batch(200, end, 1, 9.5, 9.9))}
+    if lost:
+        timeline.collected_logs[1] = on_disk(205, *(batch(first, end, 0, 9, 9.4, own) for first, end, own in lost), broker=1)
     (found,) = (r for r in handovers(timeline, cluster) if r.kind == CHANGE)
     return found
 
 
 @pytest.mark.parametrize(
-    ("end", "producer", "because"),
+    ("end", "lost", "because"),
     [
-        (205, -1, "the first batch in their place has as many records"),
-        (210, -1, "batches in their place were created before"),
-        (205, 7, "all producers of this partition are idempotent"),
+        (205, [], "the first batch in their place has as many records"),
+        (210, [], "batches in their place were created before"),
+        (205, [(0, 202, 7), (202, 205, 8)], "all producers of these records are idempotent"),
+        (205, [(0, 200, -1), (200, 205, 7)], "all producers of these records are idempotent"),
     ],
 )
-def test_lost_records_that_may_have_been_sent_again(end: int, producer: int, because: str) -> None:
-    found = in_their_place(end, producer)
+def test_lost_records_that_may_have_been_sent_again(end: int, lost: Sequence[tuple[int, int, int]], because: str) -> None:
+    found = in_their_place(end, lost=lost)
     assert found.resent == EITHER
     assert found.resent_because is not None
     assert found.resent_because.startswith(because)
+
+
+@pytest.mark.parametrize("lost", [[], [(0, 202, 7)], [(0, 202, 7), (202, 205, -1)], [(0, 202, 7), (203, 205, 7)]])
+def test_producers_of_other_records_say_nothing_about_those_of_the_lost_ones(lost: Sequence[tuple[int, int, int]]) -> None:
+    """Batches with producer ids need acks=all. Other producers may have written the lost records with acks=1."""
+    found = in_their_place(204, producer=7, lost=lost)
+    assert (found.resent, found.resent_because) == (only(NO), None)
 
 
 def test_lost_records_of_which_too_few_are_in_their_place_were_not_sent_again() -> None:

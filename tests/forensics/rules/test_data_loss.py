@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -13,7 +13,7 @@ from forensics.exemplars import exemplars_of
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Exemplar, Finding, Range
-from forensics.model.partition.replicas import disk
+from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import build
 from forensics.proof.losses import losses as lost
 from forensics.rules import RULES
@@ -451,8 +451,10 @@ def die(s: Story) -> None:
     s.loads(2, 59.8, 0, unclean=True)
 
 
-def cut(ends: Callable[[Story], None], held: list[dict[str, Any]]) -> list[tuple[Told, str | None]]:
-    """Broker 1 is followed by broker 2 at 60 s with two records that it alone has; what broker 2 has on its disk now."""
+def cut(
+    ends: Callable[[Story], None], held: list[dict[str, Any]], lost_batches: Sequence[dict[str, Any]] = ()
+) -> list[tuple[Told, str | None]]:
+    """Broker 1 is followed by broker 2 at 60 s with two records that it alone has; what broker 2 has on its disk now, and broker 1 still."""
     s = Story()
     s.leads(1, 0, 0, 0, 0, [1, 2])
     s.follows(2, 0.1, 0, 0, 0)
@@ -460,10 +462,14 @@ def cut(ends: Callable[[Story], None], held: list[dict[str, Any]]) -> list[tuple
     ends(s)
     s.truncates(1, 70.3, 0)
     timeline, cluster = staged_timeline(s.files)
-    path = "broker-2/data/t-0/00000000000000000000.log"
-    segment = Event(source=path, event="segment", writer=2, topic="t", partition=0, offset=0, log_end_offset=len(held), batches=held)
-    timeline.collected_logs = {2: disk(2, "", [segment])}
+    timeline.collected_logs = {broker: holding(broker, own) for broker, own in ((1, lost_batches), (2, held)) if own}
     return [((x.range, x.committed, x.confidence), x.excuse) for x in lost(timeline, cluster)]
+
+
+def holding(broker: int, held: Sequence[dict[str, Any]]) -> Disk:
+    path = f"broker-{broker}/data/t-0/00000000000000000000.log"
+    segment = {"writer": broker, "topic": "t", "partition": 0, "offset": 0, "log_end_offset": len(held), "batches": [*held]}
+    return disk(broker, "", [Event(source=path, event="segment", **segment)])
 
 
 @pytest.mark.parametrize(
@@ -485,14 +491,13 @@ def cut(ends: Callable[[Story], None], held: list[dict[str, Any]]) -> list[tuple
         pytest.param(gives_way, batches(59.8, 59.9, 61, epoch=1), "excused", id="several producers may have waited"),
         pytest.param(gives_way, batches(59.9, 61, epoch=1), "certainly", id="one of them at most was sent again"),
         pytest.param(gives_way, batches(60.3, 61, epoch=1), "certainly", id="what came after the hand-over is new"),
-        pytest.param(gives_way, batches(61, 62, epoch=1, producer=7), "excused", id="an idempotent producer asks for acks=all"),
+        pytest.param(gives_way, batches(61, 62, epoch=1, producer=7), "certainly", id="another producer may have written the lost ones"),
         pytest.param(gives_way, [], "perhaps", id="no records were collected"),
         pytest.param(is_asked, one_batch(59.9, 60.3), "excused", id="it was made before the old one had taken up that it follows"),
         pytest.param(dies_at_work, one_batch(59.3, 59.4), "excused", id="sent to a leader that died after that"),
         pytest.param(dies, one_batch(59.3, 59.4), "excused", id="its connections ended when it had died, or a little later"),
         pytest.param(dies, one_batch(59.4, 59.6), "certainly", id="made when it had died"),
         pytest.param(die, one_batch(59.3, 59.4), "excused", id="who was told that it is committed does not send it again"),
-        pytest.param(die, batches(61, 62, epoch=1, producer=7), "perhaps", id="an idempotent producer may have been told, or not"),
     ],
 )
 def test_a_tail_that_was_acknowledged_to_nobody_is_no_certain_loss(
@@ -502,6 +507,13 @@ def test_a_tail_that_was_acknowledged_to_nobody_is_no_certain_loss(
     confidence = "certain" if missed == "certainly" else "possible"
     assert found == (Range(0, 1 if ends is is_asked else 2), None if ends is die else False, confidence)
     assert (excuse is not None) == (missed == "excused")
+
+
+def test_producers_of_the_lost_records_that_wait_until_they_are_committed() -> None:
+    """If they were never committed, no producer was told so. If they may have been, it is open."""
+    later, lost_batches = batches(61, 62, epoch=1), batches(58, 59, epoch=0, producer=7)
+    assert [(found[2], excuse is None) for found, excuse in cut(gives_way, later, lost_batches)] == [("possible", False)]
+    assert [(found[2], excuse is None) for found, excuse in cut(die, later, lost_batches)] == [("possible", True)]
 
 
 # before leader epochs, where only the records tell where a leader began
