@@ -107,7 +107,7 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "salvageable": "lost records that collected disks still hold, and disks that may hold the others; null if the finding is not a loss",
         "records": "how many records the lost offsets have; null if the finding is not a loss",
         "written": "when the lost records were appended (UTC); null if unknown, or if the finding is not a loss",
-        "clients": "effect of a loss on consumer groups: lost records that each had read, and records that each skips",
+        "clients": "effect of a loss on consumer groups: lost records below the commit of each, and records that each skips",
         "evidence": "quotes: source, line, byte and text",
     }
 )

@@ -223,7 +223,7 @@ class Client:
     leader_epoch: int | None
     at: datetime | None
     had_read: Range | None
-    """Lost offsets that it had read."""
+    """Lost offsets below a commit of it: it probably had read them."""
     skipped: Range | None
     """Offsets that were written again, or will be, and that the group does not get."""
     protocol: str | None = None

@@ -1,5 +1,5 @@
-"""The effect of a loss: how many records, which disk still contains them, which groups had read them, and which groups do not get the
-records written after the loss.
+"""The effect of a loss: how many records, which disk still contains them, which groups had committed beyond them, and which groups do
+not get the records written after the loss.
 
 Here: the sentence that the timeline, incidents and findings print with each loss. Not here: how the effect is determined
 (forensics.proof.readers, forensics.model.partition.salvageable), or what to do.
@@ -23,8 +23,8 @@ _GOES_ON = {
 
 
 def aftermath(loss: Statement, place: Place) -> str | None:
-    """The effect of a loss in words: '158 records; still on broker 2's disk; group billing had read all of them'. None if only the number
-    is known."""
+    """The effect of a loss in words: '158 records; still on broker 2's disk; group billing had committed beyond all of them'. None if only
+    the number is known."""
     effects = [*_held(loss, place), *of_groups(place.clients, place)]
     return "; ".join([_many(place), *effects]) if effects else None
 
@@ -52,7 +52,7 @@ def _held(loss: Statement, place: Place) -> Iterator[str]:
 
 
 def of_groups(clients: Sequence[Client], place: Place) -> Iterator[str]:
-    """Clauses for groups that had read lost records, or that go on at a wrong position."""
+    """Clauses for groups that had committed beyond lost records, or that go on at a wrong position."""
     affected = sorted((c for c in clients if c.outcome != "untouched" or c.had_read is not None), key=_badly)
     lost = [(r.start, r.end) for r in place.offsets]
     yield from (_group_words(c, lost) for c in affected[:NAMED])
@@ -64,7 +64,7 @@ def _group_words(client: Client, lost: Sequence[tuple[int, int | None]]) -> str:
     words = []
     if client.had_read is not None:
         everything = [(client.had_read.start, client.had_read.end)] == lost
-        words.append(f"had read {'all' if everything else client.had_read} of them")
+        words.append(f"had committed beyond {'all' if everything else client.had_read} of them")
     if client.outcome in _GOES_ON:
         words.append(_GOES_ON[client.outcome].format(skipped=client.skipped))
     return f"{'share group' if client.protocol == 'share' else 'group'} {client.group} {' and '.join(words)}"

@@ -34,7 +34,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _by(event: Event, loss: Loss) -> bool:
-    """The consumer had read lost records, and printed its line after the loss."""
+    """The consumer was beyond lost records, and printed its line after the loss."""
     after = event.at is None or loss.term.at is None or event.at >= loss.term.at
     return after and (event.previous_offset or 0) > loss.range.start
 
@@ -44,7 +44,7 @@ def _finding(timeline: PartitionTimeline, events: list[Event], loss: Loss | None
     who = f"consumers of {', '.join(groups[:MAX_GROUPS])}" if groups else "consumers"
     furthest = max(e.previous_offset or 0 for e in events)
     if loss is not None:
-        why = f"they had read records that were lost when broker {loss.term.leader} became leader (offsets {loss.range})"
+        why = f"they were beyond records that were lost when broker {loss.term.leader} became leader (offsets {loss.range})"
     else:
         why = "the evidence of the brokers shows no loss that explains this, so some of that evidence is missing"
     return Finding(

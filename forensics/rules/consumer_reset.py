@@ -34,7 +34,7 @@ def _finding(reader: Reader, loss: Loss, timeline: PartitionTimeline) -> Finding
         cause=client.outcome,
         summary=f"{timeline.name}: group {client.group}, at offset {client.committed}, was beyond offset {start}, where the log was truncated: {_BRIEFLY[client.outcome]}",
         explanation=(
-            f"Group {client.group} had read {timeline.name} up to offset {client.committed} by {moment(client.at)}; the log was truncated to offset "
+            f"Group {client.group} had committed offset {client.committed} of {timeline.name} by {moment(client.at)}; the log was truncated to offset "
             f"{start} in leader epoch {loss.term.epoch}. {_explained(client, loss, log_end(timeline))}"
         ),
         next_steps=(

@@ -1,4 +1,4 @@
-"""consumer-skip: a consumer group skips records that replaced lost records which it had read."""
+"""consumer-skip: a consumer group skips records that replaced lost records below its commit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _finding(reader: Reader, skipped: Range, loss: Loss, timeline: PartitionTime
         offsets=(skipped,),
         summary=f"{timeline.name}: group {client.group} {'skipped' if done else 'will skip'} the new records at offsets {skipped}",
         explanation=(
-            f"Group {client.group} had read {timeline.name} up to offset {client.committed} by {moment(client.at)}. The records that it had read from offset "
+            f"Group {client.group} had committed offset {client.committed} of {timeline.name} by {moment(client.at)}. The records from offset "
             f"{loss.range.start} on were lost in leader epoch {loss.term.epoch}, and other records get these offsets. {_how(client, end)}"
         ),
         next_steps=(_step(client, loss, timeline),),
@@ -86,7 +86,7 @@ RULE = Rule(
     kind="consumer-skip",
     rank=112,
     level="high",
-    meaning="A consumer group had read records that were lost, and its committed offset is above the offsets of their replacements: it skips those without an error. Share groups always do.",
+    meaning="The committed offset of a consumer group is above records that were lost, and above the offsets of their replacements: it skips those without an error. Share groups always do.",
     benign=(
         "A group that commits but does not use its commits: it reads the partition from the start each time, or keeps its offsets elsewhere.",
         "Consumers that check leader epochs (Java clients from 2.3 on, with commits that name one) return to the truncation: consumer-reset.",

@@ -1,11 +1,11 @@
-"""read-then-lost: a consumer group had read records before they were lost, so downstream systems may still have them."""
+"""read-then-lost: a consumer group had committed beyond records before they were lost, so downstream systems may still have them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Range, Rule, Statement, counted, moment, quote
+from forensics.model.findings import Aggregation, Finding, Range, Rule, Statement, counted, lower, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 from forensics.proof.readers import Reader, readers
@@ -26,17 +26,17 @@ def _finding(reader: Reader, had: Range, loss: Loss, timeline: PartitionTimeline
     return Finding(
         kind="read-then-lost",
         severity="medium",
-        confidence=loss.confidence,
+        confidence=lower("probable", loss.confidence),
         brokers=(loss.term.leader,),
         leader_epoch=loss.term.epoch,
         start=loss.term.at,
         end=loss.term.at,
         offsets=(had,),
-        summary=f"{timeline.name}: group {client.group} had read {'all lost offsets' if everything else 'the lost offsets'} {had}",
+        summary=f"{timeline.name}: group {client.group} had committed beyond {'all lost offsets' if everything else 'the lost offsets'} {had}",
         explanation=(
-            f"Group {client.group} had committed offset {client.committed} of {timeline.name} by {moment(client.at)}, so it had read offsets {had}, which the "
-            f"partition lost in leader epoch {loss.term.epoch}. The downstream systems of group {client.group} may have a copy of these records, and differ "
-            "from those of groups that had not read them."
+            f"Group {client.group} had committed offset {client.committed} of {timeline.name} by {moment(client.at)}. So it probably had read offsets {had}, "
+            f"which the partition lost in leader epoch {loss.term.epoch}. The downstream systems of group {client.group} may have a copy of these records, and "
+            "differ from those of groups that had not read them."
         ),
         next_steps=(
             f"Ask the owner of {client.named} for the results from {timeline.name}, offsets {had}: they may be the only copy, and differ from "
@@ -49,15 +49,18 @@ def _finding(reader: Reader, had: Range, loss: Loss, timeline: PartitionTimeline
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:
     count = sum(c.had_read.length or 0 for f in group for c in f.clients if c.had_read is not None)
-    return f"group {', '.join(first.groups)} had read {counted(count, 'lost offset')}"
+    return f"group {', '.join(first.groups)} had committed beyond {counted(count, 'lost offset')}"
 
 
 RULE = Rule(
     kind="read-then-lost",
     rank=114,
     level="medium",
-    meaning="A consumer group had read records before they were lost: downstream systems may still have them.",
-    benign=("Records of a topic that is repeatedly copied from another source.",),
+    meaning="A consumer group had committed beyond records before they were lost: it probably had read them, and downstream systems may still have them.",
+    benign=(
+        "Records of a topic that is repeatedly copied from another source.",
+        "A commit of records that were not read: the group began at the end of the log (auto.offset.reset=latest), was reset to an offset, or got the commits of another cluster (MirrorMaker 2).",
+    ),
     references=("KIP-320",),
     partition=detect,
     many=Aggregation(words=_many, key=lambda f: tuple(f.groups), recurs=False),

@@ -1,7 +1,7 @@
 """Losses, partition by partition, as every format lists them.
 
 Here: what was lost, possibly lost or only truncated, in which offsets, when these records were written, whether they can be recovered, and
-which groups had read them. Not here: present failures (impact), the sentence above them (headline), or the look of a format.
+which groups had committed beyond them. Not here: present failures (impact), the sentence above them (headline), or the look of a format.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class LostRange:
 
     @property
     def readers(self) -> str:
-        """The groups that had read some of it: 'billing (all), audit (200–210)'."""
+        """The groups that had committed beyond some of it: 'billing (all), audit (200–210)'."""
         lost = [(r.start, r.end) for r in self.place.offsets]
         had = [(c.group, c.had_read) for c in self.place.clients if c.had_read is not None]
         return some([f"{group} ({'all' if [(r.start, r.end)] == lost else r})" for group, r in had], GROUPS) or "none known"

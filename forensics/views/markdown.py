@@ -150,7 +150,7 @@ def _impact(report: Report) -> Iterator[str]:
     yield "- Who was affected, and how: `TODO`"
 
 
-_COLUMNS = ("Partition", "Offsets", "Records", "Written", "Lost", "Sure", "Cause", "Recoverable", "Read by", "Finding")
+_COLUMNS = ("Partition", "Offsets", "Records", "Written", "Lost", "Sure", "Cause", "Recoverable", "Groups beyond", "Finding")
 
 
 def _loss(r: LostRange, report: Report) -> tuple[str, ...]:

@@ -173,7 +173,7 @@ def _lost(report: Report) -> Iterator[RenderableType]:
 def _loss_table(ranges: Sequence[LostRange], zone: DisplayZone, *, dates: bool) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=True, header_style="dim", expand=False)
     times = [at for r in ranges if r.place.written is not None for at in (r.place.written.since, r.place.written.until) if at is not None]
-    for name in ("partition", "offsets", f"written ({zone.label(times) if times else zone.name})", "recoverable", "read by"):
+    for name in ("partition", "offsets", f"written ({zone.label(times) if times else zone.name})", "recoverable", "groups beyond"):
         table.add_column(name, overflow="fold")
     for r in ranges:
         row = (r.name, r.extent, r.written(zone, dates=dates), r.recoverable, r.readers)

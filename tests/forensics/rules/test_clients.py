@@ -108,10 +108,13 @@ def told_everywhere(name: str) -> dict[str, str]:
     [
         (
             "clients-unclean-1.1.1-zk",
-            "150 records; in the collected files of the disk of broker 1; group tracking had read 211–240 of them and will skip the new records at "
-            "211–240; group billing had read 211–352 of them and is beyond the log's end: auto.offset.reset decides",
+            "150 records; in the collected files of the disk of broker 1; group tracking had committed beyond 211–240 of them and will skip the new records at "
+            "211–240; group billing had committed beyond 211–352 of them and is beyond the log's end: auto.offset.reset decides",
         ),
-        ("clients-unclean-4.2.0-kraft", "share group pickers had read 211–240 of them and will skip the new records at 211–240"),
+        (
+            "clients-unclean-4.2.0-kraft",
+            "share group pickers had committed beyond 211–240 of them and will skip the new records at 211–240",
+        ),
         ("producers-left-down-3.9.1-kraft", "170 records; still on the disk of broker"),
     ],
 )
