@@ -8,7 +8,19 @@ from itertools import combinations, takewhile
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Range, Rule, Urgency, moment, quote
+from forensics.model.findings import (
+    Aggregation,
+    Finding,
+    Range,
+    Rule,
+    Statement,
+    Urgency,
+    brokers_named,
+    counted,
+    moment,
+    offsets_in,
+    quote,
+)
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.elections import elections
@@ -243,10 +255,24 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, difference: _Differe
         next_steps=(
             *([_COMPARE.format(timeline.name, _each(brokers))] if difference.repacked else []),
             *([_MIXED.format(_each(brokers))] if difference.epoch is not None else []),
-            f"Decide which replica of {timeline.name} is right, then delete its directory on the other brokers while they are stopped, so that they copy it again.",
-            f"Confirm the difference in {timeline.name} with kafka-replica-verification while the cluster runs.",
+            *_replacing(timeline, brokers, odd),
         ),
         evidence=quote(segments),
+    )
+
+
+def _replacing(timeline: PartitionTimeline, brokers: Sequence[int], odd: int | None) -> Iterator[str]:
+    """Steps after which all replicas have the same records. The log that is replaced may have the only copy of records that were lost."""
+    name, leader = timeline.name, timeline.standing.leader
+    follows = odd is not None and len(brokers) > 2 and leader in brokers and odd != leader
+    yield f"Copy the directories of {name} from {brokers_named([odd] if follows and odd is not None else brokers)} before a log is deleted: it may hold the only copy of lost records."
+    yield f"Confirm the difference in {name} with kafka-replica-verification while the cluster runs."
+    if follows:
+        yield f"When the directories of {name} on broker {odd} are copied, delete them while broker {odd} is stopped: after its start broker {odd} copies {name} from broker {leader}, the leader."
+        return
+    yield (
+        f"When the directories of {name} are copied, decide which log of {name} is right, and make its broker the leader. Then delete the directories of {name} on the "
+        "other brokers, each while it is stopped: after its start it copies the leader's log."
     )
 
 
@@ -283,6 +309,16 @@ def _leads_now(timeline: PartitionTimeline) -> str:
     return f" (broker {leader} leads now)" if leader is not None and leader >= 0 else ""
 
 
+def _many(first: Finding, group: Sequence[Statement]) -> str:
+    """The words of the first if they are true for all; else the offsets of each partition are in its place."""
+    alike = len({(f.brokers, f.offsets) for f in group}) == 1
+    return (
+        first.summary.removeprefix(f"{first.name}: ")
+        if alike
+        else f"replicas differ at {counted(offsets_in((f, f.place) for f in group), 'offset')}"
+    )
+
+
 RULE = Rule(
     kind="log-divergence",
     rank=30,
@@ -295,5 +331,5 @@ RULE = Rule(
     ),
     references=("KIP-101", "KIP-279", "KAFKA-6361"),
     partition=detect,
-    many=Aggregation(),
+    many=Aggregation(words=_many),
 )
