@@ -518,7 +518,10 @@ def _steps(group: Sequence[Statement]) -> Iterator[str]:
     """How the records come back: from disks that still have them, from the collected files, and from their producers."""
     for brokers in dict.fromkeys(f.still_on for f in group if f.still_on):
         names, who = some([f.name for f in group if f.still_on == brokers]), brokers_named(brokers)
-        yield f"Copy the directories of {names} (also if they end in -stray) from {who} before {who} starts: a broker truncates its log when it rejoins."
+        yield (
+            f"Copy the directories of {names} (also if they end in -stray) from {who} now. If {who} {'is' if len(brokers) == 1 else 'are'} down, copy before "
+            "the start: a broker truncates its log when it rejoins."
+        )
     saved = [f for f in group if f.salvageable is not None and f.salvageable.held]
     if saved:
         topics = list(dict.fromkeys(f.topic or "" for f in saved))

@@ -30,6 +30,7 @@ from forensics.thresholds import EXPORT_LIMITS
 
 CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 UNFINISHED = "checkpoint-unfinished"
+_NOTHING = "nothing"
 
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -86,7 +87,7 @@ def _uncollected(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> I
     """Brokers with replicas from which nothing was collected, or no log with lines about replicas."""
     named = _named(partitions)
     if absent := tuple(sorted(named - cluster.collected)):
-        yield absent, "nothing"
+        yield absent, _NOTHING
     if silent := tuple(sorted(b for b in named & cluster.collected if not log_coverage(b, cluster).reaches())):
         yield silent, "no server.log"
 
@@ -160,10 +161,22 @@ def _without_logs(brokers: tuple[int, ...], what: str, cluster: Cluster, partiti
             f"{capital(what)} was collected from {names}, which {have} replicas ({some(replicas)}). The log end offsets and "
             "truncations of these replicas are unknown, and losses that only these logs show are not detected."
         ),
-        next_steps=(f"Collect server.log*, state-change.log*, the checkpoints and leader-epoch-checkpoint files of {names}.",),
+        next_steps=(_collecting(brokers, what),),
         evidence=(
             Evidence(cluster.sources[0].path if cluster.sources else "", None, None, f"sources of nodes {sorted(cluster.collected)} only"),
         ),
+    )
+
+
+def _collecting(brokers: tuple[int, ...], what: str) -> str:
+    names = brokers_named(brokers)
+    if what != _NOTHING:
+        return f"Collect server.log*, state-change.log* and controller.log* of {names}."
+    one = len(brokers) == 1
+    return (
+        f"Collect the logs and data directories of {names}: `kafka-forensics collect --print > collect.sh`, then `sh collect.sh -n broker-{brokers[0]}` "
+        f"on broker {brokers[0]}{'' if one else ' and likewise on the others'}. If {names if one else 'a broker'} is down, collect its files before it "
+        "starts: a broker truncates its logs when it rejoins."
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from forensics.incidents.incidents import Incident
 from forensics.model.cluster import balance
-from forensics.model.cluster.broker_states import Span, spans
+from forensics.model.cluster.broker_states import UP, Span, spans
 from forensics.model.cluster.clocks import UNSURE, Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.names import Name, names
@@ -28,6 +28,7 @@ from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.version import version
 from forensics.views.headline import Headline, headline
+from forensics.views.impact import untouchable
 from forensics.views.notes import notes
 from forensics.views.proof import of_report
 from forensics.views.scope import Scope
@@ -103,6 +104,15 @@ class Report:
         for span in spans(self.cluster, self.all_partitions):
             states[span.broker].append(span)
         return states
+
+    @cached_property
+    def untouchable(self) -> list[str]:
+        """Warnings not to change disks that have the only copy of lost records."""
+        return list(untouchable(self.findings, self._running))
+
+    def _running(self) -> set[int]:
+        """The brokers that were running when the evidence ends."""
+        return {broker for broker, own in self.states.items() if any(s.state == UP and s.end is None and not s.cluster for s in own)}
 
     def not_collected(self) -> list[str]:
         kinds = {s.kind for s in self.cluster.sources}

@@ -163,7 +163,9 @@ def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
     elsewhere = len(ended) + len(hit(f for f in doubtful if not f.cluster) - known)
     lines = []
     if unknown:
-        names = some([f"{p['topic']}-{p['partition']}" for p in unknown])
+        elected = hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible" and not f.cluster)
+        unclean_first = sorted(unknown, key=lambda p: (p["topic"], p["partition"]) not in elected)
+        names = some([f"{p['topic']}-{p['partition']}" for p in unclean_first])
         why, most = Counter(without_row(p["why"]) for p in unknown).most_common(1)[0]
         reason = why if len(unknown) == most else f"for {counted(most)}, {why}"
         more = "more " if any(p["verdict"] == LOST for p in states) else ""

@@ -6,7 +6,7 @@ Here: the lines, made from findings and the states of partitions. Not here: loss
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,13 @@ COMBINED = (
         "have unreadable records",
         stays=True,
     ),
+    _Failure(
+        "log-divergence",
+        "{} replicas with different records at the same offsets: consumers read other records when another replica leads",
+        "has replicas that differ",
+        "have replicas that differ",
+        stays=True,
+    ),
 )
 
 
@@ -81,7 +88,8 @@ def unusable(findings: Sequence[Finding]) -> Iterator[str]:
 def _combined(findings: Sequence[Finding]) -> Iterator[tuple[_Failure, set[tuple[str | None, int | None]]]]:
     """With the partitions that are affected when the evidence ends."""
     for failure in COMBINED:
-        present = (f for f in findings if f.kind == failure.kind and not f.cluster and f.cause != CLUSTER_STOPPED)
+        known = (f for f in findings if f.kind == failure.kind and f.confidence != "possible" and not f.cluster)
+        present = (f for f in known if f.cause != CLUSTER_STOPPED)
         if now := hit(present, still=not failure.stays):
             yield failure, now
 
@@ -121,8 +129,9 @@ def _have(names: Sequence[str], words: str) -> str:
     return f"{counted(len(names))} ({some(names)}) {words.format('has' if len(names) == 1 else 'have')}"
 
 
-def untouchable(findings: Sequence[Finding]) -> Iterator[str]:
-    """Brokers whose disks still have records that partitions have lost; brokers with only harmless losses are not a reason to wait."""
+def untouchable(findings: Sequence[Finding], running: Callable[[], Collection[int]]) -> Iterator[str]:
+    """Brokers whose disks still have records that partitions have lost; brokers with only harmless losses are not a reason to wait. `running`: the
+    brokers that were running when the evidence ends."""
     by_brokers: dict[tuple[int, ...], dict[str, None]] = defaultdict(dict)
     for f in findings:
         if f.kind == "data-loss" and f.still_on and f.severity not in MINOR:
@@ -131,5 +140,10 @@ def untouchable(findings: Sequence[Finding]) -> Iterator[str]:
         every = tuple(sorted({b for brokers in by_brokers for b in brokers}))
         by_brokers = {every: {name: None for names in by_brokers.values() for name in names}}
     for brokers, names in by_brokers.items():
-        its = "its disk holds" if len(brokers) == 1 else "their disks hold"
-        yield f"DO NOT START OR WIPE {brokers_named(brokers)}: {its} what {some(list(names))} lost. Copy {'it' if len(brokers) == 1 else 'them'} first."
+        one, lost = len(brokers) == 1, some(list(names))
+        its = "its disk holds" if one else "their disks hold"
+        if {*brokers} <= {*running()}:
+            which = f"{brokers_named(brokers)}, which {'is' if one else 'are'} running"
+            yield f"DO NOT WIPE {which}: {its} what {lost} lost. Copy {'it' if one else 'them'} now."
+        else:
+            yield f"DO NOT START OR WIPE {brokers_named(brokers)}: {its} what {lost} lost. Copy {'it' if one else 'them'} first."

@@ -14,6 +14,7 @@ from forensics.incidents.folding import places
 from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, brokers_named, counted, offsets_in, some
 from forensics.output.display_times import DisplayZone
 from forensics.proof.verdict import LOST as PROVEN_LOST
+from forensics.proof.verdict import UNKNOWN as NOT_JUDGED
 from forensics.views.scope import Partitions
 
 LOST, UNSETTLED, POSSIBLE, CUT = "lost", "unsettled", "possible", "cut"
@@ -107,6 +108,13 @@ def losses(findings: Sequence[Finding], states: Partitions) -> list[LostRange]:
     found = [LostRange(_kind(f, lost=p.name in unbounded and not f.cluster), f, p) for f, p in every]
     order = list(WORDS)
     return sorted(found, key=lambda r: (order.index(r.kind), r.count is None, -(r.count or 0), r.name.startswith("__"), r.name))
+
+
+def unsettled(ranges: Sequence[LostRange], states: Partitions) -> list[str]:
+    """Names of the partitions that could not be judged, and in which no listed range may be lost."""
+    known = {r.name for r in ranges if r.kind in (UNSETTLED, POSSIBLE) and not r.finding.cluster}
+    unknown = (f"{s['topic']}-{s['partition']}" for s in states if s["verdict"] == NOT_JUDGED)
+    return [name for name in unknown if name not in known]
 
 
 def _kind(f: Finding, *, lost: bool) -> str:

@@ -17,7 +17,7 @@ from forensics.model.findings import LEVELS, Evidence, Finding, began, counted, 
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views.document import Report, rules_digest
-from forensics.views.impact import broken, untouchable
+from forensics.views.impact import broken
 from forensics.views.losses import LostRange, by_kind, losses
 from forensics.views.notes import notes
 from forensics.views.steps import next_steps
@@ -145,7 +145,7 @@ def _impact(report: Report) -> Iterator[str]:
     if not every:
         yield "No record is known to be lost."
         yield ""
-    yield from (f"- {_said(report, line)}" for line in untouchable(report.findings))
+    yield from (f"- {_said(report, line)}" for line in report.untouchable)
     yield from (f"- When the evidence ends, {_said(report, line)}." for line in broken(report.findings, report.partitions))
     yield "- Who was affected, and how: `TODO`"
 
@@ -245,7 +245,7 @@ def _quoted(e: Evidence) -> tuple[str, ...]:
 def _actions(report: Report) -> Iterator[str]:
     yield "## Actions"
     yield ""
-    first = next_steps(report.findings)
+    first = next_steps(report.findings, report.partitions)
     grave = (f for f in report.findings if f.severity in WORTH_A_LINE or f.kind == "data-loss")
     steps = list(dict.fromkeys((*first, *(step for f in grave for step in f.next_steps))))
     yield from (f"- [ ] {_said(report, step)} (who, until when: `TODO`)" for step in steps[:STEPS])

@@ -1,35 +1,73 @@
 """What to do next: the steps of all findings, in the order in which they help.
 
-Here: which steps a report lists, and their number. Not here: the steps of a finding (rules, forensics.incidents.folding).
+Here: which steps a report lists, their order and number, and the steps for partitions that could not be judged. Not here: the steps of a
+finding (rules, forensics.incidents.folding).
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from forensics.incidents.folding import places
 from forensics.model.findings import LEVELS, Finding, saving_first, some
+from forensics.proof.judgement import without_row
+from forensics.proof.verdict import UNKNOWN
+from forensics.views.losses import losses, unsettled
+from forensics.views.scope import Partitions
 
 STEPS = 7
 """Steps that somebody on call reads."""
 FIRST = 3
 """Steps of one finding, before those of the next one."""
 SERIOUS = LEVELS[LEVELS.index("high") :]
+_Step = tuple[str, list[str]]
+"""A step, and the partitions that it names."""
 
 
-def next_steps(findings: Sequence[Finding]) -> list[str]:
-    """The steps of serious findings and of losses, in the order of the findings, but those that save something first. A step for several partitions is listed once."""
+def next_steps(findings: Sequence[Finding], states: Partitions) -> list[str]:
+    """The steps for known losses, for partitions that could not be judged, and of other serious findings, in the order of the findings, but those
+    that save something first. A step for several partitions is listed once."""
     names_of: dict[str, dict[str, None]] = {}
-    for step, names in _in_turns([f for f in findings if f.severity in SERIOUS or f.kind == "data-loss"]):
+    for step, names in _in_turns(findings, states):
         general = step.replace(some(names), "{}") if names else step
         names_of.setdefault(general, {}).update(dict.fromkeys(names))
     steps = (general.replace("{}", some(list(names))) for general, names in names_of.items())
     return list(saving_first(steps))[:STEPS]
 
 
-def _in_turns(findings: Sequence[Finding]) -> Iterator[tuple[str, list[str]]]:
+def _in_turns(findings: Sequence[Finding], states: Partitions) -> Iterator[_Step]:
     """The first steps of each finding, and then the rest."""
-    named = [(f, [p.name for p in places(f)]) for f in findings]
-    for part in (slice(FIRST), slice(FIRST, None)):
-        for f, names in named:
-            yield from ((step, names) for step in f.next_steps[part])
+    known = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
+    others = [f for f in findings if f not in known and (f.severity in SERIOUS or f.kind == "data-loss")]
+    first, rest = slice(FIRST), slice(FIRST, None)
+    yield from _of(known, first)
+    yield from _settling(findings, states)
+    yield from _of(others, first)
+    yield from _of([*known, *others], rest)
+
+
+def _of(findings: Sequence[Finding], part: slice) -> Iterator[_Step]:
+    for f in findings:
+        names = [p.name for p in places(f)]
+        yield from ((step, names) for step in f.next_steps[part])
+
+
+def _settling(findings: Sequence[Finding], states: Partitions) -> Iterator[_Step]:
+    """Steps after which it is known whether partitions lost records: evidence to collect, and else what only other sources can show."""
+    unknown = [p for p in states if p["verdict"] == UNKNOWN]
+    if not states:
+        yield "Collect the logs and data directories of all brokers: the evidence contains no partition.", []
+    if not unknown:
+        return
+    yield from [(step, []) for f in findings if f.kind == "evidence-gap" and not f.cluster for step in f.next_steps][:FIRST]
+    without_steps = {*unsettled(losses(findings, states), states)}
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for p in unknown:
+        if (name := f"{p['topic']}-{p['partition']}") in without_steps:
+            by_reason[without_row(p["why"])].append(name)
+    for why, names in sorted(by_reason.items(), key=lambda item: -len(item[1]))[:FIRST]:
+        yield (
+            f"Settle whether {some(names)} lost records, with the missing evidence or the producers' last acknowledged offsets: {why}.",
+            names,
+        )

@@ -23,8 +23,8 @@ from forensics.output.version import version
 from forensics.views import happened
 from forensics.views.document import Report
 from forensics.views.headline import BROKEN, EXCLUDED, FOUND, UNSETTLED
-from forensics.views.impact import broken, untouchable
-from forensics.views.losses import LostRange, by_kind, losses, spans_days
+from forensics.views.impact import broken
+from forensics.views.losses import LostRange, by_kind, losses, spans_days, unsettled
 from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.notes import notes
 from forensics.views.steps import next_steps
@@ -165,7 +165,7 @@ def _lost(report: Report) -> Iterator[RenderableType]:
         if listed.more:
             yield Text(f"  and {listed.more:,} more; --json has all")
         yield Text()
-    for line in untouchable(report.findings):
+    for line in report.untouchable:
         yield Text(_said(report, line), style="bold red")
         yield Text()
 
@@ -290,7 +290,7 @@ def _unknowns(report: Report) -> Iterator[RenderableType]:
 
 
 def _next(report: Report) -> Iterator[RenderableType]:
-    steps = next_steps(report.findings)
+    steps = next_steps(report.findings, report.partitions)
     if steps:
         yield Text("What to do next", style="bold")
         yield from (_item(report, step) for step in steps)
@@ -304,15 +304,15 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     lines = [f"{verdict.title}. Of {counted(len(report.partitions))}: {numbers}."]
     if report.scope is not None:
         lines += report.scope.after()
-    lines += [
-        f"{heading} ({some(list(dict.fromkeys(r.name for r in own)))})."
-        for heading, own in by_kind(losses(report.findings, report.partitions))
-    ]
+    every = losses(report.findings, report.partitions)
+    lines += [f"{heading} ({some(list(dict.fromkeys(r.name for r in own)))})." for heading, own in by_kind(every)]
+    if open_ones := unsettled(every, report.partitions):
+        lines.append(f"Unknown whether data was lost in {counted(len(open_ones))} ({some(open_ones)}).")
     if causes := [i for i in report.incidents if i.severity != "info"]:
         lines.append(f"Cause: {causes[0].summary} ({began(causes[0].start, causes[0].start_latest)}).")
     lines += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]
-    lines += list(untouchable(report.findings))[:COPIED]
-    lines += [f"Next: {step}" for step in next_steps(report.findings)[:1]]
+    lines += report.untouchable[:COPIED]
+    lines += [f"Next: {step}" for step in next_steps(report.findings, report.partitions)[:1]]
     brokers = sum(n.broker for n in report.cluster.nodes.values())
     times = "Times are UTC." if report.zone.zone is None else f"Times are of the zone {report.zone.name}."
     lines.append(

@@ -29,7 +29,7 @@ from forensics.views.html import times
 from forensics.views.html.details import Detail, Kept, Lane, Sources, details, gravity, printed, ranked
 from forensics.views.html.drawing import Drawn, Window, window
 from forensics.views.html.safe import block, visible
-from forensics.views.impact import broken, untouchable
+from forensics.views.impact import broken
 from forensics.views.losses import REMOVED, WORDS, losses
 from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.proof import MEANING, MISSING
@@ -188,12 +188,12 @@ class _Page:
             "sentences": verdict.sentences,
             "losses": list(losses_of_first_screen(losses(report.findings, report.partitions))),
             "broken": list(broken(report.findings, report.partitions)),
-            "untouchable": list(untouchable(report.findings)),
+            "untouchable": report.untouchable,
             "removed": REMOVED,
             "present": PRESENT,
             "happened": incidents,
             "more_happened": more,
-            "steps": next_steps(report.findings),
+            "steps": next_steps(report.findings, report.partitions),
             "verdicts": [(v, meaning, self.document["verdict"]["partitions"].get(v, 0)) for v, meaning in MEANINGS.items()],
             "sure": SURE,
             "levels": [*reversed(LEVELS)],

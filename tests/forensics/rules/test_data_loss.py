@@ -276,7 +276,9 @@ def test_replica_put_aside_as_stray_still_has_its_tail() -> None:
     (loss,) = losses(taken_away("marked as stray and renamed to /d/t-0.57e231e54e64485c9ac790cf39e67c49-stray").files)
     assert told(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
     assert "The lost records are still on the disk of broker 2" in loss.explanation
-    assert loss.next_steps[0].startswith("Copy the directories of t-0 (also if they end in -stray) from broker 2 before broker 2 starts")
+    assert loss.next_steps[0].startswith(
+        "Copy the directories of t-0 (also if they end in -stray) from broker 2 now. If broker 2 is down, copy before the start"
+    )
 
 
 def test_replica_deleted_after_it_had_handed_over_loses_nothing() -> None:

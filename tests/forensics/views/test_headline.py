@@ -124,3 +124,9 @@ def test_what_two_replicas_brought_and_lost_is_counted_once_wherever_it_is_count
     own = [loss(cause="inherited-log", brokers=(b,), offsets=(Range(0, 100),)) for b in (1, 2)]
     assert "100 offsets" in headline(own, [state("lost")]).summary
     assert [heading for heading, _ in by_kind(losses(own, [state("lost")]))] == ["Lost: 100 offsets in 1 partition"]
+
+
+def test_partitions_with_an_unclean_election_are_named_before_other_unknown_ones() -> None:
+    elected = loss(kind="unclean-election", partition=5, committed=None, offsets=())
+    text = headline([elected], [state("unknown", n) for n in range(6)]).summary
+    assert "in 6 partitions (t-5, t-0, t-1, t-2 and 2 more)" in text

@@ -1,0 +1,104 @@
+"""What to do next: evidence that would settle a verdict is asked for, and nothing is destroyed before it is copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forensics.model.findings import Evidence, Finding, Range
+from forensics.views.impact import failures, untouchable
+from forensics.views.steps import STEPS, next_steps
+from tests.support import recorded
+
+
+def found(kind: str, severity: str = "critical", **changes: Any) -> Finding:
+    told: dict[str, Any] = {
+        "kind": kind,
+        "severity": severity,
+        "confidence": "certain",
+        "summary": kind,
+        "explanation": "It happened.",
+        "evidence": (Evidence("broker-1/logs/server.log", 3, 120, "a line"),),
+        "next_steps": (f"Do what {kind} needs.",),
+    }
+    return Finding(**{**told, **changes})
+
+
+def state(verdict: str, partition: int = 0) -> dict[str, Any]:
+    return {
+        "topic": "t",
+        "partition": partition,
+        "verdict": verdict,
+        "why": "the log of broker 3 is missing (leader epoch 1; proof row 1, log)",
+    }
+
+
+LOST = found("data-loss", topic="t", partition=1, offsets=(Range(1, 5),), committed=True)
+ELECTED = found("unclean-election", topic="t", partition=0)
+GAP = found("evidence-gap", "low")
+SETTLE = "Settle whether t-0 lost records, with the missing evidence or the producers' last acknowledged offsets: the log of broker 3 is missing."
+
+
+def test_missing_evidence_comes_after_known_losses_and_before_all_else() -> None:
+    steps = next_steps([ELECTED, LOST, GAP], [state("unknown"), state("lost", 1)])
+    assert steps == ["Do what data-loss needs.", "Do what evidence-gap needs.", SETTLE, "Do what unclean-election needs."]
+
+
+def test_missing_evidence_that_no_verdict_needs_is_no_step() -> None:
+    assert next_steps([GAP], [state("intact")]) == []
+
+
+def test_a_possible_loss_brings_its_own_steps() -> None:
+    possible = found("data-loss", "medium", confidence="possible", topic="t", partition=0, offsets=(Range(1, None),))
+    assert next_steps([possible], [state("unknown")]) == ["Do what data-loss needs."]
+
+
+def test_evidence_without_a_partition_is_never_enough() -> None:
+    assert next_steps([], []) == ["Collect the logs and data directories of all brokers: the evidence contains no partition."]
+
+
+def test_many_steps_never_hide_what_saves_records() -> None:
+    others = [found("offline-partition", "high", next_steps=(f"Step {n}.",)) for n in range(2 * STEPS)]
+    saving = found("log-divergence", next_steps=("Copy the log.", "Delete the log."))
+    assert next_steps([*others, saving], [state("intact")])[0] == "Copy the log."
+
+
+# disks with the only copy
+
+
+def test_a_running_broker_can_no_longer_be_kept_from_starting() -> None:
+    held = found("data-loss", topic="t", partition=0, still_on=(4,), committed=True)
+    assert [*untouchable([held], lambda: {4})] == ["DO NOT WIPE broker 4, which is running: its disk holds what t-0 lost. Copy it now."]
+    assert [*untouchable([held], lambda: {1})] == ["DO NOT START OR WIPE broker 4: its disk holds what t-0 lost. Copy it first."]
+
+
+def test_the_stray_log_of_a_running_broker_is_copied_now() -> None:
+    """Broker 4 came back at 10:35:50 and renamed its log to -stray."""
+    report = recorded.report("loser-moved-away-3.8.1-kraft-combined")
+    assert report.untouchable == ["DO NOT WIPE broker 4, which is running: its disk holds what orders-0 lost. Copy it now."]
+
+
+def test_the_only_copy_of_lost_records_is_not_deleted_before_it_is_copied() -> None:
+    """Broker 1 alone has the lost offsets 200–250; broker 3 leads, and broker 2 agrees with it."""
+    report = recorded.report("unclean-election-0.8.2.2-zk")
+    steps = next_steps(report.findings, report.partitions)
+    (copied,) = [n for n, step in enumerate(steps) if step.startswith("Copy the directories of orders-0, orders-1 from broker 1 ")]
+    (recovered,) = [n for n, step in enumerate(steps) if "kafka-forensics salvage" in step]
+    (deleted,) = [n for n, step in enumerate(steps) if "delete" in step and "while broker 1 is stopped" in step]
+    assert copied < recovered < deleted
+    assert not [step for step in steps if "delete" in step and "broker 3 is stopped" in step]
+
+
+def test_replicas_that_differ_are_a_present_failure() -> None:
+    assert any(
+        "2 partitions (orders-0, orders-1) have replicas with different records" in f
+        for f in failures(recorded.report("unclean-election-0.8.2.2-zk").findings)
+    )
+    perhaps = found("log-divergence", "high", confidence="possible", topic="t", partition=0)
+    assert not [*failures([perhaps])]
+
+
+def test_partitions_that_differ_at_other_offsets_do_not_share_one_range() -> None:
+    """orders-0 differs at 200–266, orders-1 at 200–265."""
+    (found,) = [f for f in recorded.report("unclean-election-0.10.2.2-zk").findings if f.kind == "log-divergence"]
+    assert found.summary == "2 partitions (orders-0, orders-1): replicas differ at 133 offsets"
+    assert [p.offsets for p in found.places] == [(Range(200, 267),), (Range(200, 266),)]
