@@ -10,6 +10,7 @@ consequences.
 from __future__ import annotations
 
 import hashlib
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,11 @@ SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"}
 STOP = "controlled-shutdown"
 BACK = "restarted-replica"
 ROLLING = "rolling-restart"
+OF_FIRST = frozenset({"connection-failed"})
+"""Kinds of events of their first broker; the other brokers of the finding noticed it."""
+RECREATED = "cluster-recreated"
+_EXPLAINED_BY = {"inherited-log": RECREATED}
+"""Causes that findings name, with the kind of event that explains them; other causes are kinds themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +95,17 @@ class Events:
     """What happened in one cluster: its findings, those of one event as one, and the incidents they belong to."""
 
     def __init__(
-        self, findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule], controllers: Collection[int] = (), number: int = 0
+        self,
+        findings: Mapping[str, Sequence[Statement]],
+        rules: Sequence[Rule],
+        controllers: Collection[int] = (),
+        number: int = 0,
+        unjudged: Callable[[], Iterable[Collection[int]]] = tuple,
     ) -> None:
-        """`findings` are given by kind; `controllers` are the nodes that are only controllers; `number` is that of the cluster."""
+        """`findings` are given by kind; `controllers` are the nodes that are only controllers; `number` is that of the cluster; `unjudged`: the
+        replicas of each partition whose verdict is unknown."""
         self._found, self._number, self._controllers = findings, number, controllers
+        self._unjudged = unjudged
         self._causes = {r.kind: r for r in rules if r.root is not None or r.plan}
         self._groups = _groups(findings, self._causes)
         self._roots = {c: g.id for g in self._groups for c in (*(r.cause for r in g.roots), *([g.plan] if g.plan is not None else []))}
@@ -113,9 +126,52 @@ class Events:
         for f in folded:
             if f.incident is not None:
                 by_incident[f.incident].append(f)
-        found = [_incident(group, members, self._causes, self._controllers) for group in self._groups if (members := by_incident[group.id])]
-        found = [replace(i, cluster=self._number) for i in found] if self._number else found
+        doubtful = self._doubtful()
+        found = [self._incident(group, members, doubtful[group.id]) for group in self._groups if (members := by_incident[group.id])]
         return sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
+
+    def _doubtful(self) -> Mapping[str | None, set[tuple[str | None, int | None]]]:
+        """By incident, the partitions that may have lost records in it. Many findings that are only possible are folded into one of no
+        incident, so the folded ones do not show it."""
+        doubtful: dict[str | None, set[tuple[str | None, int | None]]] = defaultdict(set)
+        for f in self._found.get("data-loss", ()):
+            if f.confidence == "possible" and f.committed is not False:
+                doubtful[self._incident_of(f)] |= hit([f])
+        return doubtful
+
+    def _incident(self, group: _Group, members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]]) -> Incident:
+        ended = self._number != 0
+        impact = "; ".join(_impact(members, doubtful, ended=ended))
+        what = _what(group, members, self._causes, self._controllers)
+        none = "" if impact else self._without_impact(group)
+        sentences_of_losses = sentences((f, p) for f in members if f.kind == "data-loss" for p in places(f))
+        return Incident(
+            id=group.id,
+            kind=group.kind,
+            severity=max((f.severity for f in members), key=LEVELS.index),
+            brokers=group.brokers,
+            start=group.first.start,
+            start_latest=group.first.start_latest,
+            end=group.end,
+            summary=f"{what}: {impact or none}",
+            explanation=" ".join(
+                (
+                    f"{what}{_when(group, self._causes, self._controllers)}.",
+                    f"Impact: {impact}." if impact else f"{capital(none)}.",
+                    *_ending(group, members, ended=ended),
+                    *sentences_of_losses,
+                )
+            ),
+            findings=tuple(f.id for f in members),
+            cluster=self._number,
+        )
+
+    def _without_impact(self, group: _Group) -> str:
+        if any(r.cause.kind == RECREATED for r in group.roots):
+            return "the records of the cluster before are not in this one, unless its logs were kept"
+        brokers = {*group.brokers}
+        unknown = sum(not replicas or not brokers.isdisjoint(replicas) for replicas in self._unjudged())
+        return f"no known impact; whether {counted(unknown)} lost records is unknown" if unknown else "no significant impact"
 
 
 def recurring_of_each(clusters: Sequence[Events], rules: Sequence[Rule]) -> list[Finding]:
@@ -161,23 +217,22 @@ class _BrokerEvents:
         if at is None:
             return None
         settles = LEADERSHIP_RETURNS if f.kind in SETTLING else DETECTION
-        kinds = (None,) if f.cause is None else (f.cause, None)
+        kinds = (None,) if f.cause is None else (_EXPLAINED_BY.get(f.cause, f.cause), None)
         found: list[tuple[bool, bool, datetime, str]] = []
         for broker in f.brokers:
             events = self._by_broker.get(broker, {})
             for kind in kinds:
                 for still in (True, False):
                     if same_kind := events.get((kind, still)):
-                        found.extend(_before(same_kind, at, settles, f.cause))
+                        found.extend(_before(same_kind, at, settles, named=kind is not None))
                 if found and found[-1][0]:
                     break  # an event with the named cause has priority, and was found
         return max(found)[3] if found else None
 
 
-def _before(
-    events: Sequence[_BrokerEvent], at: datetime, settles: timedelta, cause: str | None
-) -> Iterator[tuple[bool, bool, datetime, str]]:
-    """Events that were not over, from the last back to the first that surely had begun; earlier ones are not better."""
+def _before(events: Sequence[_BrokerEvent], at: datetime, settles: timedelta, *, named: bool) -> Iterator[tuple[bool, bool, datetime, str]]:
+    """Events that were not over, from the last back to the first that surely had begun; earlier ones are not better. `named`: the finding names
+    them as its cause."""
     begun: datetime | None = None
     over = at - settles
     for place in range(bisect_right(events, at + DETECTION, key=_BEGAN) - 1, -1, -1):
@@ -186,7 +241,7 @@ def _before(
             return
         end = event.root.end
         if end is None or at <= end + settles:
-            yield event.root.cause.kind == cause, event.start <= at + SLACK, event.start, event.group
+            yield named, event.start <= at + SLACK, event.start, event.group
             begun = event.start if event.start <= at + SLACK else None
 
 
@@ -281,31 +336,6 @@ def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Roo
     return groups
 
 
-def _incident(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule], controllers: Collection[int]) -> Incident:
-    impact = "; ".join(_impact(members))
-    what = _what(group, members, causes, controllers)
-    sentences_of_losses = sentences((f, p) for f in members if f.kind == "data-loss" for p in places(f))
-    return Incident(
-        id=group.id,
-        kind=group.kind,
-        severity=max((f.severity for f in members), key=LEVELS.index),
-        brokers=group.brokers,
-        start=group.first.start,
-        start_latest=group.first.start_latest,
-        end=group.end,
-        summary=f"{what}: {impact or 'no significant impact'}",
-        explanation=" ".join(
-            (
-                f"{what}{_when(group, causes, controllers)}.",
-                f"Impact: {impact}." if impact else "No significant impact.",
-                *_ending(group, members),
-                *sentences_of_losses,
-            )
-        ),
-        findings=tuple(f.id for f in members),
-    )
-
-
 def _when(group: _Group, causes: Mapping[str, Rule], controllers: Collection[int]) -> str:
     """When the first cause was, if the evidence leaves a span of time."""
     first = group.first
@@ -316,9 +346,9 @@ def _when(group: _Group, causes: Mapping[str, Rule], controllers: Collection[int
     return f". First, {nodes_named(first.brokers, controllers)} {causes[first.kind].root} {first.when}"
 
 
-def _ending(group: _Group, members: Sequence[Finding]) -> Iterator[str]:
+def _ending(group: _Group, members: Sequence[Finding], *, ended: bool) -> Iterator[str]:
     if lasting := "; ".join(_not_over(members)):
-        yield f"When the evidence ends: {lasting}."
+        yield f"When {'the cluster ended' if ended else 'the evidence ends'}: {lasting}."
     elif group.end is not None:
         yield f"Ended: {moment(group.end)}."
 
@@ -329,17 +359,25 @@ def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule],
         return capital(planned)
     befell: dict[int, dict[str, None]] = defaultdict(dict)
     for root in group.roots:
-        for broker in root.brokers:
+        for broker in root.brokers[:1] if root.cause.kind in OF_FIRST else root.brokers:
             befell[broker].setdefault(causes[root.cause.kind].root or "")
     alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for broker, words in befell.items():
         alike[tuple(words)].append(broker)
     parts = [
-        f"{nodes_named(brokers, controllers)} {_listed(words)}{' one after the other' if group.kind == ROLLING else ''}"
+        f"{nodes_named(brokers, controllers)} {_listed(words if len(brokers) == 1 else [*map(_plural, words)])}{' one after the other' if group.kind == ROLLING else ''}"
         for words, brokers in alike.items()
     ]
     what = "; ".join(parts)
     return capital(what)
+
+
+def _plural(words: str) -> str:
+    """What happened to a broker, said of several."""
+    return _ITS.sub("their", _IT_WAS.sub("they were", _WAS.sub("were", words)))
+
+
+_WAS, _IT_WAS, _ITS = re.compile(r"^was\b"), re.compile(r"\bit was\b"), re.compile(r"\bits\b")
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -350,6 +388,7 @@ _STATES = (
     ("offline-partition", "{} without a leader"),
     ("under-min-isr", "{} below min.insync.replicas, where writes with acks=all are refused"),
     ("under-replicated", "{} under-replicated"),
+    ("fetch-failing", "{} with a replica that did not advance"),
 )
 """Kinds with the words for their impact (besides losses), and the words while they are not over."""
 _WITHOUT = {"quorum-lost": "the metadata quorum had no leader", "zookeeper-lost": "no connection to ZooKeeper"}
@@ -361,23 +400,28 @@ _LOSSES = (
 """Words for certain and probable losses, by commitment."""
 
 
-def _impact(members: Sequence[Finding]) -> Iterator[str]:
+def _impact(members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]], *, ended: bool) -> Iterator[str]:
+    """`doubtful`: the partitions that may have lost records. `ended`: of a cluster before the one at the end."""
     yield from _impact_of_losses([f for f in members if f.kind == "data-loss"])
+    if doubtful:
+        yield f"a loss in {counted(len(doubtful))} cannot be excluded"
     for kind, words in _STATES:
         if affected := hit(f for f in members if f.kind == kind):
             yield words.format(counted(len(affected)))
     for f in members:
         if f.kind in _WITHOUT:
-            yield f"{_WITHOUT[f.kind]} for {_lasted(f)}"
+            yield f"{_WITHOUT[f.kind]} {_lasted(f, ended=ended)}"
     if affected := hit(f for f in members if f.kind == "start-failed" and f.places):
         yield f"{counted(len(affected))} without a replica whose broker could not start"
     if any(f.kind == "controller-change" and len(f.brokers) > 1 for f in members):
         yield "the controller changed"
 
 
-def _lasted(f: Statement) -> str:
+def _lasted(f: Statement, *, ended: bool) -> str:
     since = f.start_latest or f.start
-    return duration((f.end - since).total_seconds()) if f.end is not None and since is not None else "the rest of the evidence"
+    if f.end is not None and since is not None:
+        return f"for {duration((f.end - since).total_seconds())}"
+    return "until the cluster ended" if ended else "for the rest of the evidence"
 
 
 def _impact_of_losses(losses: Sequence[Finding]) -> Iterator[str]:
@@ -386,8 +430,6 @@ def _impact_of_losses(losses: Sequence[Finding]) -> Iterator[str]:
     doubtful = [f for f in losses if f.confidence == "possible"]
     if uncommitted := hit(f for f in doubtful if f.committed is False):
         yield f"records that were never committed were truncated in {counted(len(uncommitted))}, possibly without an affected producer"
-    if perhaps := hit(f for f in doubtful if f.committed is not False):
-        yield f"a loss in {counted(len(perhaps))} cannot be excluded"
 
 
 def _lost(losses: Sequence[Finding], words: str) -> Iterator[str]:

@@ -27,6 +27,7 @@ from forensics.model.rows import Rows
 from forensics.model.stored import Batches, Store, Stored, by_value
 from forensics.proof.judgement import judgement
 from forensics.proof.records import HANDOVER, records
+from forensics.proof.verdict import UNKNOWN
 from forensics.rules import RULES
 from parsers.schemas import release
 
@@ -195,7 +196,13 @@ def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> Events:
     for rule in RULES:
         if rule.post_rule is not None:
             found.add([weakened(f, cluster) for f in rule.post_rule(cluster, with_facts(partitions, rule.facts), found)])
-    return Events(found, RULES, cluster.controllers, cluster.number)
+    return Events(found, RULES, cluster.controllers, cluster.number, lambda: _unjudged(partitions))
+
+
+def _unjudged(partitions: Rows) -> Iterator[Sequence[int]]:
+    """The replicas of each partition whose verdict is unknown."""
+    for rows in partitions.batches("verdict", "replicas"):
+        yield from rows.filter(pc.equal(rows["verdict"], UNKNOWN))["replicas"].to_pylist()
 
 
 def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:

@@ -123,9 +123,7 @@ def _steps(cause: str, kept: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         "Find out who wiped or moved the state of the cluster; if nobody did, check the disks of ZooKeeper or the controllers before any restart."
     ]
     if kept:
-        steps.append(
-            f"Copy the log directories of {_disks(kept)} before topics are created again: they may have the only copy of the old records."
-        )
+        steps.append(f"Copy the log directories of {_disks(kept)} now: they may have the only copy of the old records.")
     if cause == "state-lost":
         steps.append("Stop the brokers that still run on the old state, and restore the state from a backup if there is one.")
     return tuple(steps)
@@ -137,9 +135,10 @@ RULE = Rule(
     level="medium",
     meaning="The same brokers joined another cluster: the state of the old one in ZooKeeper or the metadata quorum was wiped, lost or abandoned.",
     benign=("A cluster that was recreated on purpose, for example on a test machine.",),
-    next_steps=("Copy the log directories before topics are created again under the old names.",),
+    next_steps=("Copy the log directories: they may have the only copy of the old records.",),
     references=("KIP-78", "KAFKA-7335"),
     cluster=detect,
     facts=(INHERITED,),
     many=Aggregation(),
+    root="joined another cluster",
 )

@@ -222,4 +222,6 @@ RULE = Rule(
     benign=("While a topic is created or deleted, or its leader changes, fetches fail for some seconds.",),
     partition=detect,
     many=Aggregation(whenever=True, key=lambda f: f.brokers),
+    root="could not fetch because of a damaged batch",
+    root_causes=frozenset({_DAMAGED.cause}),
 )

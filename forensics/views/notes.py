@@ -20,7 +20,14 @@ MIN_LINES = 5
 
 def notes(cluster: Cluster) -> list[str]:
     """The lines, the most important first."""
-    return [*_contradicted_zones(cluster), *_set_aside(cluster), *_of_no_broker(cluster), *_earlier_clusters(cluster), *_redacted(cluster)]
+    return [
+        *_contradicted_zones(cluster),
+        *_set_aside(cluster),
+        *_of_no_broker(cluster),
+        *_earlier_clusters(cluster),
+        *after_earlier_clusters(cluster),
+        *_redacted(cluster),
+    ]
 
 
 def _contradicted_zones(cluster: Cluster) -> Iterator[str]:
@@ -68,6 +75,14 @@ def _earlier_clusters(cluster: Cluster) -> Iterator[str]:
             f"This report is about the last cluster ({named}). {counted(others, 'earlier cluster')} ran on these brokers, "
             f"and {'their findings are' if others > 1 else 'its findings are'} marked [-1]{' and so on' if others > 1 else ''}."
         )
+
+
+def after_earlier_clusters(cluster: Cluster) -> Iterator[str]:
+    """What the verdict does not cover: the storage of a cluster that ended may have been formatted, or used by the next one."""
+    if cluster.ended:
+        many = len(cluster.ended) > 1
+        named = some([c.id if c.id is not None else "with an unknown id" for c in cluster.ended])
+        yield f"The verdict does not cover what became of the records of the earlier cluster{'s' if many else ''} {named} after {'they' if many else 'it'} ended."
 
 
 def _redacted(cluster: Cluster) -> Iterator[str]:

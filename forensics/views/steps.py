@@ -21,6 +21,8 @@ STEPS = 7
 FIRST = 3
 """Steps of one finding, before those of the next one."""
 SERIOUS = LEVELS[LEVELS.index("high") :]
+OF_ANY_SEVERITY = frozenset({"data-loss", "cluster-recreated"})
+"""Kinds that mean that records are gone, or may be."""
 _Step = tuple[str, list[str]]
 """A step, and the partitions that it names."""
 
@@ -39,12 +41,17 @@ def next_steps(findings: Sequence[Finding], states: Partitions) -> list[str]:
 def _in_turns(findings: Sequence[Finding], states: Partitions) -> Iterator[_Step]:
     """The first steps of each finding, and then the rest."""
     known = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
-    others = [f for f in findings if f not in known and (f.severity in SERIOUS or f.kind == "data-loss")]
+    others = [f for f in findings if f not in known and _matters(f)]
     first, rest = slice(FIRST), slice(FIRST, None)
     yield from _of(known, first)
     yield from _settling(findings, states)
     yield from _of(others, first)
     yield from _of([*known, *others], rest)
+
+
+def _matters(f: Finding) -> bool:
+    """A cluster that has ended cannot be repaired; only its losses matter."""
+    return f.kind in OF_ANY_SEVERITY or (f.severity in SERIOUS and not f.cluster)
 
 
 def _of(findings: Sequence[Finding], part: slice) -> Iterator[_Step]:

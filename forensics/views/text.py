@@ -26,7 +26,7 @@ from forensics.views.headline import BROKEN, EXCLUDED, FOUND, UNSETTLED
 from forensics.views.impact import broken
 from forensics.views.losses import LostRange, by_kind, losses, spans_days, unsettled
 from forensics.views.losses import first_screen as losses_of_first_screen
-from forensics.views.notes import notes
+from forensics.views.notes import after_earlier_clusters, notes
 from forensics.views.steps import next_steps
 from forensics.views.terminal import Line, hung, indent, put, rendered
 
@@ -207,7 +207,10 @@ def _incidents(report: Report) -> Iterator[RenderableType]:
         yield Text("What happened", style="bold")
     for incident in shown:
         at = f"  {report.zone.seconds(incident.start)}  " if incident.start is not None else "  "
-        words = Text(f"{incident.kind}  ", style=_colour(incident.severity)).append(_said(report, happened.course(incident)), style="none")
+        mark = f" [{incident.cluster}]" if incident.cluster else ""
+        words = Text(f"{incident.kind}{mark}  ", style=_colour(incident.severity)).append(
+            _said(report, happened.course(incident)), style="none"
+        )
         yield hung(at, words, _colour(incident.severity))
     if more:
         yield Text(f"  and {more:,} smaller ones; --json has all")
@@ -304,6 +307,7 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     lines = [f"{verdict.title}. Of {counted(len(report.partitions))}: {numbers}."]
     if report.scope is not None:
         lines += report.scope.after()
+    lines += after_earlier_clusters(report.cluster)
     every = losses(report.findings, report.partitions)
     lines += [f"{heading} ({some(list(dict.fromkeys(r.name for r in own)))})." for heading, own in by_kind(every)]
     if open_ones := unsettled(every, report.partitions):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,9 @@ import pytest
 
 from forensics.incidents.folding import places
 from forensics.views.document import Report
+from forensics.views.losses import LOST, losses
+from forensics.views.notes import notes
+from forensics.views.steps import next_steps
 from tests.support import local, recorded
 from tests.support.each import for_each
 from tests.support.shapes import BUNDLES, File, Files, bundle, only, put, without
@@ -70,6 +75,42 @@ def test_logs_alone_tell_of_the_other_cluster(name: str, tmp_path: Path) -> None
     report = judged(only(bundle(name), LOGS), tmp_path / "logs")
     assert len(report.cluster.ended) == 1
     assert [f.severity for f in report.findings if f.kind == "cluster-recreated"] == ["medium"]
+
+
+@pytest.mark.parametrize("name", ["wiped-zookeeper-1.1.1-zk", "wiped-zookeeper-3.7.2-zk"])
+def test_records_of_the_cluster_before_were_written_there(name: str) -> None:
+    """They were produced and acknowledged before ZooKeeper was wiped, and lost when the brokers had joined another cluster."""
+    report, truth = recorded.report(name), json.loads((BUNDLES / f"{name}.expected.json").read_text())
+    acked = next(datetime.fromisoformat(a["at"]) for a in truth["actions"] if a["action"] == "produced" and a["topic"] == "orders")
+    brought = [(f, p) for f in report.findings if f.cause == "inherited-log" and f.confidence == "certain" for p in places(f)]
+    assert brought
+    for _, p in brought:
+        assert p.written is not None and p.written.since is None
+        assert p.written.until is not None and p.end is not None and acked.replace(tzinfo=None) < p.written.until < p.end
+    assert Counter(r.name for r in losses(report.findings, report.partitions) if r.kind == LOST) == {"orders-0": 1, "orders-1": 1}
+    assert {i.kind for i in report.incidents for f, _ in brought if i.id == f.incident} == {"cluster-recreated"}
+    assert report.incidents[0].kind == "cluster-recreated"
+
+
+@pytest.mark.parametrize("name", ["wiped-zookeeper-outlived-2.3.1-zk", "wiped-everything-3.9.1-kraft"])
+def test_another_cluster_is_the_cause_and_the_records_of_the_first_were_not_judged(name: str) -> None:
+    report = recorded.report(name)
+    (earlier,) = report.cluster.ended
+    assert report.incidents[0].kind == "cluster-recreated"
+    assert f"The verdict does not cover what became of the records of the earlier cluster {earlier.id} after it ended." in notes(
+        report.cluster
+    )
+    assert any(
+        step.startswith("Find out who wiped or moved the state of the cluster") for step in next_steps(report.findings, report.partitions)
+    )
+
+
+def test_a_damaged_batch_is_the_cause_and_not_the_restarts_around_it() -> None:
+    report = recorded.report("unreadable-batch-2.8.2-zk")
+    assert (
+        report.incidents[0].summary
+        == "Broker 2 could not fetch because of a damaged batch: 1 partition with a replica that did not advance"
+    )
 
 
 @pytest.mark.parametrize("name", ["shared-log-2.8.2-zk", "shared-log-clean-2.8.2-zk"])

@@ -136,6 +136,73 @@ def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back()
     assert set(incident.findings) == {f.id for f in told if f.incident == incident.id}
 
 
+JOINED = Rule(kind="cluster-recreated", rank=9, level="medium", meaning="", root="joined another cluster", many=Aggregation())
+REFUSED = Rule(kind="connection-failed", rank=9, level="high", meaning="", root="could not be reached", many=Aggregation())
+STUCK = Rule(kind="stuck-replica", rank=9, level="medium", meaning="", root="was stuck", many=Aggregation())
+
+
+def doubt(partition: int, seconds: float) -> Finding:
+    """Records that the broker had not flushed may be lost."""
+    found = replace(offline(partition, seconds, kind="data-loss"), severity="medium", confidence="possible")
+    return replace(found, end=None, committed=None, offsets=(Range(partition, None),))
+
+
+def test_doubts_of_each_crash_are_its_impact_although_they_are_folded_into_one_of_none() -> None:
+    days = [86400.0 * day for day in range(MAX_SEPARATE_EVENTS + 1)]
+    crashes = [replace(of_broker("broker-crash", 1, at, at + 30), summary=f"crash {at}", severity="high") for at in days]
+    told, found = incidents(by_kind([*crashes, *(doubt(p, at + 5) for at in days for p in range(2))]), RULES)
+    (often,) = [f for f in told if f.kind == "data-loss"]
+    assert often.incident is None
+    assert {i.summary for i in found} == {"Broker 1 ended without a shutdown: a loss in 2 partitions cannot be excluded"}
+
+
+def test_a_crash_has_no_impact_only_if_the_partitions_of_its_broker_were_judged() -> None:
+    crash = by_kind([of_broker("broker-crash", 1, 0, 30)])
+    for unjudged, words in (
+        ([], "no significant impact"),
+        ([(2, 3)], "no significant impact"),
+        ([(1, 2), (2, 3)], "no known impact; whether 1 partition lost records is unknown"),
+        ([(1, 2), ()], "no known impact; whether 2 partitions lost records is unknown"),
+    ):
+        events = Events(crash, RULES, unjudged=lambda replicas=unjudged: replicas)  # type: ignore[misc]
+        (incident,) = events.incidents(recurring_of_each([events], RULES))
+        assert incident.summary == f"Broker 1 ended without a shutdown: {words}"
+        assert incident.explanation.startswith(f"{incident.summary.partition(':')[0]}. {words.capitalize()}.")
+
+
+def test_records_of_an_earlier_cluster_are_lost_by_the_change_and_not_by_a_later_stop() -> None:
+    joined, stop = of_broker("cluster-recreated", 1, 0, 30), of_broker("controlled-shutdown", 1, 50, 55)
+    lost = replace(offline(0, 60, kind="data-loss"), cause="inherited-log", committed=True, offsets=(Range(0, 100),))
+    _, found = incidents(by_kind([joined, stop, lost]), (*RULES, JOINED))
+    assert {i.kind: i.summary.partition(": ")[2] for i in found} == {
+        "cluster-recreated": "100 offsets of 1 partition that were committed are lost",
+        "controlled-shutdown": "no significant impact",
+    }
+
+
+def test_another_cluster_is_never_without_impact() -> None:
+    _, (incident,) = incidents(by_kind([of_broker("cluster-recreated", 1, 0, 30)]), (*RULES, JOINED))
+    assert incident.summary.endswith("the records of the cluster before are not in this one, unless its logs were kept")
+
+
+def test_what_was_not_over_in_an_earlier_cluster_ended_with_it() -> None:
+    lost = replace(of_broker("zookeeper-lost", 1, 0, None), severity="high")
+    rule = Rule(kind="zookeeper-lost", rank=9, level="high", meaning="", root="had no connection to ZooKeeper", many=Aggregation())
+    for number, words in ((0, "for the rest of the evidence"), (-1, "until the cluster ended")):
+        events = Events(by_kind([lost]), [rule], number=number)
+        (incident,) = events.incidents(recurring_of_each([events], [rule]))
+        assert incident.summary == f"Broker 1 had no connection to ZooKeeper: no connection to ZooKeeper {words}"
+        assert incident.cluster == number
+
+
+def test_brokers_that_noticed_an_event_are_not_its_subject() -> None:
+    refused = replace(of_broker("connection-failed", 2, 0, 60), brokers=(2, 1, 3))
+    stuck = [replace(of_broker("stuck-replica", b, 5, 60), summary=f"stuck {b}") for b in (1, 3)]
+    _, (incident,) = incidents(by_kind([refused, *stuck]), (*RULES, REFUSED, STUCK))
+    assert incident.summary == "Broker 2 could not be reached; brokers 1 and 3 were stuck: no significant impact"
+    assert incident.brokers == (2, 1, 3)
+
+
 def test_what_was_never_over_goes_on_behind_what_came_and_went_after_it() -> None:
     crash, stop = of_broker("broker-crash", 1, 0, None), of_broker("controlled-shutdown", 1, 1000, 1005)
     told, found = incidents(by_kind([crash, stop, replace(offline(0, 1002), kind="under-replicated"), offline(1, 5000)]), RULES)
