@@ -25,6 +25,7 @@ from forensics.model.findings import (
     Salvageable,
     Statement,
     Urgency,
+    Written,
     brokers_named,
     capital,
     counted,
@@ -40,6 +41,7 @@ from forensics.model.partition.salvageable import salvageable
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.aftermath import of_groups
+from forensics.proof.causes import FOREIGN
 from forensics.proof.losses import Below, Deposed, Emptied, Loss, Unflushed, deposed, emptied, losses, unflushed
 from forensics.proof.readers import readers
 from forensics.proof.transition import LeaderTransition
@@ -137,9 +139,18 @@ def _severity(loss: Loss) -> str:
 def _with(saved: Salvageable, hop: LeaderTransition, finding: Finding, timeline: PartitionTimeline) -> Finding:
     """The finding with the time at which the records were written, and the offsets that can be recovered, and how."""
     lost = finding.offsets[0]
-    finding = _with_copies(saved, replace(finding, written=written(lost, hop, saved), records=_records(lost, saved, timeline)))
+    finding = _with_copies(saved, replace(finding, written=_appended(finding, hop, saved), records=_records(lost, saved, timeline)))
     alone = finding.of_partition(timeline.topic, timeline.partition)
     return replace(finding, next_steps=saving_first((*_steps((alone,)), *finding.next_steps)))
+
+
+def _appended(finding: Finding, hop: LeaderTransition, saved: Salvageable) -> Written:
+    """When the records were written. Those of an earlier partition of this name were in their log before this partition had it: its terms do not
+    show since when."""
+    if finding.cause != FOREIGN:
+        return written(finding.offsets[0], hop, saved)
+    seen = [hop.brought[r.broker].at if r.broker in hop.brought else r.at for r in hop.removals]
+    return Written(None, max((at for at in seen if at is not None), default=None) if None not in seen else None)
 
 
 def _with_copies(saved: Salvageable, finding: Finding) -> Finding:
@@ -528,14 +539,46 @@ def _steps(group: Sequence[Statement]) -> Iterator[str]:
         extents = _extents([(f.name, [h.offsets for h in f.salvageable.held]) for f in saved if f.salvageable is not None])
         options = "".join(f" --topic {t}" for t in topics[:NAMED])
         yield f"Recover {extents} from the collected files: `kafka-forensics salvage PATH{options} --out DIR` writes these records and shows how to resend them."
-    missing = [
-        f for f in group if f.confidence != "possible" and (f.salvageable is None or not f.salvageable.held or f.salvageable.missing)
-    ]
-    if missing:
-        weak = " that use acks=0 or acks=1" if missing[0].committed is False else ""
-        others = "; producers with acks=all got an error or resent the records" if missing[0].committed is False else ""
-        extents = _extents([(f.name, f.offsets) for f in missing])
-        yield f"Ask the producers of {extents}{weak} to resend the records that they wrote {_written(missing)}{others}."
+    missing = [(f, left) for f in group if f.confidence != "possible" and (left := _not_held(f))]
+    for same in _of_one_time(missing):
+        weak = " that use acks=0 or acks=1" if same[0][0].committed is False else ""
+        others = " Producers with acks=all got an error or resent the records." if same[0][0].committed is False else ""
+        extents = _extents([(f.name, left) for f, left in same])
+        yield (
+            f"Ask the producers of {extents}{weak} to resend these records, which they wrote {_written([f for f, _ in same])}. Other records of "
+            f"this time may not be lost: compare before resending.{others}"
+        )
+
+
+def _not_held(f: Statement) -> Sequence[Range]:
+    """The lost offsets that no collected file contains."""
+    return f.salvageable.missing if f.salvageable is not None and f.salvageable.held else f.offsets
+
+
+_Missing = tuple[Statement, Sequence[Range]]
+"""A loss, and those of its offsets that no collected file contains."""
+
+
+def _of_one_time(missing: Sequence[_Missing]) -> Iterator[Sequence[_Missing]]:
+    """The losses, split by time where none of these records was written: a span for all would be mostly of records that are not lost."""
+    dated: list[tuple[datetime, datetime, int]] = []
+    others: list[_Missing] = []
+    for number, m in enumerate(missing):
+        span = m[0].written
+        if span is not None and span.since is not None and span.until is not None:
+            dated.append((span.since, span.until, number))
+        else:
+            others.append(m)
+    runs: list[list[int]] = []
+    end = datetime.min
+    for since, until, number in sorted(dated):
+        if since > end:
+            runs.append([])
+        runs[-1].append(number)
+        end = max(end, until)
+    yield from ([missing[number] for number in sorted(run)] for run in runs)
+    if others:
+        yield others
 
 
 def _extents(ranges: Sequence[tuple[str, Sequence[Range]]]) -> str:

@@ -6,13 +6,14 @@ which groups had committed beyond them. Not here: present failures (impact), the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from forensics.incidents.folding import places
-from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, brokers_named, counted, offsets_in, some
+from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, Range, brokers_named, counted, offsets_in, some
 from forensics.output.display_times import DisplayZone
+from forensics.proof.causes import FOREIGN
 from forensics.proof.verdict import LOST as PROVEN_LOST
 from forensics.proof.verdict import UNKNOWN as NOT_JUDGED
 from forensics.views.scope import Partitions
@@ -102,12 +103,23 @@ def line(loss: LostRange, zone: DisplayZone) -> str:
 
 def losses(findings: Sequence[Finding], states: Partitions) -> list[LostRange]:
     """All losses, by kind, then by number, internal topics last. `states`: the partitions with their verdicts."""
-    every = [(f, p) for f in findings if f.kind == "data-loss" for p in places(f)]
+    every = list(_once((f, p) for f in findings if f.kind == "data-loss" for p in places(f)))
     sure = {p.name for f, p in every if f.committed and f.confidence != "possible" and not f.cluster}
     unbounded = {f"{s['topic']}-{s['partition']}" for s in states if s["verdict"] == PROVEN_LOST} - sure
     found = [LostRange(_kind(f, lost=p.name in unbounded and not f.cluster), f, p) for f, p in every]
     order = list(WORDS)
     return sorted(found, key=lambda r: (order.index(r.kind), r.count is None, -(r.count or 0), r.name.startswith("__"), r.name))
+
+
+def _once(lost: Iterable[tuple[Finding, Place]]) -> Iterator[tuple[Finding, Place]]:
+    """Each loss once: several replicas may have brought the same offsets of an earlier partition, and lost them one after the other."""
+    seen: set[tuple[int, str, tuple[Range, ...]]] = set()
+    for f, p in lost:
+        if f.cause == FOREIGN:
+            if (f.cluster, p.name, p.offsets) in seen:
+                continue
+            seen.add((f.cluster, p.name, p.offsets))
+        yield f, p
 
 
 def unsettled(ranges: Sequence[LostRange], states: Partitions) -> list[str]:

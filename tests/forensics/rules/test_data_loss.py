@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -12,11 +13,12 @@ import pytest
 from forensics.exemplars import exemplars_of
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Exemplar, Finding, Range
+from forensics.model.findings import Exemplar, Finding, Held, Range, Salvageable, Written, moment
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import build
 from forensics.proof.losses import losses as lost
 from forensics.rules import RULES
+from forensics.rules.data_loss import RULE
 from tests.forensics.staged import START, Files, Story, at, of, report, shifted, table, timeline
 from tests.forensics.staged import timeline as staged_timeline
 from tests.support import local
@@ -658,3 +660,52 @@ def test_a_follower_that_begins_behind_the_remote_tier_has_lost_nothing() -> Non
     assert of(told, "data-loss", "truncate-to-start", "log-wiped-at-load", "retention") == []
     found, _ = timeline(s.files)
     assert (found.replicas[2].removals, found.replicas[2].log_end_offset) == ([], 340)
+
+
+# steps for losses of one event
+
+
+def gone(partition: int, first: int, end: int, since: float, until: float, held: tuple[Range, ...] = (), **changes: Any) -> Finding:
+    """A loss of offsets that were written in these seconds, and of which a collected file contains the held ones."""
+    missing = tuple(Range(h.end or 0, end) for h in held if h.end != end)
+    saved = Salvageable(tuple(Held("orders.log", 0, 1, 2, h) for h in held), missing) if held else Salvageable(missing=(Range(first, end),))
+    return Finding(
+        kind="data-loss",
+        severity="critical",
+        confidence="certain",
+        topic="t",
+        partition=partition,
+        offsets=(Range(first, end),),
+        committed=True,
+        salvageable=saved,
+        written=Written(*(START + timedelta(seconds=s) for s in (since, until))),
+        summary="gone",
+        explanation="Gone.",
+        evidence=(),
+        **changes,
+    )
+
+
+def asked(*losses: Finding) -> list[str]:
+    """The steps that ask for records."""
+    steps = RULE.many.steps if RULE.many is not None else None
+    assert steps is not None
+    return [step for step in steps(losses) if step.startswith("Ask the producers")]
+
+
+def test_producers_are_not_asked_for_records_that_a_collected_file_has() -> None:
+    """They would be there twice: `salvage` writes them."""
+    (step,) = asked(gone(0, 200, 305, 0, 10, held=(Range(200, 251),)), gone(1, 200, 300, 1, 9))
+    assert "t-0 (offsets 251–304), t-1 (offsets 200–299)" in step
+    assert "Other records of this time may not be lost: compare before resending." in step
+    assert asked(gone(0, 200, 305, 0, 10, held=(Range(200, 305),))) == []
+
+
+def test_losses_of_other_times_are_not_asked_for_in_one_span() -> None:
+    """Nearly all records of a span from the first to the last would not be lost."""
+    first, overlapping, last = gone(0, 1, 5, 0, 2), gone(1, 1, 5, 1, 4), gone(2, 1, 5, 60, 62)
+    one, other = asked(last, overlapping, first)
+    assert "t-1 (offsets 1–4), t-0 (offsets 1–4) to" in one and moment(START).removesuffix(" UTC") in one
+    assert "t-2 (offsets 1–4) to" in other and "t-0" not in other
+    undated = replace(gone(3, 1, 5, 0, 2), written=Written(None, None))
+    assert [("t-3" in step, "around the time of the loss" in step) for step in asked(undated, first)] == [(False, False), (True, True)]
