@@ -151,17 +151,21 @@ def _unreadable(alike: Sequence[tuple[str, list[Event]]]) -> Finding:
 def _without_logs(brokers: tuple[int, ...], what: str, cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Finding:
     replicas = [f"{p['topic']}-{p['partition']}" for p in partitions if set(brokers) & _brokers(p)]
     names, have = brokers_named(brokers), "has" if len(brokers) == 1 else "have"
+    empty = [s.path for b in brokers for s in cluster.sources_of(b) if s.kind == "empty" and "server.log" in s.path.rpartition("/")[2]]
+    are = f"{some(empty)} {'is' if len(empty) == 1 else 'are'} empty (0 bytes)"
+    if empty:
+        what = "no line of server.log"
     return Finding(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
         brokers=brokers,
-        summary=f"{what} was collected from {names}, which {have} replicas of {counted(len(replicas))}",
+        summary=f"{what} was collected from {names}, which {have} replicas of {counted(len(replicas))}{f': {are}' if empty else ''}",
         explanation=(
             f"{capital(what)} was collected from {names}, which {have} replicas ({some(replicas)}). The log end offsets and "
             "truncations of these replicas are unknown, and losses that only these logs show are not detected."
         ),
-        next_steps=(_collecting(brokers, what),),
+        next_steps=(f"Collect server.log* of {names} again: {are}." if empty else _collecting(brokers, what),),
         evidence=(
             Evidence(cluster.sources[0].path if cluster.sources else "", None, None, f"sources of nodes {sorted(cluster.collected)} only"),
         ),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from forensics.model.findings import Evidence, Finding, Range
 from forensics.views.impact import failures, untouchable
 from forensics.views.steps import STEPS, next_steps
+from tests.forensics.staged import Story, report
 from tests.support import recorded
 
 
@@ -43,6 +45,33 @@ def test_missing_evidence_comes_after_known_losses_and_before_all_else() -> None
     assert steps == ["Do what data-loss needs.", "Do what evidence-gap needs.", SETTLE, "Do what unclean-election needs."]
 
 
+def two_brokers() -> Story:
+    """Broker 1 hands over to broker 2, and both are in sync."""
+    story = Story()
+    story.leads(1, 0, 0, 0, 0, [1, 2])
+    story.isr(1, 1, [1, 2], 1)
+    story.leads(2, 10, 1, 100, 100, [1, 2], previous=0)
+    return story
+
+
+def steps_of(files: Mapping[str, str | bytes]) -> list[str]:
+    made = report(files)
+    assert made.headline.loss == "unknown"
+    return next_steps(made.findings, made.partitions)
+
+
+def test_a_broker_that_was_not_collected_is_collected_before_it_starts() -> None:
+    files = {path: text for path, text in two_brokers().files.items() if not path.startswith("broker-2/")}
+    (step,) = [step for step in steps_of(files) if step.startswith("Collect the logs and data directories of broker 2: ")]
+    assert "`sh collect.sh -n broker-2` on broker 2." in step
+    assert "If broker 2 is down, collect its files before it starts" in step
+
+
+def test_an_empty_log_is_collected_again() -> None:
+    files = {**two_brokers().files, "broker-2/logs/server.log": ""}
+    assert "Collect server.log* of broker 2 again: broker-2/logs/server.log is empty (0 bytes)." in steps_of(files)
+
+
 def test_missing_evidence_that_no_verdict_needs_is_no_step() -> None:
     assert next_steps([GAP], [state("intact")]) == []
 
@@ -73,14 +102,14 @@ def test_a_running_broker_can_no_longer_be_kept_from_starting() -> None:
 
 def test_the_stray_log_of_a_running_broker_is_copied_now() -> None:
     """Broker 4 came back at 10:35:50 and renamed its log to -stray."""
-    report = recorded.report("loser-moved-away-3.8.1-kraft-combined")
-    assert report.untouchable == ["DO NOT WIPE broker 4, which is running: its disk holds what orders-0 lost. Copy it now."]
+    made = recorded.report("loser-moved-away-3.8.1-kraft-combined")
+    assert made.untouchable == ["DO NOT WIPE broker 4, which is running: its disk holds what orders-0 lost. Copy it now."]
 
 
 def test_the_only_copy_of_lost_records_is_not_deleted_before_it_is_copied() -> None:
     """Broker 1 alone has the lost offsets 200–250; broker 3 leads, and broker 2 agrees with it."""
-    report = recorded.report("unclean-election-0.8.2.2-zk")
-    steps = next_steps(report.findings, report.partitions)
+    made = recorded.report("unclean-election-0.8.2.2-zk")
+    steps = next_steps(made.findings, made.partitions)
     (copied,) = [n for n, step in enumerate(steps) if step.startswith("Copy the directories of orders-0, orders-1 from broker 1 ")]
     (recovered,) = [n for n, step in enumerate(steps) if "kafka-forensics salvage" in step]
     (deleted,) = [n for n, step in enumerate(steps) if "delete" in step and "while broker 1 is stopped" in step]
