@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from parsers import schemas
 from parsers.catalogue.log_file import read_log_by_columns
+from parsers.containers.magic import is_archive_name
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit
 from parsers.formats import reader_of
@@ -79,6 +80,8 @@ def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout]
         yield from read_log_by_columns(stream, member, kind, layouts)
     elif reader := reader_of(kind, member):
         yield from reader(stream, member)
+    elif kind in (*UNCLAIMED, "empty") and is_archive_name(member.path):
+        yield schemas.problem("unreadable", "the file is empty (0 bytes)" if kind == "empty" else "not an archive, in spite of its name")
     elif kind == "binary" and not _expected_binary(member.path):
         yield schemas.problem("unreadable", "binary content, not a file that Kafka writes; not read")
     elif kind == "pointer":

@@ -197,6 +197,11 @@ def problem(reason: str, text: str, *, line: int | None = None, byte: int | None
     return {"event": "problem", "reason": reason, "text": text[:MAX_TEXT], "line": line, "byte": byte}
 
 
+def located(source: str, text: str) -> str:
+    """The text of a problem with the path of its source, once: some texts contain it, as those of Kafka's exceptions do."""
+    return text if source in text else f"{source}: {text}"
+
+
 def shared(text: str, events: int) -> str:
     """The text that each of this many events of one line keeps."""
     return text if len(text) * events <= MAX_SHARED else text[: max(MAX_SHARED // events, LEAST_SHARED)]

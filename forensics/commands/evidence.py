@@ -383,6 +383,7 @@ def read_units(
     from forensics.jobs import read
     from forensics.model.cluster.build import build_cluster
     from forensics.model.cluster.gathered import Gathered
+    from forensics.output.sanitise import clean
 
     progress.watch(session)
     with progress.stage("Reading evidence"):
@@ -392,13 +393,24 @@ def read_units(
         cluster, resolver = build_cluster(Gathered(events.parts_of_cluster), options)
     if not cluster.usable:
         raise Unusable(_nothing_usable(paths, cluster))
+    for damage in _damaged_archives(cluster):
+        click.echo(clean(f"Warning: {damage}; only what could be read is judged. Copy the archive again."), err=True)
     return Opened(paths, options, lambda: events.of_cluster, cluster, resolver, session, events, planned)
+
+
+def _damaged_archives(cluster: Cluster) -> Iterator[str]:
+    from parsers.containers.magic import is_archive_name
+    from parsers.schemas import located
+
+    compressed = {archive.path for archive in cluster.archives}
+    yield from (located(s.path, s.problem) for s in cluster.sources if s.problem and (s.path in compressed or is_archive_name(s.path)))
 
 
 def _nothing_usable(paths: Sequence[str], cluster: Cluster) -> str:
     from parsers.containers.storage import without_secrets
+    from parsers.schemas import located
 
-    problem = next((f" ({s.problem})" for s in cluster.sources if s.problem), "")
+    problem = next((f" ({located(s.path, s.problem)})" for s in cluster.sources if s.problem), "")
     return f"No Kafka logs or checkpoints found in {', '.join(map(without_secrets, paths))}{problem}; `kafka-forensics collect --print` prints a script that collects them."
 
 

@@ -87,6 +87,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     from forensics.model.cluster.names import names
     from forensics.output.sanitise import clean
     from forensics.views.notes import notes
+    from parsers.schemas import located
 
     yield _nodes(report.cluster)
     yield Text()
@@ -102,7 +103,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     )
     yield from _layouts(report.cluster.sources)
     yield from _unrecognised(report.cluster.sources)
-    yield from _list("Problems", [f"{s.path}: {s.problem}" for s in report.cluster.sources if s.problem])
+    yield from _list("Problems", [located(s.path, s.problem) for s in report.cluster.sources if s.problem])
     yield from _list("Collect next", report.not_collected())
 
 

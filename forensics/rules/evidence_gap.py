@@ -27,6 +27,7 @@ from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.log_coverage import filtered_files, lacking, log_coverage
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EXPORT_LIMITS
+from parsers.schemas import located
 
 CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 UNFINISHED = "checkpoint-unfinished"
@@ -141,7 +142,7 @@ def _unreadable(alike: Sequence[tuple[str, list[Event]]]) -> Finding:
         severity="low",
         confidence="certain",
         brokers=(first.writer,) if first.writer is not None else (),
-        summary=f"{named}: {first.text}{more}",
+        summary=f"{located(named, first.text or '')}{more}",
         explanation=f"{some(files, 2 * NAMED)} could not be read completely: {texts}. The readable part is used.",
         next_steps=(f"Collect {named} again.",),
         evidence=quote(problems[:3]),

@@ -28,6 +28,7 @@ from forensics.views.impact import broken
 from forensics.views.losses import line, losses
 from forensics.views.scope import Partitions
 from forensics.views.terminal import hung, put, rendered
+from parsers.schemas import located
 
 SCHEMA = "kafka-forensics/clusters/1"
 NOT_JUDGED = "not judged"
@@ -60,7 +61,7 @@ def brief(conclusion: Shown, cluster: Cluster, of_verdict: Sequence[Finding] | N
     """Results for a cluster, as JSON values. `of_verdict`: findings that decide the verdict; None: those of the conclusion."""
     times = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
     verdict = verdict_of(conclusion.findings if of_verdict is None else of_verdict, conclusion.partitions)
-    problems = [f"{s.path}: {s.problem}" for s in cluster.sources if s.problem]
+    problems = [located(s.path, s.problem) for s in cluster.sources if s.problem]
     return {
         "loss": verdict.loss if cluster.usable else NOT_JUDGED,
         "summary": verdict.summary if cluster.usable else "No Kafka logs or checkpoints found.",

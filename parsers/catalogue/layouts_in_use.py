@@ -149,7 +149,9 @@ class LayoutsInUse:
 
     def misfit(self) -> str:
         """Why the first lines are in no known layout, and an excerpt of them."""
-        return f"no known layout, and none that could be learned: {misfit(self.shown, self.given)}; the file begins {self.shown}"
+        return (
+            f"no known layout, and none that could be learned: {misfit(self.shown, self.given)}; the file begins: {' / '.join(self.shown)}"
+        )
 
     def take_over(self, other: LayoutsInUse) -> None:
         """Adds what is known about a part of the file to this one."""

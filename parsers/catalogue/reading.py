@@ -91,16 +91,15 @@ class Reading:
             yield {**problem("read-error", self.problem, byte=self.offset), "source": self.source}
         marked = (LOG_MARK.search(line.encode()) for line in known.shown if not goes_on(line))
         if not known.known and (survey.unread or any(marked)):
-            yield {**problem("unknown-layout", survey.unread_told() + known.misfit(), line=1, byte=0), "source": self.source}
+            text = f"{survey.unread_told()}: {known.misfit()}" if survey.unread else known.misfit()
+            yield {**problem("unknown-layout", text, line=1, byte=0), "source": self.source}
         elif survey.unread:
-            yield {
-                **problem("unknown-layout", survey.unread_told() + f"such as {survey.unread_samples}", line=1, byte=0),
-                "source": self.source,
-            }
+            text = f"{survey.unread_told()}, for example {survey.unread_samples[0]}"
+            yield {**problem("unknown-layout", text, line=1, byte=0), "source": self.source}
         for reason, text in known.troubles:
             yield {**problem(reason, text, line=1, byte=0), "source": self.source}
         if survey.undated and survey.first is None and "no-date" not in dict(known.troubles):
-            text = f"the lines print no date: {survey.undated} relevant ones could not be placed in time"
+            text = f"the lines print no date, so the times of {survey.undated} of them are unknown"
             yield {**problem("no-date", text, line=1, byte=0), "source": self.source}
         yield {"source": self.source, "event": "source", "pattern": "log", "collected": self.collected()}
 

@@ -102,7 +102,8 @@ class Survey:
 
     def unread_told(self) -> str:
         """The number of these lines, in words."""
-        return f"{self.unread} relevant lines begin records that could not be read: " if self.unread else ""
+        lines = "line" if self.unread == 1 else "lines"
+        return f"{self.unread} {lines} of Kafka could not be read"
 
     def _count_nodes(self, data: bytes, layouts: LayoutsInUse) -> None:
         if all(layout is LOG4J for layout in layouts.known):

@@ -6,6 +6,8 @@ Here: the forms that are read and those that are only named. Not here: the signa
 
 from __future__ import annotations
 
+import re
+
 from parsers.containers.compression import SIGNATURES, compression
 from parsers.containers.tar import is_tar
 
@@ -24,6 +26,14 @@ _MAGIC = {
 }
 UNREAD = {form for form in _MAGIC.values() if " " in form}
 """Forms that cannot be read here."""
+
+
+_ARCHIVE_NAME = re.compile(r"\.(?:tar|zip|tgz|tbz2|txz|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
+
+
+def is_archive_name(name: str) -> bool:
+    """Whether only archives have such a name."""
+    return _ARCHIVE_NAME.search(name) is not None
 
 
 def is_cut(content: bytes) -> bool:

@@ -35,6 +35,7 @@ from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.proof import MEANING, MISSING
 from forensics.views.steps import next_steps
 from forensics.views.text import PRESENT, sized, subject
+from parsers.schemas import located
 
 MEANINGS = {
     LOST: "committed records are lost",
@@ -449,7 +450,7 @@ def _group(node: int | None, kind: str, sources: Sequence[Source]) -> dict[str, 
         "bytes": sum(s.bytes or 0 for s in sources),
         "lines": sum(s.lines or 0 for s in sources),
         "unrecognised": sum(s.unrecognised or 0 for s in sources),
-        "problems": [f"{s.path}: {s.problem}" for s in sources if s.problem],
+        "problems": [located(s.path, s.problem) for s in sources if s.problem],
         "first": min((s.first for s in sources if s.first is not None), default=None),
         "last": max((s.last for s in sources if s.last is not None), default=None),
     }

@@ -116,13 +116,16 @@ def test_damaged_evidence_is_named_and_the_rest_analysed(tmp_path: Path, called:
     kinds = {f["kind"] for f in report["findings"]}
     assert {"checkpoint-corrupt", "evidence-gap", "unclean-election"} <= kinds
     assert {p: p.stat().st_mtime_ns for p in top.rglob("*")} == before, "evidence is read-only"
+    (warning,) = [line for line in done.stderr.splitlines() if line.startswith("Warning: ")]
+    assert warning.count("half.tar.gz") == 1 and "cut off" in warning
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("notes.txt", b"we saw errors at three", "No Kafka logs or checkpoints"),
-        ("empty.tar.gz", b"", "No Kafka logs or checkpoints"),
+        ("empty.tar.gz", b"", "empty.tar.gz: the file is empty (0 bytes)"),
+        ("bundle.tar.gz", bytes(range(255, 0, -1)) * 40, "bundle.tar.gz: not an archive"),
         ("bundle.tar.gz", b"\x1f\x8b\x08half", "bundle.tar.gz"),
     ],
 )
