@@ -49,19 +49,28 @@ def command(paths: tuple[str, ...], out: str, mapping: str | None) -> None:
     that are not understood are left out and listed. Then the copy is searched for every replaced name; if one is found, no copy is written.
     Only the owner can read both files.
     """
+    from forensics.audit.audited import is_audit
+    from forensics.case.read import is_case
     from forensics.output.sanitise import clean
-    from forensics.tools.redaction.bundle import Leak, redact
+    from forensics.tools.redaction.bundle import Leak, NothingCopied, redact
+    from parsers.containers.storage import without_secrets
 
     if mapping is None:
         mapping = f"{out}.mapping.json"
         usable(click.get_current_context(), "--mapping", OutputFile(stdout=False, new=True), mapping)
     check(paths)
+    if kept := [path for path in paths if is_case(Path(path)) or is_audit(Path(path))]:
+        raise Unusable(f"{kept[0]}: a case or an audit cannot be redacted; give the evidence from which it was made")
     done = None
     try:
         with noted(out), Progress().stage("Replacing names"):
             done = redact(paths, Path(out), Path(mapping), limits())
     except Leak as error:
         raise Unusable(f"{error}; nothing was written") from None
+    except NothingCopied:
+        raise Unusable(
+            f"{', '.join(map(without_secrets, paths))}: no file that redact understands; give the logs and data directories of brokers"
+        ) from None
     if done is None:
         return
     written().paths.append(mapping)

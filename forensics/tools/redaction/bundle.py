@@ -56,6 +56,10 @@ class Leak(Exception):
     """A name is left in the output."""
 
 
+class NothingCopied(Exception):
+    """The evidence has no file that may be in the output."""
+
+
 @dataclass
 class Redacted:
     """The result."""
@@ -71,8 +75,8 @@ class Redacted:
 
 
 def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFAULTS) -> Redacted:
-    """Writes archive and mapping. The archive gets its name after it was searched, and the mapping before that. Raises Leak, and
-    OSError."""
+    """Writes archive and mapping. The archive gets its name after it was searched, and the mapping before that. Raises Leak,
+    NothingCopied and OSError."""
     planned = units(paths, limits)
     done = Redacted(names=_names(planned))
     with whole_path(out, OF_OWNER) as part:
@@ -82,6 +86,8 @@ def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFA
             tarfile.open(fileobj=cast(IO[bytes], packed), mode="w", format=tarfile.PAX_FORMAT) as tar,
         ):
             binary = _write(planned, tar, done)
+        if not done.written:
+            raise NothingCopied
         _check(part, done.names, binary)
         with whole_file(mapping, OF_OWNER) as kept:
             told = {"schema": MAPPING, "of": _sha256(part), "names": done.names.mapping()}
@@ -178,7 +184,7 @@ def _anew(member: Member, stream: BinaryIO, kind: str, names: Names, secret: byt
                 whole.seek(0)
             lines = text.rewritten(whole, kind, names, read)
             if lines is None:
-                raise text.Unsafe("nothing is known of what it may hold" if kind not in NOT_NEEDED else "not needed")
+                raise text.Unsafe("contents unknown" if kind not in NOT_NEEDED else "not needed")
             yield from (line.encode("utf-8", "replace") for line in lines)
 
 
