@@ -70,12 +70,8 @@ class Input(ABC):
         """Names of the partitions with events."""
 
     @abstractmethod
-    def standing(self) -> list[dict[str, Any]]:
-        """Rows of forensics.model.cluster.final_state.SCHEMA."""
-
-    @abstractmethod
     def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
-        """Rows of the final state and all results, at once."""
+        """Rows of forensics.model.cluster.final_state.SCHEMA and all results, at once."""
 
     @abstractmethod
     def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Input | None, *, everything: bool) -> list[dict[str, Any]]:
@@ -122,12 +118,6 @@ class EvidenceInput(Input):
 
     def partitions(self) -> set[tuple[str, int]]:
         return self._identified().partitions()
-
-    def standing(self) -> list[dict[str, Any]]:
-        from forensics.jobs import verdicts
-        from forensics.model.cluster.final_state import SCHEMA, standing
-
-        return verdicts(self._identified(), self.cluster, standing, SCHEMA).table().to_pylist()  # type: ignore[no-any-return]
 
     def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
         from forensics.incidents.judging import AND_STANDING, VERDICTS, conclude, judge_and_standing
@@ -233,9 +223,6 @@ class CaseInput(Input):
 
     def partitions(self) -> set[tuple[str, int]]:
         return self.case.partitions()
-
-    def standing(self) -> list[dict[str, Any]]:
-        return self.case.standing()
 
     def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
         return self.case.standing(), self.case.conclusion(None)

@@ -97,14 +97,13 @@ def command(
     found = open_input(paths, timezone, clock_offsets, master, progress)
     with progress.stage("Planning"):
         from forensics.model.cluster.final_state import partitions
+        from forensics.views.impact import untouchable
+        from forensics.views.plan import resets
 
-        stands, concluded = found.judged() if _tells_of_groups(found.cluster) else (found.standing(), None)
+        stands, concluded = found.judged()
         check_brokers({*found.cluster.nodes, *(b for p in stands for b in p["replicas"] or ())}, (*gone, *live))
         planned = overview(found.cluster, partitions(stands), gone, live, kafka_version, batch, ("plan", *found.paths))
-        if concluded is not None:
-            from forensics.views.plan import resets
-
-            planned = replace(planned, resets=resets(concluded.findings))
+        planned = replace(planned, resets=resets(concluded.findings), warnings=tuple(untouchable(concluded.findings)))
     if out is not None:
         with noted(out):
             _write(planned, Path(out))
@@ -113,14 +112,6 @@ def command(
     from forensics.views.plan import show
 
     show(planned, console(), out=out if out in written().paths else None)
-
-
-def _tells_of_groups(cluster: Cluster) -> bool:
-    """Whether the evidence has group commits; otherwise judging for groups is not needed."""
-    from parsers.formats.group_offsets import TOPIC as GROUPS
-    from parsers.formats.share_states import TOPIC as SHARES
-
-    return any(s.kind == "groups-output" or f"{GROUPS}-" in s.path or f"{SHARES}-" in s.path for s in cluster.sources)
 
 
 def _checked(gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
@@ -174,7 +165,7 @@ def tools_of(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
     if (given := parsed(asked)) is not None:
         return Tools(given, kraft), [f"the tools are those of Kafka {asked}, as given"]
     known = versions(cluster)
-    mode = "" if cluster.mode != "unknown" else "; whether ZooKeeper or KRaft is used, the evidence does not tell"
+    mode = "" if cluster.mode != "unknown" else "; the evidence does not show whether ZooKeeper or KRaft is used"
     if not known:
         newest = "3.1" if kraft else "2.6"
         return Tools(NEWEST, kraft), [
@@ -187,22 +178,24 @@ def tools_of(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
 
 def _rests_on(cluster: Cluster, found: Sequence[Broker], tools: Tools) -> list[str]:
     lines = [
-        f"the cluster still stands as the evidence says, which ends at {display_zone().moment(cluster.until)}"
+        f"the cluster has not changed since the end of the evidence at {display_zone().moment(cluster.until)}"
         if cluster.until is not None
         else "the evidence has no times: it may be old"
     ]
-    lines.append("the evidence names all partitions of the cluster; those it does not name are counted nowhere")
+    lines.append("the evidence names all partitions of the cluster; others are not counted")
     living = [b for b in found if b.state == "live"]
     racks = [b.rack for b in living if b.rack]
     if racks and len(racks) < len(living):
-        lines.append("broker.rack is known of some brokers only, so racks were not considered")
+        lines.append("broker.rack is known for some brokers only, so racks were not considered")
     else:
         lines.append(
-            "no two replicas are put on one rack (broker.rack) where it can be helped"
+            "the replicas of a partition are put on different racks (broker.rack) where possible"
             if racks
-            else "no broker names a rack; racks were not considered"
+            else "broker.rack is in no evidence, so racks were not considered"
         )
     where = "BOOTSTRAP=host:port" + ("" if tools.version >= (2, 6) or tools.kraft else ", ZOOKEEPER=host:port")
-    lines.append(f"in commands set {where}, and THROTTLE to the bytes per second copying may take; --verify takes the throttle away again")
-    lines.append("run one file at a time, in order, each verified before the next; a roll back needs all brokers it names to live")
+    lines.append(f"in commands set {where}, and THROTTLE to the bytes per second copying may take; --verify removes the throttle")
+    lines.append(
+        "run one file at a time, in order, each verified before the next; a rollback needs all the brokers that it names to be running"
+    )
     return lines

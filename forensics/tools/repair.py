@@ -250,10 +250,12 @@ class _Planner:
             if p.moving or b.id not in p.replicas or b.id in p.isr:
                 continue
             if b.state == "live":
-                why = "no election or reassignment mends that; its log says why: a failed log directory, a slow disk, a corrupt log"
-                self._refuse(f"broker {b.id} lives, but its replica is not in sync", why, p)
+                why = "no election or reassignment repairs this; the broker's log shows why, such as a failed log directory or a slow disk"
+                self._refuse(f"broker {b.id} is running, but its replica is not in sync", why, p)
             else:
-                back = f"it repairs itself when broker {b.id} comes back; if it never will, plan again with --gone {b.id}"
+                back = (
+                    f"the replica catches up when broker {b.id} is back; if broker {b.id} will not come back, plan again with --gone {b.id}"
+                )
                 self._refuse(f"broker {b.id} is missing ({b.why})", back, p)
 
     def _unmovable(self, p: Partition) -> str | None:
@@ -263,7 +265,7 @@ class _Planner:
         if not self.alive & set(p.isr):
             return "no live broker is in its ISR to copy from"
         if unsure := [b for b in p.replicas if b not in self.alive and b not in self.gone]:
-            return f"broker {_ids(unsure)}, another of its replicas, is not known to live; name it with --live or --gone"
+            return f"broker {_ids(unsure)}, another of its replicas, is not known to be running; name it with --live or --gone"
         return None
 
     def _without(self, p: Partition, lost: Sequence[int]) -> tuple[int, ...] | None:
@@ -295,7 +297,7 @@ class _Planner:
         what = "balance is not planned"
         if missing:
             names = ", ".join(f"{b.id} ({b.why})" for b in missing)
-            self.result.refusals.append(Refusal(what, f"not all brokers that hold replicas are known to live: {names}"))
+            self.result.refusals.append(Refusal(what, f"not all brokers with replicas are known to be running: {names}"))
         elif any(not p.replicas for p in self.given):
             self.result.refusals.append(Refusal(what, "the evidence does not name every partition's assignment"))
         return not missing and all(p.replicas for p in self.given)
@@ -425,7 +427,7 @@ class _Planner:
             if p.moving
             else "it is not in the ISR, so an election would not choose it"
             if first not in p.isr
-            else "it is not known to live"
+            else "the broker is not known to be running"
         )
         self._refuse(f"leadership does not go back to its preferred replica on broker {first}", why, p)
 
@@ -435,14 +437,14 @@ class _Planner:
     def _last_resort(self, p: Partition) -> Change | None:
         what = "no unclean election is offered for a partition without leader"
         if living := [b for b in p.isr if b in self.alive]:
-            self._refuse(what, f"broker {_ids(living)} is in its ISR and lives; it will be elected, and nothing be lost", p)
+            self._refuse(what, f"its ISR has running brokers ({_ids(living)}), so one will be elected without a loss", p)
             return None
         # Kafka elects the first live replica in the order of the assignment (PartitionLeaderElectionAlgorithms, PartitionChangeBuilder).
         choice = next((b for b in p.replicas if b in self.alive), None)
         if choice is None:
-            self._refuse(what, "none of its replicas is known to live", p)
+            self._refuse(what, "no broker with a replica of it is known to be running", p)
             return None
-        instead = f"; if it can be, bring back broker {_ids(p.isr)} of its ISR instead" if p.isr else ""
+        instead = f"; if possible, start broker {_ids(p.isr)} of its ISR instead" if p.isr else ""
         return Change(p.topic, p.partition, p.replicas, p.replicas, p.leader, choice, loss(p, choice) + instead)
 
 
@@ -467,7 +469,7 @@ def _unknown_because(p: Partition) -> str:
         return "the evidence does not name their assignment; collect kafka-topics.sh --describe"
     if p.leader is None:
         return "the evidence does not name their leader; collect kafka-topics.sh --describe"
-    return "their name or assignment is none that Kafka takes"
+    return "Kafka does not accept their name or assignment"
 
 
 def loss(p: Partition, choice: int) -> str:
@@ -476,9 +478,9 @@ def loss(p: Partition, choice: int) -> str:
     reached = max((end for broker, end in p.ends.items() if broker != choice), default=None)
     best = max((x for x in (reached, p.high_watermark) if x is not None), default=None)
     if have is None or best is None:
-        return "how much would be lost, the evidence does not tell"
+        return "the loss is unknown: the evidence does not show where the logs end"
     if best <= have:
-        return f"no loss is known of: broker {choice} reached {have}, no other is known to have reached more"
+        return f"no known loss: the log of broker {choice} ends at {have}, and no other is known to end later"
     committed = max(min(p.high_watermark or 0, best) - have, 0)
     kept = f", at least {committed} of them committed" if committed else ""
     return f"would lose offsets {Range(have, best)} ({best - have} or more{kept})"

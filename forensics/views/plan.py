@@ -38,7 +38,7 @@ _PURPOSE = {
     MOVE: "even out replicas per broker; the replicas moved are copied",
     REORDER: "even out preferred leaders; only the order of replicas changes, no data is copied",
     PREFERRED_AFTER: "once the reassignments are complete: let the new preferred replicas lead",
-    UNCLEAN: "elect outside the ISR; THIS CAN LOSE DATA and cannot be taken back",
+    UNCLEAN: "elect outside the ISR; THIS CAN LOSE DATA and cannot be undone",
 }
 _STATES = {"live": "green", "down": "red", "gone": "bold red", "unknown": "yellow"}
 
@@ -109,6 +109,8 @@ class Overview:
     batch: int
     command: Sequence[str] = ()
     resets: Sequence[Reset] = ()
+    warnings: Sequence[str] = ()
+    """Brokers whose disks must be copied before anything is done."""
 
     @cached_property
     def steps(self) -> list[tuple[Step, list[Written]]]:
@@ -170,6 +172,7 @@ class Overview:
             "kafka": {"version": ".".join(map(str, self.tools.version)), "mode": "kraft" if self.tools.kraft else "zookeeper"},
             "partitions": self.partitions,
             "assumptions": list(self.assumptions),
+            "warnings": list(self.warnings),
             "brokers": [
                 {"id": b.id, "state": b.state, "why": b.why, "rack": b.rack, "before": _load(before[b.id]), "after": _load(after[b.id])}
                 for b in self.brokers
@@ -238,6 +241,9 @@ def show(overview: Overview, console: Console, *, out: str | None) -> None:
 def parts(overview: Overview, out: str | None) -> Iterator[RenderableType]:
     yield _head(overview, out)
     yield Text()
+    for warning in overview.warnings:
+        yield Text(clean(warning), style="bold red")
+        yield Text()
     yield _brokers(overview)
     number = 0
     for step, written in overview.steps:

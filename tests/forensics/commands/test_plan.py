@@ -6,8 +6,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from forensics.cli import cli
 from tests.conftest import Done
+from tests.forensics.case.test_case import make
 from tests.forensics.commands.test_cli import BUNDLES
+from tests.support import recorded
 
 MOVED = BUNDLES / "reassignment-2.8.2-zk.tar.gz"
 
@@ -56,3 +61,12 @@ def test_contradictory_options_are_refused_at_once(tmp_path: Path, called: Calla
     assert (both.returncode, "cannot be both --live and --gone" in both.stderr) == (2, True)
     version = called("plan", MOVED, "--kafka-version", "new", cwd=tmp_path)
     assert (version.returncode, "is not a Kafka version" in version.stderr, "Spark" in version.stderr) == (2, True, False)
+
+
+def test_the_disk_with_the_only_copy_is_named_before_the_steps(tmp_path: Path) -> None:
+    """The plan says how to start the last member of the ISR again; its disk has what orders-0 lost, and would truncate it."""
+    make(tmp_path / "a.case", recorded.events("producers-left-down-3.9.1-kraft"))
+    text = " ".join(CliRunner().invoke(cli, ["plan", str(tmp_path / "a.case")]).stdout.split())
+    assert 0 < text.index("DO NOT START OR WIPE broker 3") < text.index("start broker 3")
+    overview = json.loads(CliRunner().invoke(cli, ["plan", str(tmp_path / "a.case"), "--json", "-"]).stdout)
+    assert ["broker 3" in line and "orders-0" in line for line in overview["warnings"]] == [True]
