@@ -12,6 +12,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
+from forensics.rules.transaction_marker_loss import find_hanging
 
 GROUPS, SHARES, TRANSACTIONS = "__consumer_offsets", "__share_group_state", "__transaction_state"
 _WHAT = {GROUPS: "committed offsets of consumer groups", SHARES: "states of share groups", TRANSACTIONS: "states of transactions"}
@@ -23,7 +24,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         return
     for loss in losses(timeline, cluster):
         if loss.excuse is None and loss.committed is not False and loss.cause != "inherited-log":  # both are written with acks=all
-            yield _finding(loss, timeline)
+            yield _finding(loss, timeline, cluster)
 
 
 def _groups(timeline: PartitionTimeline) -> list[str]:
@@ -31,7 +32,7 @@ def _groups(timeline: PartitionTimeline) -> list[str]:
     return sorted({e.value for e in timeline.of("group-coordinated") if e.value})
 
 
-def _finding(loss: Loss, timeline: PartitionTimeline) -> Finding:
+def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     groups = _groups(timeline)
     return Finding(
         kind="offset-commit-loss",
@@ -46,7 +47,7 @@ def _finding(loss: Loss, timeline: PartitionTimeline) -> Finding:
         cause=loss.cause,
         summary=f"{timeline.name}: {_WHAT[timeline.topic]} written at offsets {loss.range} are lost{_named(groups)}",
         explanation=_explain(timeline, groups, moment(loss.term.at)),
-        next_steps=tuple(_next_steps(timeline)),
+        next_steps=tuple(_next_steps(timeline, cluster)),
         evidence=quote(*loss.evidence),
     )
 
@@ -79,17 +80,18 @@ def _explain(timeline: PartitionTimeline, groups: list[str], when: str) -> str:
     )
 
 
-def _next_steps(timeline: PartitionTimeline) -> Iterator[str]:
+def _next_steps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     if timeline.topic == TRANSACTIONS:
-        yield "Look for hanging transactions with kafka-transactions --find-hanging."
+        yield from find_hanging("--broker-id BROKER", cluster)
+        yield "Look for consumers with read_committed whose position does not move while their lag grows."
     elif timeline.topic == SHARES:
-        yield "Compare kafka-share-groups --describe with the records that the applications have processed, and correct share groups with --reset-offsets."
+        yield "Compare the output of `kafka-share-groups.sh --bootstrap-server HOST:PORT --describe --group GROUP` with the records that the applications have processed, and correct share groups with --reset-offsets."
     else:
         yield (
             f"Find the groups of {timeline.name}: a group is in partition abs(hash) % partitions of {GROUPS}, where hash is Java's "
             "String.hashCode of its name."
         )
-        yield "Compare kafka-consumer-groups --describe with the records that the applications have processed, and correct offsets with --reset-offsets."
+        yield "Compare the output of `kafka-consumer-groups.sh --bootstrap-server HOST:PORT --describe --group GROUP` with the records that the applications have processed, and correct offsets with --reset-offsets."
 
 
 RULE = Rule(

@@ -6,10 +6,12 @@ __transaction_state (offset_commit_loss).
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
@@ -21,7 +23,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for loss in losses(timeline, cluster) if held else ():
         markers = [(s, b) for s, b in held if _lost(b, loss)]
         if markers:
-            yield _finding(loss, markers, timeline)
+            yield _finding(loss, markers, timeline, cluster)
 
 
 def _control(timeline: PartitionTimeline) -> Iterator[tuple[Event, Mapping[str, Any]]]:
@@ -39,7 +41,16 @@ def _lost(batch: Mapping[str, Any], loss: Loss) -> bool:
     return bool(loss.range.start <= batch["base_offset"] < end and batch["leader_epoch"] < loss.term.epoch)
 
 
-def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timeline: PartitionTimeline) -> Finding:
+def find_hanging(where: str, cluster: Cluster) -> Iterator[str]:
+    """The step that finds hanging transactions, if the brokers support it. The tool and the requests that it sends came with 3.0 (KIP-664)."""
+    if not (known := versions(cluster)) or known[0] >= (3, 0):
+        yield (
+            f"Run `kafka-transactions.sh --bootstrap-server HOST:PORT find-hanging {where}`, then end each hanging transaction with "
+            "`kafka-transactions.sh --bootstrap-server HOST:PORT abort --topic TOPIC --partition N --start-offset OFFSET`."
+        )
+
+
+def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     by_producer = sorted({b["producer_id"] for _, b in markers})
     offsets = sorted({b["base_offset"] for _, b in markers})
     named = ", ".join(map(str, by_producer[:8]))
@@ -61,7 +72,7 @@ def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timelin
             "of them."
         ),
         next_steps=(
-            f"Run kafka-transactions --find-hanging on the brokers of {timeline.name}, then abort the hanging transactions.",
+            *find_hanging(f"--topic {shlex.quote(timeline.topic)} --partition {timeline.partition}", cluster),
             f"Look for consumers of {timeline.name} with read_committed whose position does not move while their lag grows.",
         ),
         evidence=quote((s for s, _ in markers), *loss.evidence),

@@ -42,3 +42,14 @@ def test_each_internal_topic_in_its_own_words(topic: str, what: str | None) -> N
     assert [what in f.summary for f in found if what is not None] == ([True] if what is not None else []) and len(found) == (
         what is not None
     )
+
+
+@pytest.mark.parametrize(("version", "named"), [("2.8.2", False), ("3.0.0", True)])
+def test_the_tool_that_finds_hanging_transactions_came_with_3_0(version: str, named: bool) -> None:
+    """bin/kafka-transactions.sh is in the branch 3.0 of apache/kafka and not in 2.8; it needs --topic or --broker-id."""
+    lost = next(e for e in exemplars_of("offset-commit-loss") if e.name == "commits-lost")
+    files = {path: content.replace(b"__consumer_offsets", b"__transaction_state") for path, content in lost.files.items()}
+    started = f"[2026-11-21 01:53:00,000] INFO Kafka version: {version} (org.apache.kafka.common.utils.AppInfoParser)\n".encode()
+    files = {path: started + content if path.endswith("server.log") else content for path, content in files.items()}
+    (found,) = of(report(files, lost.modified), "offset-commit-loss")
+    assert any("find-hanging --broker-id" in step for step in found.next_steps) == named
