@@ -166,12 +166,23 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
             records=None,
             clients=(),
             summary=f"{counted(len(names), 'topic' if first.partition is None else 'partition')} ({some(names)}): {words}",
-            explanation=f"{first.explanation} Same for {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
+            explanation=f"{first.explanation} Same for {_others(group)}.",
             next_steps=_steps(group, names_of, many),
             evidence=_evidence(group),
             places=_places(group) if many.recurs else tuple(f.place for f in group),
         )
     ]
+
+
+def _others(group: Sequence[Statement]) -> str:
+    """The partitions after the first, with their offsets if these are not the same."""
+    first = group[0]
+    return some([f.name + (_offsets(f) if f.offsets != first.offsets else "") for f in group if f.name != first.name], 2 * NAMED)
+
+
+def _offsets(f: Statement) -> str:
+    one = len(f.offsets) == 1 and f.offsets[0].length == 1
+    return f" (offset{'' if one else 's'} {some(list(map(str, f.offsets)))})" if f.offsets else ""
 
 
 def _brokers(group: Sequence[Statement]) -> tuple[int, ...]:
