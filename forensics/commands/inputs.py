@@ -110,11 +110,11 @@ class EvidenceInput(Input):
     def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
         from forensics.jobs import verdicts
         from forensics.views.story.assembly import PROVEN, proven
+        from forensics.views.story.step import in_order
 
         own = self._identified(partial(of_places, topics=(topic,), partitions=(partition,)))
         rows = verdicts(own, self.cluster, partial(proven, wanted=wanted), PROVEN, ways=1).table()
-        story = sorted(rows["story"].drop_null().to_pylist(), key=lambda r: (r["generation"], r["number"]))
-        return story, next(iter(rows["proof"].drop_null().to_pylist()), None)
+        return in_order(rows["story"].drop_null().to_pylist()), next(iter(rows["proof"].drop_null().to_pylist()), None)
 
     def partitions(self) -> set[tuple[str, int]]:
         return self._identified().partitions()
@@ -204,14 +204,14 @@ class CaseInput(Input):
         from itertools import groupby
 
         from forensics.views.story.narration import narrated
-        from forensics.views.story.step import steps_of
+        from forensics.views.story.step import in_order, steps_of
 
         found: list[dict[str, Any]] = []
-        for (_, generation), own in groupby(self.case.steps(topic, partition), key=lambda r: (r["cluster"], r["generation"])):
+        for (cluster, generation), own in groupby(self.case.steps(topic, partition), key=lambda r: (r["cluster"], r["generation"])):
             steps = list(own)
-            of_generation = {"generation": generation, "topic_id": steps[0]["topic_id"]}
-            found.extend({**row, **of_generation, "number": n} for n, row in enumerate(narrated(steps_of(steps), wanted)))
-        return sorted(found, key=lambda r: (r["generation"], r["number"]))
+            incarnation = {"cluster": cluster, "generation": generation, "topic_id": steps[0]["topic_id"]}
+            found.extend({**row, **incarnation, "number": n} for n, row in enumerate(narrated(steps_of(steps), wanted)))
+        return in_order(found)
 
     def offsets(self, topic: str, partition: int) -> list[dict[str, Any]]:
         """Rows of the table `offsets`."""

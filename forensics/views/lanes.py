@@ -22,6 +22,7 @@ from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views import proof_lines
 from forensics.views.proof import Proof
+from forensics.views.story.step import incarnation
 
 SCHEMA = "kafka-forensics/timeline/1"
 
@@ -71,6 +72,7 @@ def document(rows: Sequence[Row], topic: str, partition: int, proof: Proof | Non
         "entries": [
             {
                 "time": timestamp(row["time"]),
+                "cluster": row["cluster"],
                 "generation": row["generation"],
                 "topic_id": row["topic_id"],
                 "epoch": row["epoch"],
@@ -151,12 +153,15 @@ class _Page:
         yield Text()
         yield self._titles()
         day: date | None = None
-        generation = self.rows[0]["generation"] if self.rows else 0
+        before = self.rows[0] if self.rows else None
         for row in self.rows:
-            if row["generation"] != generation:
-                generation = row["generation"]
+            if before is not None and incarnation(row) != incarnation(before):
+                made = (
+                    "the topic was deleted, and created again" if row["cluster"] == before["cluster"] else "the topic of the next cluster"
+                )
                 yield Text()
-                yield from self._aside(f"{name}: the topic was deleted, and made again", "bold")
+                yield from self._aside(f"{name}: {made}", "bold")
+            before = row
             if row["time"] is not None and self.zone.wall(row["time"]).date() != day:
                 day = self.zone.wall(row["time"]).date()
                 yield Text(str(day), style="bold")

@@ -70,7 +70,11 @@ def story_rows(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) ->
     """Rows of STORY for one timeline, in order. Bounded, whatever the timeline holds."""
     entries = steps(timeline, cluster, list(found_in(timeline, cluster)), everything=wanted.everything)
     for number, row in enumerate(narrated(entries, wanted)):
-        yield {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}
+        yield {**row, **_incarnation(timeline, cluster), "number": number}
+
+
+def _incarnation(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[str, Any]:
+    return {"cluster": cluster.number, "generation": timeline.generation, "topic_id": timeline.topic_id}
 
 
 PROOF = pa.struct([*(field for field in STANDING if field.name in (*OF_VERDICT, "handovers"))])
@@ -84,7 +88,7 @@ def proven(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Ite
     findings = list(found_in(timeline, cluster))
     entries = steps(timeline, cluster, findings, everything=wanted.everything)
     for number, row in enumerate(narrated(entries, wanted)):
-        yield {"story": {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}}
+        yield {"story": {**row, **_incarnation(timeline, cluster), "number": number}}
     if timeline.generation == cluster.number == 0 and timeline.topic != INTERNAL:
         judged = judgement(timeline, cluster, findings)
         yield {"proof": {**{name: getattr(judged, name) for name in OF_VERDICT}, "handovers": records(judged)}}

@@ -75,6 +75,7 @@ STEPS = pa.schema(
 LANE = pa.struct([("broker", pa.int32()), ("status", pa.string()), ("marked", pa.bool_())])
 STORY = pa.schema(
     [
+        ("cluster", pa.int32()),
         ("generation", pa.int32()),
         ("topic_id", pa.string()),
         ("number", pa.int64()),
@@ -92,7 +93,18 @@ STORY = pa.schema(
         ("evidence", FINDING.field("evidence").type),
     ]
 )
-"""An entry: `number` is its place in the incarnation's story, `marked` lanes are those it is about, times are UTC."""
+"""An entry: `cluster` and `generation` name the incarnation of the topic, `number` is the place in its story, `marked` lanes are those it is
+about, times are UTC."""
+
+
+def incarnation(row: Mapping[str, Any]) -> tuple[int, int]:
+    """The cluster and the topic of this name that a row belongs to; an earlier cluster may have had a topic of the same name."""
+    return row["cluster"], row["generation"]
+
+
+def in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of STORY, one incarnation after the other, the oldest first."""
+    return sorted(rows, key=lambda row: (*incarnation(row), row["number"]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from forensics.output.files import whole_directory
 from forensics.tools import checkpoint_diff
 from forensics.views.document import Report
 from forensics.views.story.assembly import PROVEN, proven, story_rows
-from forensics.views.story.step import STORY, Wanted
+from forensics.views.story.step import STORY, Wanted, in_order
 from spark import sorting
 from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
@@ -117,7 +117,7 @@ def test_what_comes_back_is_what_was_kept(name: str, rows: int, tmp_path: Path, 
     anew = found.conclusion(lambda topic, partition: True)
     assert (list(anew.findings), list(anew.incidents)) == (list(there.findings), list(there.incidents))
     pairs = list(local.timelines(events))
-    assert found.standing() == through([r for t, c in pairs for r in final_state.standing(t, c)], final_state.SCHEMA)
+    assert found.case.standing() == through([r for t, c in pairs for r in final_state.standing(t, c)], final_state.SCHEMA)
     compare = checkpoint_diff.comparison(there.cluster)
     assert found.compared((), (), None, everything=False) == through([r for t, c in pairs for r in compare(t, c)], checkpoint_diff.SCHEMA)
     assert found.partitions() == {(t.topic, t.partition) for t, _ in pairs}
@@ -126,7 +126,7 @@ def test_what_comes_back_is_what_was_kept(name: str, rows: int, tmp_path: Path, 
         proofs = [r["proof"] for t, c in own for r in through(list(proven(t, c, Wanted())), PROVEN) if r["proof"] is not None]
         assert found.case.proof(topic, partition) == next(iter(proofs), None)
         for wanted in (*STORIES, *(replace(w, since=t.events[len(t.events) // 2].at) for w in STORIES for t, _ in own if t.events)):
-            story = sorted((r for t, c in own for r in story_rows(t, c, wanted)), key=lambda r: (r["generation"], r["number"]))
+            story = in_order(dict(r) for t, c in own for r in story_rows(t, c, wanted))
             assert through(found.story(topic, partition, wanted), STORY) == through(story, STORY)
 
 

@@ -22,7 +22,7 @@ from forensics.model.findings import Range
 from forensics.rules import RULES
 from forensics.views.lanes import document, json_text, show
 from forensics.views.story.assembly import story_rows
-from forensics.views.story.step import MOST, STATUSES, STORY, TONES, Step, Wanted, folded, said
+from forensics.views.story.step import MOST, STATUSES, STORY, TONES, Step, Wanted, folded, in_order, said
 from tests.forensics.staged import START, Story, table
 from tests.support import local, recorded
 from tests.support.each import for_each
@@ -156,6 +156,15 @@ def test_a_rolling_restart_is_told_as_orderly() -> None:
     assert not [r for r in rows if r["tone"] in ("loss", "bad")]
 
 
+def test_the_same_topic_of_two_clusters_has_two_stories() -> None:
+    """ZooKeeper was emptied: each of the clusters before and after had a topic of this name, which nobody deleted."""
+    rows = stories(recorded.events("wiped-zookeeper-3.7.2-zk"))["orders-0"]
+    ordered = in_order(sorted(rows, key=lambda r: r["text"]))
+    clusters = [number for number, _ in itertools.groupby(r["cluster"] for r in ordered)]
+    assert clusters == [-1, 0]
+    assert shown(ordered).count("the topic of the next cluster") == 1
+
+
 def test_a_reassignment_gives_and_takes_lanes() -> None:
     rows = told("reassignment-3.9.1-kraft", "profile-0")
     first, last = of(rows, "leader-change")[0], of(rows, "end")[0]
@@ -172,7 +181,7 @@ def test_a_topic_made_again_has_two_stories() -> None:
     before = [r for r in rows if r["generation"] == -1]
     assert of(before, "topic-deleted")
     assert any("topic is being deleted" in r["text"] for r in before)
-    assert "the topic was deleted, and made again" in shown(rows)
+    assert "the topic was deleted, and created again" in shown(rows)
 
 
 def test_a_frozen_leader_is_lost_and_comes_back() -> None:
@@ -367,6 +376,7 @@ def test_five_brokers_and_more_than_fit() -> None:
 
 def row_of(text: str, broker: int = 1, tone: str = "plain", source: str = "s") -> dict[str, Any]:
     return {
+        "cluster": 0,
         "generation": 0,
         "topic_id": None,
         "number": 0,
