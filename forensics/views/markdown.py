@@ -13,7 +13,7 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from forensics.model.findings import LEVELS, Evidence, Finding, began, counted, moment, nodes_named, period
+from forensics.model.findings import LEVELS, Evidence, Finding, began, capital, counted, moment, nodes_named, period
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.views.document import Report, rules_digest
@@ -45,19 +45,30 @@ _LINK = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp|www)(?=[.:])")
 _BLOCK = re.compile(r"^(\d+)([.)])(?=\s|$)|^([-+=#])")
 """Text that would begin a list, a heading or a quotation."""
 _TICKS = re.compile("`+")
+_COMMAND = re.compile("`([^`]+)`")
+_SPACES = re.compile(r"\s+")
 
 
 def prose(text: str) -> str:
     """Text in a sentence, on one line."""
-    shown = " ".join(clean(text).split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _not_a_block(_escaped(text))
+
+
+def _escaped(text: str) -> str:
+    shown = _SPACES.sub(" ", clean(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     shown = _UNDERSCORE.sub(r"\\_", _SPECIAL.sub(r"\\\1", shown))
-    shown = _LINK.sub(r"\1<!-- -->", _REFERENCE.sub(lambda m: f"{m[0]}<!-- -->", shown))
+    return _LINK.sub(r"\1<!-- -->", _REFERENCE.sub(lambda m: f"{m[0]}<!-- -->", shown))
+
+
+def _not_a_block(shown: str) -> str:
+    shown = shown.strip()
     return _BLOCK.sub(lambda m: f"{m[1]}\\{m[2]}" if m[1] else f"\\{m[3]}", shown)
 
 
 def _said(report: Report, text: str) -> str:
-    """A sentence of ours, with its times in the zone of the report."""
-    return prose(report.zone.sentence(text))
+    """A sentence of ours, with its times in the zone of the report and its commands as code."""
+    parts = _COMMAND.split(report.zone.sentence(text))
+    return _not_a_block("".join(code(part) if n % 2 else _escaped(part) for n, part in enumerate(parts)))
 
 
 def code(text: str) -> str:
@@ -210,7 +221,7 @@ def _causes(report: Report) -> Iterator[str]:
         yield f"### {prose(i.kind)} ({code(i.id)}, {i.severity}, {nodes_named(i.brokers, report.cluster.controllers)})"
         yield ""
         over = f", until {moment(i.end)}" if i.end is not None else ""
-        yield _said(report, f"{began(i.start, i.start_latest).capitalize()}{over}: {i.explanation}")
+        yield _said(report, f"{capital(began(i.start, i.start_latest))}{over}: {i.explanation}")
         yield ""
     if len(serious) > ANNOUNCED:
         yield f"and {len(serious) - ANNOUNCED} smaller ones; the JSON report has all."

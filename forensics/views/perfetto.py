@@ -24,6 +24,7 @@ from forensics.model.findings import LEVELS, MINOR, Finding, Place, timestamp
 from forensics.output.sanitise import cleaned
 from forensics.output.version import version
 from forensics.views.document import Report
+from forensics.views.states import label
 from parsers.cached import cached_property
 
 MAX_PARTITIONS = 400
@@ -198,7 +199,7 @@ class _Trace:
                 lane.append((start, end, span.state))
             else:
                 args = {"words": span.words or STATES[span.state], "start": timestamp(span.start), "end": timestamp(span.end)}
-                yield from self._span(process, span.state, f"state {broker}.{n}", start, end, args)
+                yield from self._span(process, label(span.state), f"state {broker}.{n}", start, end, args)
         yield from _without_overlaps(process, process, lane)
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.model.cluster.broker_states import STATES
 from forensics.model.findings import MINOR, Evidence, Finding, Place, timestamp
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import cleaned
 from forensics.views.document import Report
+from forensics.views.states import label
 
 EPOCH = datetime(1970, 1, 1)
 NO_TIME = "No time in evidence, placed at its end"
@@ -56,7 +56,7 @@ def _events(report: Report) -> Iterator[Event]:
         name = f"{'Broker' if node is None or node.broker else 'Controller'} {broker}"
         for span in spans:
             fields = {
-                "message": f"{name} {span.state}: {span.words or STATES[span.state]}",
+                "message": f"{name}: {label(span.state)}{f', {span.words}' if span.words else ''}",
                 "data_type": "kafka:forensics:broker",
                 "state": span.state,
                 "brokers": [broker],

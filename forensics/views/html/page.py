@@ -33,6 +33,7 @@ from forensics.views.impact import broken
 from forensics.views.losses import REMOVED, WORDS, losses
 from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.proof import MEANING, MISSING
+from forensics.views.states import LABELS, label
 from forensics.views.steps import next_steps
 from forensics.views.text import PRESENT, sized, subject
 from parsers.schemas import located
@@ -44,8 +45,6 @@ MEANINGS = {
     INTACT: "proven: no committed record is lost",
 }
 """Verdicts, the worst first."""
-LABELS = {ENDED: "crashed in this span", UNSTATED: "no collected log", CLOCK: "clock changed"}
-"""Names of states that are not their own names."""
 SURE = {"certain": "certain", "probable": "probable", "possible": "possible, not proven"}
 
 SHOWN = 40
@@ -432,13 +431,13 @@ class _Once:
 def _in_words(s: Span) -> str:
     """'up from A to B', 'crashed between A and B'."""
     if s.state == CLOCK:
-        return f"{LABELS[s.state]} at {moment(s.start)}"
+        return f"{label(s.state)} at {moment(s.start)}"
     if s.state == ENDED and s.start is not None and s.end is not None:
         return f"crashed between {period(s.start, s.end, 'and')}"
     if s.start is not None and s.end is not None:
-        return f"{LABELS.get(s.state, s.state)} from {period(s.start, s.end)}"
+        return f"{label(s.state)} from {period(s.start, s.end)}"
     start = moment(s.start) if s.start is not None else "before the evidence"
-    return f"{LABELS.get(s.state, s.state)} from {start} to {moment(s.end) if s.end is not None else 'the end of the evidence'}"
+    return f"{label(s.state)} from {start} to {moment(s.end) if s.end is not None else 'the end of the evidence'}"
 
 
 def _group(node: int | None, kind: str, sources: Sequence[Source]) -> dict[str, Any]:

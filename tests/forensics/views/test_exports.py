@@ -213,6 +213,7 @@ def test_timesketch_takes_every_line(report: Report) -> None:
         assert at.utcoffset() == timedelta(0) and round(at.timestamp() * 1e6) == row["timestamp"] >= before
         assert None not in row.values() and not set(row) & {"_id", "_type", "_index", "_source", "__ts_timeline_id"}
         before = row["timestamp"]
+        assert "untold" not in row["message"] and not row["message"].endswith("it starts")
 
 
 def test_perfetto_takes_every_event(report: Report) -> None:
@@ -367,6 +368,14 @@ def test_hostile_text_is_text_in_markdown(words: str) -> None:
     assert sum(" ".join(clean(words).split()) in s for s in told) >= 10
     for s in (c.content for c in inline if c.type == "text"):
         assert not re.search(r"(?i)https?://|www\.|@\w|#\d|GH-\d", s), "GitHub would make a link of it"
+
+
+def test_markdown_has_commands_as_code_and_zones_in_capitals(report: Report) -> None:
+    tokens = MarkdownIt("commonmark").enable(["table"]).parse(text("markdown", report))
+    inline = [child for t in tokens for child in t.children or ()]
+    commands = {command for f in report.findings for step in f.next_steps for command in re.findall("`([^`]+)`", step)}
+    assert commands & {c.content for c in inline if c.type == "code_inline"}
+    assert not [c.content for c in inline if c.type != "code_inline" and ("`" in c.content or " utc" in c.content)]
 
 
 def test_hostile_text_is_data_in_tables(tmp_path: Path) -> None:
