@@ -412,7 +412,7 @@ def _impact(members: Sequence[Finding], doubtful: Collection[tuple[str | None, i
         if f.kind in _WITHOUT:
             yield f"{_WITHOUT[f.kind]} {_lasted(f, ended=ended)}"
     if affected := hit(f for f in members if f.kind == "start-failed" and f.places):
-        yield f"{counted(len(affected))} without a replica whose broker could not start"
+        yield f"{counted(len(affected))} without a replica, because its broker could not start"
     if any(f.kind == "controller-change" and len(f.brokers) > 1 for f in members):
         yield "the controller changed"
 

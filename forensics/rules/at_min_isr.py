@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, capital, moment, quote
 from forensics.model.partition.absences import absences
 from forensics.model.partition.durability import as_settled, at_min_isr, min_isr, required
 from forensics.model.partition.log_coverage import silence_words, silent_leaders
@@ -41,7 +41,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had "
             f"{len(state.isr)} of {len(state.replicas or ())} replicas in sync, exactly the number that min.insync.replicas={asked} ({setting.place}) requires. "
-            f"{_threat(asked)} {'; '.join(i.words for i in why)}.{silence_words(silent)}"
+            f"{_threat(asked)} {capital('; '.join(i.words for i in why))}.{silence_words(silent)}"
         ),
         next_steps=() if window.end is not None else (f"Bring {brokers_named(out)} back in sync for {timeline.name}.",),
         evidence=quote(state.event, setting.event, *(e for i in why for e in i.evidence[1:2])),

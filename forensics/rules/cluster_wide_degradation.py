@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import SHOWN, Degradation, Episode, degradations, episodes, of_all_brokers, outs
 from forensics.model.cluster.under_replication import series
-from forensics.model.findings import Finding, Rule, brokers_named, counted, moment
+from forensics.model.findings import Finding, Rule, brokers_named, capital, counted, moment
 from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, NOT_STATED, SHORTS, SLOW, STUCK
 from forensics.model.rows import Rows
 from forensics.thresholds import WIDE_SHARE
@@ -46,7 +46,7 @@ def _offline(group: Sequence[Episode], cluster: Cluster) -> Finding:
         f"{counted(len(whole.names))}",
         explanation=(
             f"Missing from the ISR of {whole.shown()}: {spans}{'; and more' if len(group) > SHOWN else ''}. Every broker of the cluster is among "
-            f"them, so none of them alone is the cause. {whole.words()}."
+            f"them, so none of them alone is the cause. {capital(whole.words())}."
         ),
         next_steps=(
             "Look for what all brokers share: power, a host or its memory, storage, the network, or a rollout that restarted them.",
@@ -72,7 +72,7 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, clust
             f"From {moment(episode.start)} to {episode.until(cluster)} replicas of {brokers_named(missing)} fell out of the ISR of {episode.shown()}, led by "
             f"{brokers_named(leaders)}, while all of these brokers were running; the cluster had at most {counted(peak)} under-replicated at once, and the count {manner}. "
             f"No single broker leads all of them or is missing from all of them, so a shared cause is likely: the network, the storage, or too much load "
-            f"for the cluster. {_manner(episode)}{episode.words()}."
+            f"for the cluster. {_manner(episode)}{capital(episode.words())}."
         ),
         next_steps=(
             f"Check the resources that all brokers share just before {moment(episode.start)}: network, storage, hypervisor, and the rate of produced bytes.",

@@ -13,7 +13,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, capital, period, quote
+from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, capital, counted, period, quote
 from forensics.model.partition.timeline import PartitionTimeline
 
 _PREFERRED = "PREFERRED"
@@ -51,7 +51,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         cause="election-failed",
         summary=f"{timeline.name}: the controller failed to elect a leader",
         explanation=(
-            f"From {period(first.at, last.last_at)} the controller ({who}) failed {sum(e.repeats for e in events)} times to elect a leader of {timeline.name}, because no replica "
+            f"From {period(first.at, last.last_at)} the controller ({who}) failed {counted(sum(e.repeats for e in events), 'time')} to elect a leader of {timeline.name}, because no replica "
             "that it may elect was running."
         ),
         next_steps=(

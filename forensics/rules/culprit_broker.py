@@ -68,15 +68,20 @@ def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> 
         start=episode.start,
         end=episode.end,
         cause=OFFLINE,
-        summary=f"broker {broker} was offline: missing from the ISR of {len(hit):,} of the {counted(held)} it shares with others",
+        summary=f"broker {broker} was offline: missing from the ISR of {_share(len(hit), held)} that it shares with other brokers",
         explanation=(
-            f"From {moment(episode.start)} {back} broker {broker} was missing from the ISR of {episode.shown()}: {len(hit):,} of the {counted(held)} "
+            f"From {moment(episode.start)} {back} broker {broker} was missing from the ISR of {episode.shown()}: {_share(len(hit), held)} "
             f"that it shared with other brokers{'' if len(hit) == held else '; in the others it was the last in-sync replica or out of the ISR for another reason, or the evidence shows no change'}. "
             f"The cluster had at most {counted(peak)} under-replicated at once in that period. {_sum(others, broker)} Cause: {episode.words()}."
         ),
         next_steps=(f"Bring broker {broker} back, or move its replicas to other brokers.",) if episode.open else (),
         evidence=episode.evidence,
     )
+
+
+def _share(hit: int, held: int) -> str:
+    """'2 of 5 partitions', 'all 5 partitions', 'the only partition'."""
+    return "the only partition" if held == 1 else f"all {counted(held)}" if hit == held else f"{hit:,} of {counted(held)}"
 
 
 def _overlap(start: datetime | None, end: datetime | None, begin: datetime | None, until: datetime | None) -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import SHOWN, Episode, ReplicaAbsence, episodes, outs
-from forensics.model.findings import Aggregation, Finding, Rule, counted, moment, some
+from forensics.model.findings import Aggregation, Finding, Rule, capital, counted, moment, some
 from forensics.model.partition.absences import ABSENCES, CRASHED, RESTARTED
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.rows import Rows
@@ -60,7 +60,7 @@ def _finding(episode: Episode) -> Finding:
         else f"broker {broker} was restarted and is not in sync yet in {behind} of {counted(len(episode.names))}",
         explanation=(
             f"Broker {broker} {'was shut down cleanly' if orderly else 'crashed'} and left the ISR of {episode.shown()} from {moment(episode.start)} on; its process "
-            f"restarted at {moment(back)}{_before(back, episode.start)}. {_how(episode, elected)} {ending} {episode.words()}."
+            f"restarted at {moment(back)}{_before(back, episode.start)}. {_how(episode, elected)} {ending} {capital(episode.words())}."
         ),
         evidence=episode.evidence,
     )

@@ -26,6 +26,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
     first, last = events[0], events[-1]
     writers = tuple(sorted({e.writer for e in events if e.writer is not None}))
     who = brokers_named(writers)
+    logs = "the log on its disk belongs" if len(writers) == 1 else "the logs on their disks belong"
     ids = f" (cluster: {first.value}; log: {first.reason})" if first.event == "topic-id-mismatch" else ""
     until = last.last_at or last.at
     back = max((timeline.resumed(b, until) for b in writers), key=_or_never, default=None) if until is not None else None
@@ -39,10 +40,10 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         start=first.at,
         end=back or last.last_at,
         cause=None,
-        summary=f"{timeline.name}: {who} refused to lead or follow, because the log on its disk belongs to another topic of the same name",
+        summary=f"{timeline.name}: {who} refused to lead or follow, because {logs} to another topic of the same name",
         explanation=" ".join(
             (
-                f"{capital(who)} refused to lead or follow {timeline.name} {span(events)}, because its log has another topic id than the cluster{ids}. Possible causes: the "
+                f"{capital(who)} refused to lead or follow {timeline.name} {span(events)}, because {logs} to another topic id than that of the cluster{ids}. Possible causes: the "
                 "topic was deleted and created again while the broker was down, or ZooKeeper or the metadata log lost its data and the topics were created again.",
                 *_effects(writers, first.at, back, timeline),
             )

@@ -42,8 +42,7 @@ def _finding(row: Handover, election: Election, lost: list[Loss], timeline: Part
         leader_epoch=term.epoch,
         start=term.at,
         end=term.at,
-        summary=f"{timeline.name}: broker {term.leader} was elected leader (epoch {term.epoch}) from outside the ISR"
-        + (f" {isr}" if isr else ""),
+        summary=f"{timeline.name}: broker {term.leader} was elected leader (epoch {term.epoch}) from outside the ISR{f' {isr}' if isr else ''}",
         explanation=explanation.strip(),
         next_steps=(
             *(

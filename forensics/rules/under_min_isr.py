@@ -7,7 +7,7 @@ from datetime import datetime
 
 from forensics.model.cluster.effective import Effective, strict
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, capital, moment, quote
 from forensics.model.partition.absences import IN_ORDER, UNKNOWN, Interval, absences
 from forensics.model.partition.durability import as_settled, below_min_isr, min_isr, required
 from forensics.model.partition.log_coverage import silence_words, silent_leaders
@@ -98,7 +98,7 @@ def _of_others(state: State, cluster: Cluster) -> str:
 
 def _reasons(why: Sequence[Interval], state: State) -> str:
     unknown = "The partition has no more replicas" if state.replicas else "The evidence does not show which replicas are missing"
-    return "; ".join(i.words for i in why) or unknown
+    return capital("; ".join(i.words for i in why)) or unknown
 
 
 def _steps(window: Window, out: Sequence[int], name: str) -> tuple[str, ...]:

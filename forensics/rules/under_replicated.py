@@ -100,7 +100,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {brokers_named(out)} "
             f"{were} missing from the ISR of {timeline.name}{turns} (smallest ISR "
-            f"{list(smallest.isr)} of replicas {list(smallest.replicas or timeline.assigned)}): {reasons}."
+            f"{list(smallest.isr) or 'empty,'} of replicas {list(smallest.replicas or timeline.assigned)}): {reasons}."
             f"{silence_words(silent)}"
         ),
         next_steps=tuple(_steps(window, why)),

@@ -22,6 +22,7 @@ from forensics.model.cluster.clocks import UNSURE, Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.names import Name, names
 from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
+from forensics.model.cluster.versions import versions
 from forensics.model.findings import MINOR, Finding, Place, Salvageable, Written, brokers_named, timestamp
 from forensics.model.partition import durability
 from forensics.output.display_times import UTC, DisplayZone
@@ -119,6 +120,8 @@ class Report:
         if kinds & {"stdout-log", "other-log"}:  # as containers log: the lines of server.log, possibly with those of other files
             kinds.add("server-log")
         wanted = {**WANTED, **(WANTED_KRAFT if self.cluster.mode == "kraft" else {})}
+        if (known := versions(self.cluster)) and known[-1] < (0, 11):  # leader-epoch-checkpoint came with KIP-101
+            kinds.add("epoch-checkpoint")
         return [words for kind, words in wanted.items() if kind not in kinds]
 
     def unsure_zones(self) -> list[str]:

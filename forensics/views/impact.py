@@ -117,10 +117,10 @@ def _names(partitions: Iterable[tuple[str | None, int | None]]) -> list[str]:
 
 
 def _alone(states: Sequence[Mapping[str, Any]]) -> Mapping[int, list[str]]:
-    """Partitions of which a broker has the only in-sync replica, although others are assigned."""
+    """Partitions with a leader of which a broker has the only in-sync replica, although others are assigned."""
     by_broker: dict[int, list[str]] = defaultdict(list)
     for state in states:
-        if len(state["isr"] or ()) == 1 and len(state["replicas"] or ()) > 1:
+        if len(state["isr"] or ()) == 1 and len(state["replicas"] or ()) > 1 and state["leader"] != -1:
             by_broker[state["isr"][0]].append(f"{state['topic']}-{state['partition']}")
     return by_broker
 

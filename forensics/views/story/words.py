@@ -74,7 +74,7 @@ class Wording:
         elif state.leader != before.leader:
             clauses = [self._election(state, before)]
         elif state.leader_epoch != before.leader_epoch:
-            clauses = [f"broker {state.leader} leads on in a new epoch" if state.leader >= 0 else "still no leader"]
+            clauses = [f"broker {state.leader} stays leader in a new epoch" if state.leader >= 0 else "still no leader"]
         else:
             clauses = []
         if before is not None:
