@@ -136,7 +136,8 @@ def _clock(clock: Clock) -> str:
     from forensics.model.cluster.clocks import UNSURE
 
     skew = f" {clock.skew_ms / 1000:+.1f} s" if clock.skew_ms else ""
-    return clock.zone + skew + (" (assumed)" if clock.basis in UNSURE else "")
+    around = f" ± {clock.uncertainty_ms / 1000:.1f} s" if clock.uncertainty_ms is not None else ""
+    return clock.zone + skew + around + (" (assumed)" if clock.basis in UNSURE else "")
 
 
 def _files(sources: Sequence[Source]) -> Table:

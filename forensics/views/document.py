@@ -44,12 +44,12 @@ WANTED = {
     "controller-log": "controller.log",
     "hw-checkpoint": "replication-offset-checkpoint of every log directory",
     "epoch-checkpoint": "leader-epoch-checkpoint of every partition directory",
-    "segment": "the segments (*.log) of the partitions in question, or at least their batch headers",
+    "segment": "the segments (*.log) of the partitions in question (`collect.sh -s TOPIC`), or at least their batch headers",
     "server-properties": "server.properties",
     "describe": "kafka-topics --describe output",
 }
 """Kinds of sources in a complete collection, as named in the list of missing ones."""
-WANTED_KRAFT = {"metadata-segment": "the __cluster_metadata log of a controller"}
+WANTED_KRAFT = {"metadata-segment": "the __cluster_metadata log of a controller (`collect.sh -m`)"}
 
 
 @lru_cache(maxsize=1)
