@@ -33,7 +33,7 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Fin
         explanation=f"{capital(who)} found a disk full{detail} {span(errors)}. A broker cannot append records to a full disk: the log directory goes offline, and without another one the broker ends.",
         next_steps=(
             "Free space outside the log directories, or enlarge the disk; check both `df -h` and `df -i`. Do not delete segment files by hand.",
-            "After the broker is up, reduce retention.ms or retention.bytes of the largest topics (`kafka-log-dirs.sh --describe` shows their sizes), or move replicas to other brokers.",
+            f"Reduce retention.ms or retention.bytes of the largest topics of {who} (`kafka-log-dirs.sh --bootstrap-server HOST:PORT --describe` shows their sizes), or move replicas to other brokers.",
         ),
         evidence=quote(errors[:5], errors[-1:]),
     )

@@ -143,8 +143,8 @@ def _next_steps(cause: str | None) -> tuple[str, ...]:
     return (
         "Check whether the disk is full, read-only or failing (dmesg)."
         if cause not in DISK
-        else "Repair the disk before the broker starts on it.",
-        "Before the disk is replaced, check that every partition on it has another in-sync replica, and copy the partitions that have none.",
+        else "Repair or replace the disk of the log directory before its broker is started again.",
+        "Before a disk is replaced, check that every partition on the disk has another in-sync replica, and copy the partitions that have none.",
     )
 
 

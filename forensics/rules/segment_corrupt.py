@@ -171,8 +171,8 @@ def _overlapping(overlap: Overlap) -> str:
 
 def _consequences(log: _Log, leads: bool) -> str:
     cut, reach = log.disk.log_end_offset, log.disk.reach
-    lost = f", also valid batches up to offset {reach - 1}" if cut is not None and reach is not None and reach > cut else ""
-    cuts = f" If broker {log.broker} starts with this log after an unclean stop, it truncates the log to offset {cut} and deletes everything behind{lost}."
+    lost = f", including valid batches up to offset {reach - 1}" if cut is not None and reach is not None and reach > cut else ""
+    cuts = f" If broker {log.broker} starts with this log after an unclean stop, it truncates the log to offset {cut} and deletes the rest of the log{lost}."
     serving = f" Broker {log.broker} leads: consumers fail at damaged offsets, and followers cannot copy past them."
     return f"{cuts if log.disk.extent.recovery_cuts else ''}{serving if leads else ''}"
 
@@ -183,24 +183,27 @@ def _steps(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: Partiti
         yield f"Use another copy of {name} instead of the one in {log.disk.collection}, an earlier collection of broker {broker}."
         return
     why = ": a recovery deletes everything behind the damage" if log.disk.extent.recovery_cuts else ""
-    yield f"Copy the directory {(log.disk.directory or name).rpartition('/')[2]} on broker {broker} before the broker starts again{why}."
+    yield f"Copy the directory {(log.disk.directory or name).rpartition('/')[2]} on broker {broker} before broker {broker} starts the next time{why}."
     yield from _steps_with_other_replicas(log, damages, leads, timeline)
     yield f"Check the disk and the file system of broker {broker}."
 
 
 def _steps_with_other_replicas(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: PartitionTimeline) -> Iterator[str]:
     name, broker = timeline.name, log.broker
-    common = [b for b in timeline.collected_logs if damages and all(b in d.holders for d in damages if d.offsets is not None)]
+    common = [
+        b for b in timeline.collected_logs if b != broker and damages and all(b in d.holders for d in damages if d.offsets is not None)
+    ]
     if not common:
         yield f"Collect the segments of {name} from all other replicas and from backups: no collected replica is known to have valid batches at all damaged offsets."
     elif not any(_has_last_batch(timeline.collected_logs[b], log.disk) for b in common):
         do = "does" if len(common) == 1 else "do"
         yield f"Keep that copy of {name}: the log has records that {brokers_named(common)} {do} not have."
     elif log.live:
+        offsets = any(d.offsets is not None for d in damages)
+        held = f" Valid batches at the damaged offsets are on {brokers_named(common)}." if offsets else ""
         first = f"Let {brokers_named(common[:1])} lead {name}, then stop" if leads else "Stop"
         yield (
-            f"{first} broker {broker}, delete its directory of {name} and start the broker: it copies the log from the leader. Valid batches at the damaged "
-            f"offsets are on {brokers_named(common)}."
+            f"{first} broker {broker}, delete the directory of {name} on broker {broker} and start broker {broker}: it copies the log from the leader.{held}"
         )
 
 

@@ -111,13 +111,21 @@ def test_the_finding_names_file_byte_offsets_and_who_has_valid_batches() -> None
     assert (inside.severity, inside.confidence, inside.brokers, inside.offsets) == ("high", "certain", (3,), (Range(341, 351),))
     assert f"{OLD_LEADER} has no valid batch from byte {frame.position} to byte {frame.end}" in inside.explanation
     assert "No other collected replica has valid batches at these offsets" in inside.explanation
-    assert "truncates the log to offset 341 and deletes everything behind, also valid batches up to offset 382" in inside.explanation
+    assert "truncates the log to offset 341 and deletes the rest of the log, including valid batches up to offset 382" in inside.explanation
     assert (inside.evidence[0].source, inside.evidence[0].byte) == (OLD_LEADER, frame.position)
 
     (below,) = told(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.payload_flipped, BELOW)).of("segment-corrupt", "orders-0")
     assert (below.severity, below.offsets) == ("medium", (Range(120, 130),))
     assert "Brokers 1 and 2 have valid batches at these offsets" in below.explanation
     assert "Keep that copy of orders-0: the log has records that brokers 1 and 2 do not have." in below.next_steps
+
+
+def test_a_damaged_log_has_no_valid_batches_for_itself() -> None:
+    """The disk was full, so the segment of media-1 on broker 2 ends within a batch; the leader has the records, and no offsets are missing."""
+    (torn,) = told(bundle("disk-full-restarts-2.8.2-zk")).of("segment-corrupt", "media-1")
+    assert torn.brokers == (2,) and "No offsets are missing there." in torn.explanation
+    assert not any("Valid batches" in step for step in torn.next_steps)
+    assert any("the directory of media-1 on broker 2" in step for step in torn.next_steps)
 
 
 def test_a_stray_directory_that_holds_the_lost_records_is_looked_at_too() -> None:
