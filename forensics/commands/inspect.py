@@ -136,7 +136,7 @@ def _clock(clock: Clock) -> str:
     from forensics.model.cluster.clocks import UNSURE
 
     skew = f" {clock.skew_ms / 1000:+.1f} s" if clock.skew_ms else ""
-    around = f" ± {clock.uncertainty_ms / 1000:.1f} s" if clock.uncertainty_ms is not None else ""
+    around = f" ± {clock.uncertainty_ms:,} ms" if clock.uncertainty_ms is not None else ""
     return clock.zone + skew + around + (" (assumed)" if clock.basis in UNSURE else "")
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from forensics.commands.inspect import _clock
+from forensics.model.cluster.clocks import Clock
 from tests.conftest import Done
 from tests.support.paths import BUNDLES
 from tests.support.shapes import bundle, put
@@ -157,6 +159,11 @@ def test_inspect_tells_what_is_there_and_what_is_not(tmp_path: Path, called: Cal
     assert done.returncode == 0, done.stderr
     assert "before-restart" in done.stdout
     assert "2.8.2" in done.stdout
+
+
+def test_a_clock_is_printed_with_its_uncertainty() -> None:
+    assert _clock(Clock(skew_ms=-300_000, uncertainty_ms=40, basis="start")) == "UTC -300.0 s ± 40 ms"
+    assert _clock(Clock()) == "UTC (assumed)"
 
 
 def test_rules_and_patterns_need_no_spark(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from forensics.model.findings import Evidence, Finding, Range
 from forensics.proof.verdict import VERDICTS
 from forensics.views.headline import counts, headline
+from forensics.views.impact import broken
 from forensics.views.losses import by_kind, losses
 
 
@@ -131,3 +132,10 @@ def test_partitions_with_an_unclean_election_are_named_before_other_unknown_ones
     elected = loss(kind="unclean-election", partition=5, committed=None, offsets=())
     text = headline([elected], [state("unknown", n) for n in range(6)]).summary
     assert "in 6 partitions (t-5, t-0, t-1, t-2 and 2 more)" in text
+
+
+@pytest.mark.parametrize(("leader", "listed"), [(3, True), (-1, False)])
+def test_the_only_replica_in_sync_is_named_while_it_leads(leader: int, listed: bool) -> None:
+    """A partition without a leader takes no records that the failure of the last member of its ISR could lose."""
+    alone = {"topic": "orders", "partition": 0, "leader": leader, "isr": [3], "replicas": [1, 2, 3]}
+    assert any("one replica in sync, on broker 3" in line for line in broken([], [alone])) == listed
