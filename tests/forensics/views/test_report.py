@@ -11,6 +11,7 @@ from io import StringIO
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
@@ -404,3 +405,18 @@ def test_many_losses_are_cut_and_counted() -> None:
     many = [finding(partition=i, summary=f"t-{i}: lost", start=datetime(2026, 1, 1)) for i in range(60)]
     shown = " ".join(text(Report(Cluster(), many, [])).split())
     assert "and 48 more; --json has all" in shown
+
+
+def test_sentences_of_findings_begin_with_a_capital_letter_and_agree_in_number() -> None:
+    """In min-isr-3.9.1-kraft, a broker that crashed was in the only partition that it shared with others."""
+    found = local.report(recorded.events("min-isr-3.9.1-kraft")).findings
+    assert not [f.explanation for f in found if re.search(r"\. broker \d", f.explanation)]
+    shares = [f.summary for f in found if f.kind == "culprit-broker"]
+    assert shares and not [s for s in shares if re.search(r"\b1 partitions|of 1 partition|of the 1 ", s)]
+
+
+@pytest.mark.parametrize(("bundle", "missed"), [("clean-failover-0.10.2.2-zk", False), ("clean-failover-2.8.2-zk", True)])
+def test_leader_epoch_checkpoints_are_missed_from_the_version_that_writes_them(bundle: str, missed: bool) -> None:
+    events = recorded.events(bundle)
+    without = events.filter(pc.invert(pc.ends_with(events["source"], "leader-epoch-checkpoint")))
+    assert any("leader-epoch-checkpoint" in words for words in local.report(without).not_collected()) == missed
