@@ -96,6 +96,7 @@ def command(
     progress = Progress()
     found = open_input(paths, timezone, clock_offsets, master, progress)
     with progress.stage("Planning"):
+        from forensics.model.cluster.broker_states import running, spans
         from forensics.model.cluster.final_state import partitions
         from forensics.views.impact import untouchable
         from forensics.views.plan import resets
@@ -103,7 +104,8 @@ def command(
         stands, concluded = found.judged()
         check_brokers({*found.cluster.nodes, *(b for p in stands for b in p["replicas"] or ())}, (*gone, *live))
         planned = overview(found.cluster, partitions(stands), gone, live, kafka_version, batch, ("plan", *found.paths))
-        planned = replace(planned, resets=resets(concluded.findings), warnings=tuple(untouchable(concluded.findings)))
+        warnings = untouchable(concluded.findings, lambda: running(spans(found.cluster, concluded.partitions)))
+        planned = replace(planned, resets=resets(concluded.findings), warnings=tuple(warnings))
     if out is not None:
         with noted(out):
             _write(planned, Path(out))

@@ -17,7 +17,7 @@ from typing import Any
 
 from forensics.incidents.incidents import Incident
 from forensics.model.cluster import balance
-from forensics.model.cluster.broker_states import UP, Span, spans
+from forensics.model.cluster.broker_states import Span, running, spans
 from forensics.model.cluster.clocks import UNSURE, Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.names import Name, names
@@ -109,11 +109,7 @@ class Report:
     @cached_property
     def untouchable(self) -> list[str]:
         """Warnings not to change disks that have the only copy of lost records."""
-        return list(untouchable(self.findings, self._running))
-
-    def _running(self) -> set[int]:
-        """The brokers that were running when the evidence ends."""
-        return {broker for broker, own in self.states.items() if any(s.state == UP and s.end is None and not s.cluster for s in own)}
+        return list(untouchable(self.findings, lambda: running(chain.from_iterable(self.states.values()))))
 
     def not_collected(self) -> list[str]:
         kinds = {s.kind for s in self.cluster.sources}

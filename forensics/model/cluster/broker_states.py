@@ -85,6 +85,11 @@ def spans(cluster: Cluster, partitions: Sequence[Mapping[str, Any]] = ()) -> lis
     return sorted(found, key=lambda s: (s.broker, s.start is not None, s.start or datetime.min, order[s.state]))
 
 
+def running(known: Iterable[Span]) -> set[int]:
+    """The nodes that were running when the evidence ends."""
+    return {s.broker for s in known if s.state == UP and s.end is None and not s.cluster}
+
+
 def _leaderless(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]:
     """By broker, since when the partitions it was last in sync with have had no leader until the end."""
     leaderless: dict[int, list[datetime]] = defaultdict(list)
