@@ -160,7 +160,7 @@ class LeaderTransition:
     def loads(self, broker: int) -> list[Load]:
         """Loads of its log between the term before and this one, after which it has not joined the ISR."""
         own = self.timeline.replicas[broker].loads if broker in self.timeline.replicas else []
-        near = [load for load in own if self._between_terms(load.epoch)]
+        near = [load for load in own if self._between_terms(load.epoch) and self._since_it_led([load.event])]
         return [load for load in near if not joined_isr_since(load.at, broker, self.term, self.timeline)]
 
     def unclean_loads(self, broker: int) -> list[Load]:
