@@ -24,6 +24,7 @@ from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.lineage import lineages
 from forensics.proof.log_ends import exact_end
+from forensics.proof.observed import within_epoch
 from forensics.proof.pre_kip101 import cut_further, ends_today, high_watermark_of_cut, marks_at_election
 from parsers.frozen import dataclass
 
@@ -125,13 +126,19 @@ def _tail(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> Removal
     end, event, exact = _extent(replica, disk, timeline)
     if end is None or event is None or _follows(broker, event, timeline, cluster):
         return None
+    if _epoch_on_disk(disk) is None and not within_epoch(epoch, event, timeline, cluster):
+        return None
     return Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,))
 
 
 def _last_epoch(replica: Replica | None, disk: Disk | None) -> int | None:
-    """The last leader epoch of a log. The epochs of unreadable batches are not in its other batches, but in its epoch file."""
-    on_disk = disk.last_epoch if disk is not None and (disk.epochs or not disk.end_unknown) else None
-    return max((e for e in (replica.epoch if replica else None, on_disk) if e is not None), default=None)
+    """The last leader epoch of a log."""
+    return max((e for e in (replica.epoch if replica else None, _epoch_on_disk(disk)) if e is not None), default=None)
+
+
+def _epoch_on_disk(disk: Disk | None) -> int | None:
+    """The epochs of unreadable batches are not in the other batches of the log, but in its epoch file."""
+    return disk.last_epoch if disk is not None and (disk.epochs or not disk.end_unknown) else None
 
 
 def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:

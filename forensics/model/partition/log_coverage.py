@@ -73,6 +73,8 @@ class LogCoverage:
     broker: int
     begin: datetime | None = None
     """Since when its logs are there without a gap; None: no log with lines about its partitions was collected."""
+    states_begin: datetime | None = None
+    """The same for its logs with lines of state.change.logger, which may be files of their own."""
     runs: tuple[Run, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     """Premises that do not hold, each with the reason."""
@@ -83,6 +85,8 @@ class LogCoverage:
 
     def prints(self, *facets: str, since: datetime | None = None, until: datetime | None = None) -> bool:
         """A line of these facets between the two times would be in the evidence."""
+        if STATE in facets and (self.states_begin is None or (since is not None and since < self.states_begin)):
+            return False
         return self.reaches(since) and COMPLETE not in self.failed and not self._silent(facets, since, until)
 
     def holds(self, *premises: str) -> bool:
@@ -125,8 +129,8 @@ def _coverage(broker: int, cluster: Cluster) -> LogCoverage:
     node = cluster.nodes.get(broker)  # none in a cluster that does not occur in its logs
     known = node.collections if node is not None else ()
     others = sorted({s.collection for s in own} - {*known})  # a log of several brokers is in the collection of one
-    begin = _reach_back(own, (*known, *others)) if own else None
-    return LogCoverage(broker, begin, tuple(_runs(broker, logs, cluster)), _failed(broker, logs, cluster))
+    begin, states_begin = (_reach_back(of, (*known, *others)) if of else None for of in (own, [s for s in logs if s.printed.get(STATE)]))
+    return LogCoverage(broker, begin, states_begin, tuple(_runs(broker, logs, cluster)), _failed(broker, logs, cluster))
 
 
 def _logs(broker: int, cluster: Cluster) -> list[Source]:

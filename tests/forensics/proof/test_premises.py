@@ -109,7 +109,7 @@ def test_without_a_premise_nothing_is_surer(name: str, broker: int | None) -> No
 
 
 def test_every_premise_matters_somewhere() -> None:
-    """Else the test above would prove nothing of it. No claim rests on a line that a fetcher or state-change.log does not print."""
+    """Else the test above would prove nothing of it. No claim rests on a line that a fetcher does not print."""
     matters: set[str] = set()
     for found in (found for name in BUNDLES for found in _found(name)):
         before = rows(found)
@@ -117,4 +117,4 @@ def test_every_premise_matters_somewhere() -> None:
             with pytest.MonkeyPatch.context() as monkeypatch:
                 denied(monkeypatch, premise, None)
                 matters |= {premise} if rows(found) != before else set()
-    assert matters == {ORDER, CLOCK, COMPLETE, LOG, PROCESS, PARTITION}
+    assert matters == {ORDER, CLOCK, COMPLETE, LOG, PROCESS, PARTITION, STATE}

@@ -195,6 +195,14 @@ def test_a_log_prints_nothing_before_it_begins() -> None:
     assert not coverage(begin=None).prints(LOG)
 
 
+def test_lines_about_leader_epochs_may_begin_later() -> None:
+    found = log_coverage(1, cluster(source(), source(kind="state-change-log", first=when(50), printed={STATE: lines(9, 50)})))
+    assert (found.begin, found.states_begin) == (when(0), when(50))
+    assert found.prints(STATE, since=when(50))
+    assert not found.prints(STATE, since=when(49))
+    assert not log_coverage(1, cluster(source())).prints(STATE)
+
+
 @pytest.mark.parametrize(("premise", "prints"), [(COMPLETE, False), (ORDER, True), (CLOCK, True)])
 def test_where_lines_are_missing_silence_proves_nothing(premise: str, prints: bool) -> None:
     found = coverage(failed={premise: "why"})

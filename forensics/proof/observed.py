@@ -1,0 +1,79 @@
+"""Whether a log end or a high watermark was seen before a broker took part in a later leader epoch.
+
+The line with which a broker enters a leader epoch may be missing, so its next line, or a file of its, may be of a later epoch than the last
+one in its lines. Here: the proofs that it is not. Not here: what follows from the log end or the high watermark (removed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from forensics.model.cluster.availability import SLACK
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.partition.log_coverage import CLOCK, ORDER, PARTITION, STATE, log_coverage
+from forensics.model.partition.replicas import Replica
+from forensics.model.partition.timeline import PartitionTimeline
+from parsers.kinds import named
+
+_CHECKPOINTED = named("hw-loaded")
+"""The high watermark that it prints is from before the log was loaded."""
+_DECIDES = frozenset({"metadata", "decided"})
+"""Sources of a state whose time is that of the change."""
+
+
+def within_epoch(epoch: int, shown: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Whether the broker had been in no later leader epoch when its log was as this line or file shows: by its own lines before or after, or
+    because the next leader epoch began so much later that no error of the clocks explains it."""
+    if shown.line is not None and not log_coverage(shown.writer, cluster).holds(ORDER, CLOCK):
+        return False
+    replica = timeline.replicas.get(shown.writer) if shown.writer is not None else None
+    if replica is None:
+        return _by_clock(epoch, shown, timeline, cluster)
+    at, before, after = _around(shown, replica)
+    return _by_clock(epoch, at, timeline, cluster) or _enters_from(epoch, after, replica) or _entered(epoch, before, at, replica, cluster)
+
+
+def _around(shown: Event, replica: Replica) -> tuple[Event, Sequence[Event], Sequence[Event]]:
+    """The line or file at whose time the log was so, the broker's lines before it, and the rest from it on. A file of the last collection
+    comes after all lines."""
+    events = replica.events
+    place = events.index(shown) if shown in events else len(events)
+    if shown.event in _CHECKPOINTED:
+        place = max((n for n, e in enumerate(events[:place]) if e.event == "log-load"), default=place)
+    return (events[place] if place < len(events) else shown), events[:place], events[place:]
+
+
+def _enters_from(epoch: int, after: Sequence[Event], replica: Replica) -> bool:
+    """With one of these lines the broker enters this leader epoch or an earlier one, or another one from there."""
+    own = {id(e) for e in after}
+    starts = (s for s in replica.starts if id(s.event) in own)
+    return any(s.epoch <= epoch or 0 <= _previous(s.event) <= epoch for s in starts)
+
+
+def _previous(start: Event) -> int:
+    return start.previous_leader_epoch if start.previous_leader_epoch is not None else -1
+
+
+def _entered(epoch: int, before: Sequence[Event], shown: Event, replica: Replica, cluster: Cluster) -> bool:
+    """The broker had entered this leader epoch or an earlier one, and its logs would show if it had entered another one since."""
+    own = {id(e) for e in before}
+    starts = [s for s in replica.starts if id(s.event) in own]
+    last, until = max(starts, key=lambda s: s.epoch, default=None), cluster.last_own_line(replica.broker)
+    if last is None or last.epoch > epoch or last.at is None or shown.at is None or until is None or until < shown.at:
+        return False
+    return log_coverage(replica.broker, cluster).prints(STATE, PARTITION, since=last.at, until=shown.at)
+
+
+def _by_clock(epoch: int, shown: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    begun, node = _begun(epoch + 1, timeline), cluster.nodes.get(shown.writer if shown.writer is not None else -1)
+    error = timedelta(milliseconds=(node.clock.uncertainty_ms or 0) if node is not None else 0)
+    return begun is not None and shown.at is not None and shown.at + SLACK + error < begun
+
+
+def _begun(epoch: int, timeline: PartitionTimeline) -> datetime | None:
+    """When a leader epoch began, by the controller or by a broker that entered it from an earlier one. Other lines may be much later."""
+    decided = (s.at for s in timeline.states if s.leader_epoch == epoch and s.source in _DECIDES)
+    entered = (s.at for r in timeline.replicas.values() for s in r.starts if s.epoch == epoch and _previous(s.event) >= 0)
+    return min((at for at in (*decided, *entered) if at is not None), default=None)
