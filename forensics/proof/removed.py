@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition.log_coverage import CLOCK, ORDER, isr_changes_observable, log_coverage
+from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.outside_logs import outside_logs, runs_of
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, OWN_LOSS, Disk, Observation, Removal, Replica
@@ -347,22 +347,45 @@ def likely_start(
 
 
 def seen_high_watermark(removal: Removal, timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, Event] | None:
-    """The highest high watermark in the evidence while the removed records' epoch was the latest known, and the line or file. The time of
-    a line without an epoch is known from the lines around it, so these must be in order."""
-    last = removal.epoch if removal.epoch is not None or removal.under_epoch is None else removal.under_epoch - 1
-    observations = (o for replica in timeline.replicas.values() for o in replica.observations if o.quantity == "high-watermark")
-    seen = [(o.offset, o.event) for o in observations if (last is None or o.epoch is None or o.epoch <= last) and _precedes(o, removal)]
-    seen = [(offset, event) for offset, event in seen if event.line is None or log_coverage(event.writer, cluster).holds(ORDER, CLOCK)]
-    disk = timeline.collected_logs.get(removal.broker)
+    """The highest high watermark in the evidence from before the first term without the removed records, and the line or file. It counts as
+    far as the leaders in between had the records below it."""
+    disk, later = timeline.collected_logs.get(removal.broker), later_terms(removal, timeline)
     mark = disk.high_watermark if disk is not None and removal.cause == "left-behind" else None
-    if mark is not None and mark.offset is not None:
-        seen.append((mark.offset, mark))
-    return max(seen, key=lambda s: s[0], default=None)
+    highest = (mark.offset, mark) if mark is not None and mark.offset is not None else None
+    if removal.epoch is None and not later:
+        return highest
+    last = removal.epoch if removal.epoch is not None else later[0].epoch - 1
+    for seen in _marks(removal, timeline):
+        if highest is not None and seen.offset <= highest[0]:
+            break
+        if seen.epoch is None or seen.epoch <= last:
+            offset = _kept(seen, last, later, timeline)
+            if offset is not None and (highest is None or offset > highest[0]) and within_epoch(last, seen.event, timeline, cluster):
+                highest = offset, seen.event
+    return highest
 
 
-def _precedes(observed: Observation, removal: Removal) -> bool:
-    """The high watermark is not that of the cut itself, and not above the removed records."""
-    return observed.offset <= removal.end and (removal.cause == "left-behind" or observed.event not in removal.evidence[-1:])
+def _marks(removal: Removal, timeline: PartitionTimeline) -> Sequence[Observation]:
+    """The high watermarks of all brokers, the highest first, without those of the cut itself and those above the removed records."""
+    cut = () if removal.cause == "left-behind" else removal.evidence[-1:]
+    seen = (o for replica in timeline.replicas.values() for o in replica.observations if o.quantity == "high-watermark")
+    return sorted((o for o in seen if o.offset <= removal.end and o.event not in cut), key=lambda o: -o.offset)
+
+
+def _kept(mark: Observation, last: int, later: Sequence[Term], timeline: PartitionTimeline) -> int | None:
+    """How much of a high watermark all leaders until the last epoch of the removed records kept: a leader that began below it may have
+    written other records at these offsets. None if nothing, or if one of these epochs is not in the evidence."""
+    epochs = range((mark.epoch if mark.epoch is not None else -1) + 1, last + 1)
+    if not {*(s.leader_epoch for s in timeline.states), *(t.epoch for t in timeline.terms)}.issuperset(epochs):
+        return None
+    between = (t for t in timeline.terms if t not in later and (t.epoch in epochs or _led_again(t, mark, timeline)))
+    kept = min((mark.offset, *(t.at_least for t in between)))
+    return kept if kept > 0 or mark.offset == 0 else None
+
+
+def _led_again(term: Term, mark: Observation, timeline: PartitionTimeline) -> bool:
+    """The leader of the mark's epoch was restarted after it."""
+    return bool(term.restart) and term.epoch == mark.epoch and began_after(term, (mark.event,), timeline)
 
 
 def written_earlier(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
