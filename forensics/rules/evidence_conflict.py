@@ -117,7 +117,9 @@ _NAMES = {
     "election": "whether the new leader was in the ISR",
     "log": "whether the new leader kept its log",
     "process": "whether the new leader's process kept running",
+    "had_all": "whether the new leader had all committed records",
 }
+_OF_COMMITMENT = ("high_watermark", "had_all")
 
 
 def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
@@ -125,6 +127,9 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
     bounds = f": at least {value.at_least} by one source, at most {value.at_most} by another" if isinstance(value, Interval) else ""
     evidence = (*value.low, *value.high) if isinstance(value, Interval) else tuple(e for r in row.removed for e in r.evidence)
     what = _NAMES.get(cell, cell)
+    why = "One of the statements is wrong, or belongs to another partition of this name"
+    if cell in _OF_COMMITMENT:
+        why += ", or was made later than its place in the evidence; or a member of the ISR lacked committed records"
     return Finding(
         kind="evidence-conflict",
         severity="medium",
@@ -135,7 +140,7 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
         summary=f"{timeline.name}: the evidence about {what} in leader epoch {row.leader_epoch} contradicts itself",
         explanation=(
             f"For the hand-over to broker {row.new_leader} in leader epoch {row.leader_epoch} ({moment(row.at)}) the evidence contradicts itself about "
-            f"{what}{bounds}. One of the statements is wrong, or belongs to another partition of this name. No verdict on {timeline.name} rests on it."
+            f"{what}{bounds}. {why}. No verdict on {timeline.name} rests on it."
         ),
         next_steps=(
             f"Check that all files about {timeline.name} are from the same cluster and were not edited, and collect the logs of "
