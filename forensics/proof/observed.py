@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition.log_coverage import CLOCK, ORDER, PARTITION, STATE, log_coverage
+from forensics.model.partition.log_coverage import CLOCK, ORDER, STATE, log_coverage
 from forensics.model.partition.replicas import Replica
 from forensics.model.partition.timeline import PartitionTimeline
 from parsers.kinds import named
@@ -63,7 +63,7 @@ def _entered(epoch: int, before: Sequence[Event], shown: Event, replica: Replica
     last, until = max(starts, key=lambda s: s.epoch, default=None), cluster.last_own_line(replica.broker)
     if last is None or last.epoch > epoch or last.at is None or shown.at is None or until is None or until < shown.at:
         return False
-    return log_coverage(replica.broker, cluster).prints(STATE, PARTITION, since=last.at, until=shown.at)
+    return log_coverage(replica.broker, cluster).prints(STATE, since=last.at, until=shown.at)
 
 
 def _by_clock(epoch: int, shown: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:

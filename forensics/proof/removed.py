@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition.log_coverage import isr_changes_observable
+from forensics.model.partition.log_coverage import CLOCK, ORDER, isr_changes_observable, log_coverage
 from forensics.model.partition.outside_logs import outside_logs, runs_of
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, OWN_LOSS, Disk, Observation, Removal, Replica
@@ -359,8 +359,11 @@ def seen_high_watermark(removal: Removal, timeline: PartitionTimeline, cluster: 
         if highest is not None and seen.offset <= highest[0]:
             break
         if seen.epoch is None or seen.epoch <= last:
-            offset = _kept(seen, last, later, timeline)
-            if offset is not None and (highest is None or offset > highest[0]) and within_epoch(last, seen.event, timeline, cluster):
+            own = _of_removed_log(seen, removal, timeline) and log_coverage(seen.broker, cluster).holds(ORDER, CLOCK)
+            offset = seen.offset if own else _kept(seen, last, later, timeline)
+            if offset is None or (highest is not None and offset <= highest[0]):
+                continue
+            if own or within_epoch(last, seen.event, timeline, cluster):
                 highest = offset, seen.event
     return highest
 
@@ -370,6 +373,17 @@ def _marks(removal: Removal, timeline: PartitionTimeline) -> Sequence[Observatio
     cut = () if removal.cause == "left-behind" else removal.evidence[-1:]
     seen = (o for replica in timeline.replicas.values() for o in replica.observations if o.quantity == "high-watermark")
     return sorted((o for o in seen if o.offset <= removal.end and o.event not in cut), key=lambda o: -o.offset)
+
+
+def _of_removed_log(mark: Observation, removal: Removal, timeline: PartitionTimeline) -> bool:
+    """It is the mark of the log that held the removed records, after what was removed from that log before: a high watermark is never above
+    the end of its log."""
+    places = _places(timeline)
+    cuts = [places[id(r.evidence[-1])] for r in timeline.removals_of(removal.broker) if id(r.evidence[-1]) in places]
+    cut = places.get(id(removal.evidence[-1]))
+    if mark.broker != removal.broker or cut is None:
+        return False
+    return max((before for before in cuts if before < cut), default=-1) < places[id(mark.event)] < cut
 
 
 def _kept(mark: Observation, last: int, later: Sequence[Term], timeline: PartitionTimeline) -> int | None:

@@ -85,9 +85,9 @@ class LogCoverage:
 
     def prints(self, *facets: str, since: datetime | None = None, until: datetime | None = None) -> bool:
         """A line of these facets between the two times would be in the evidence."""
-        if STATE in facets and (self.states_begin is None or (since is not None and since < self.states_begin)):
-            return False
-        return self.reaches(since) and COMPLETE not in self.failed and not self._silent(facets, since, until)
+        begins = {self.states_begin if facet == STATE else self.begin for facet in facets}
+        there = all(begin is not None and (since is None or begin <= since) for begin in begins)
+        return there and COMPLETE not in self.failed and not self._silent(facets, since, until)
 
     def holds(self, *premises: str) -> bool:
         return self.failed.keys().isdisjoint(premises)

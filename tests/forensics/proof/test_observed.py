@@ -124,13 +124,22 @@ def test_a_high_watermark_counts_if_it_was_seen_before_the_election(mark: Callab
     assert judged.verdict == (LOST if at_least == 95 else UNKNOWN)
 
 
-@pytest.mark.parametrize(("shows_epochs", "at_least"), [(True, 95), (False, 0)])
-def test_a_process_entered_no_other_epoch_until_its_end_if_its_log_would_show_it(*, shows_epochs: bool, at_least: int) -> None:
+@pytest.mark.parametrize(("shows_epochs", "at_least"), [(True, 95), (False, 80)])
+def test_a_follower_had_entered_no_other_epoch_if_its_log_would_show_it(*, shows_epochs: bool, at_least: int) -> None:
+    def mark(s: Staged) -> None:
+        fetches(s, 0.2)
+        if shows_epochs:
+            s.follows(2, 0.2, 0, 0, 0)
+        loads_with_mark(s, 70)
+
+    assert next(r for r in judge(cut_tail(mark)).rows if r.leader_epoch == 1).high_watermark.at_least == at_least
+
+
+def test_a_high_watermark_of_the_log_that_was_cut_needs_no_lines_about_leader_epochs() -> None:
     s = cut_tail(of_the_old_leader(70), previous=-1)
-    if not shows_epochs:
-        s.forget("broker-1/logs/state-change.log")
-        s.online(3, 0, 0, 1, [1, 2], 0)
-    assert next(r for r in judge(s).rows if r.leader_epoch == 1).high_watermark.at_least == at_least
+    s.forget("broker-1/logs/state-change.log")
+    s.online(3, 0, 0, 1, [1, 2], 0)
+    assert next(r for r in judge(s).rows if r.leader_epoch == 1).high_watermark.at_least == 95
 
 
 def two_tails() -> Staged:
