@@ -394,7 +394,7 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
     settled = removal.settled and not t.end_unobserved
     maybe_brought = t.foreign and not t.prints_start and not _elected_outside(t)
     ordered = log_coverage(removal.broker, t.cluster).holds(ORDER, CLOCK)
-    there = ordered and not maybe_brought and not _maybe_deleted(removal, t.cluster)
+    there = ordered and not maybe_brought and not _maybe_deleted(removal, t)
     sure = written_earlier(removal, t.term, t.timeline) and t.timeline.conflicting_epoch is None and there
     likely, low, marks = _lowest_start(piece, t)
     return Removed(
@@ -412,9 +412,15 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
     )
 
 
-def _maybe_deleted(removal: Removal, cluster: Cluster) -> bool:
-    """Retention may have deleted the records of a log that came back empty, if no line would show that."""
-    return removal.cause in OWN_LOSS and removal.start == 0 and not log_coverage(removal.broker, cluster).prints(LOG, until=removal.at)
+def _maybe_deleted(removal: Removal, t: LeaderTransition) -> bool:
+    """Retention may have deleted the records of a log that came back empty, if no line would show that: server.log, which shows it, may begin
+    later than state-change.log, which shows that the log was empty at first."""
+    if removal.cause not in OWN_LOSS or removal.start:
+        return False
+    replica = t.timeline.replicas[removal.broker]
+    begun = (o.event for o in replica.observations if o.quantity == "log-start-offset" and o.event not in removal.evidence)
+    since = [e.at for e in (*replica.events[:1], *begun) if e.at is not None and (removal.at is None or e.at <= removal.at)]
+    return not log_coverage(removal.broker, t.cluster).prints(LOG, since=max(since, default=None), until=removal.at)
 
 
 def _lowest_start(piece: Piece, t: LeaderTransition) -> tuple[int | None, int, tuple[Event, ...]]:

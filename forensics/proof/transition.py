@@ -273,8 +273,7 @@ class LeaderTransition:
 
     @property
     def _state_missing(self) -> bool:
-        before, state = self.term.before, self.term.state
-        return state is not None and before is not None and state is not before and isinstance(between(before, state, isr_told=True), Gap)
+        return isinstance(right_before(self.term, self.timeline, self.cluster), Gap)
 
     @cached_property
     def perhaps_sole(self) -> int | None:

@@ -487,3 +487,26 @@ def test_a_log_of_one_task_does_not_show_that_the_process_ran_on(tmp_path: Path)
     led = [p for p in report.partitions if p["leader"] == 1]
     assert led
     assert all(p["until"] < at for p in led if p["verdict"] == "intact")
+
+
+def test_retention_may_have_deleted_what_a_shorter_log_does_not_show(tmp_path: Path) -> None:
+    """state-change.log shows that the logs were empty at first, and server.log begins after the line that says what retention deleted."""
+    files = bundle("wiped-after-retention-2.8.2-zk")
+    begin = moment(b"[2026-11-25 21:45:11,000]")
+    log = files["broker-1/logs/server.log"]
+    files["broker-1/logs/server.log"] = File(b"".join(r for r in records(log.content) if moment(r) >= begin), log.modified)
+    report = local.report(local.events_of(put(tmp_path, files)))
+    assert {f.confidence for f in report.findings if f.kind == "data-loss"} == {"possible"}
+    assert "lost" not in {p["verdict"] for p in report.partitions}
+
+
+def test_an_isr_of_one_does_not_last_if_no_line_would_show_its_end(tmp_path: Path) -> None:
+    """Broker 5 led alone at first, and its log begins after the others had joined."""
+    files = without(bundle("busy-two-at-once-2.8.2-zk"), r"^broker-2/logs/(controller|state-change)\.log")
+    for broker, begin in ((5, b"[2026-11-22 12:39:45,000]"), (1, b"[2026-11-22 12:41:00,000]")):
+        log = files[f"broker-{broker}/logs/server.log"]
+        content = b"".join(r for r in records(log.content) if moment(r) >= moment(begin))
+        files[f"broker-{broker}/logs/server.log"] = File(content, log.modified)
+    report = local.report(local.events_of(put(tmp_path, files)))
+    committed = {p.name for f in report.findings if f.kind == "data-loss" and f.committed for p in places(f)}
+    assert "acksall-rf3-min2-idempotent-1" not in committed
