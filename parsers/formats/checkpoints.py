@@ -56,6 +56,7 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
     ended = _Ended(stream)
     for number, at, raw in lines(cast(IO[bytes], ended)):
         text = raw.decode("utf-8", "replace")
+        text = text.removeprefix("\ufeff") if number == 1 else text  # editors and shells of Windows add it to a copy
         row = _BLANK.split(text.rstrip(" \t\x0b\f\r"))
         if number > 2 or len(row) == fields:  # a row in the first two lines: the head is lost, the row is not
             found += 1

@@ -101,6 +101,11 @@ def test_what_kafka_refuses_is_named_and_the_good_rows_come(content: bytes, said
     assert [p["line"] for p in problems if said in p["text"] and "broker-1/data/replication-offset-checkpoint" in p["text"]] == [line]
 
 
+def test_a_copy_saved_with_a_byte_order_mark() -> None:
+    (fact,), problems = rows("\ufeff0\r\n1\r\nclicks 0 450\r\n".encode())
+    assert (fact["topic"], fact["offset"], problems) == ("clicks", 450, [])
+
+
 def test_a_partition_given_twice() -> None:
     facts, problems = rows(b"0\n2\nclicks 0 450\nclicks 0 460\n")
     assert [fact["offset"] for fact in facts] == [450, 460]
