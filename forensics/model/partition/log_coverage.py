@@ -268,7 +268,8 @@ def filtered_files(cluster: Cluster) -> dict[str, str]:
 def _filter_of(log: Sequence[Source], files: Sequence[str]) -> str | None:
     """How the lines of a log were filtered; None if nothing shows that they were."""
     words = [word for word in log[0].common_words if all(word in s.common_words for s in log)]
-    lines = 0 if all(s.kind in _WITHOUT_THE_LOG for s in log) else sum(s.lines or 0 for s in log)
+    of_one_logger = all(s.kind in _WITHOUT_THE_LOG for s in log) or {facet for s in log for facet in s.printed} == {STATE}
+    lines = 0 if of_one_logger else sum(s.lines or 0 for s in log)
     names, has, its = files[0], "has", "its"
     if len(files) > 1:
         names, has, its = f"{files[0]} and {counted(len(files) - 1, 'more file')} of this log", "have", "their"

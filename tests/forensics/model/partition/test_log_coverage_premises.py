@@ -374,6 +374,12 @@ def test_a_quiet_hour_of_a_log_was_not_filtered() -> None:
     )
 
 
+def test_a_state_change_log_of_any_name_was_not_filtered() -> None:
+    alike: dict[str, Any] = {"kind": "stdout-log", "lines": 99, "informed": False, "common_words": ("Broker",)}
+    assert COMPLETE in failed(source(**alike))
+    assert COMPLETE not in failed(source(**alike, printed={"state": [(1, None)]}))
+
+
 def test_lines_of_several_brokers_that_are_out_of_order_show_nothing_about_the_clock() -> None:
     reason = "brokers 1 and 2 write to broker-1/server-log, and its lines are up to 40 s out of order"
     assert failed(source(ascents=50, steps_back=steps(1), shared=(1, 2))) == {ORDER: reason}
