@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from parsers.layouts import fitting
 from parsers.lines import MAX_LOG_LINE, Outer
-from parsers.wrappers.json_records import expanded, has_text, known_names, of_object
+from parsers.wrappers.json_records import expanded, has_text, known_names, of_object, with_objects
 from parsers.wrappers.peeled import RAW
 from parsers.wrappers.roles import SAMPLE, Roles, roles, with_roles
 
@@ -70,7 +70,7 @@ def _with_text(records: Records, head: bytes, *, table: bool = False) -> Records
     first = list(islice(records(Outer(io.BytesIO(head))), SAMPLE))
     if table and _alone(first):
         return None
-    learned = roles(record.fields for record in first)
+    learned = roles(record.fields for record in first[:-1] or first)  # the last one may be cut
     named = partial(_named, records, learned) if learned else records
     return named if any(of_object(with_roles(record.fields, learned)) is not None for record in first[:TRIED]) else None
 
@@ -168,7 +168,7 @@ def _rows(outer: Outer, delimiter: str, names: Sequence[str], *, header: bool = 
         if header:
             header = False
         elif row:
-            yield ExportRecord(dict(zip(columns, row, strict=False)), *lines.place, lines.raw)
+            yield ExportRecord(with_objects(dict(zip(columns, row, strict=False))), *lines.place, lines.raw)
 
 
 class _Lines(Iterator[str]):

@@ -154,3 +154,8 @@ FORMS: Mapping[bytes, tuple[Form, ...]] = {
     b"<": (("rfc5424", _rfc5424, True), ("short", _short, True), ("short-iso", _short_iso, True)),
 }
 """Wrappers by the first byte of a line, in the order in which they are tried."""
+
+
+def is_surely_wrapped(text: bytes) -> bool:
+    """Whether the form of the line alone shows that it has a wrapper."""
+    return pod(text) is not None or any(sure and peel(text) is not None for _, peel, sure in FORMS.get(text[:1], ()))

@@ -41,6 +41,7 @@ _TEXTS = (
     "content",
     "RawData",
     "log_line",
+    "@rawstring",
 )
 _LEVEL_FIELDS = ("level", "severity", "log.level", "levelname", "loglevel", "jsonPayload.level", "level_name")
 _LOGGERS = (
@@ -49,7 +50,19 @@ _LOGGERS = (
 )
 _TIMES = (
     *("@timestamp", "instant", "timeMillis", "_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP", "timestamp", "time", "timestampSeconds"),
-    *("ts", "date", "datetime", "eventTime", "_time", "TimeGenerated", "TimeGenerated [UTC]", "Date", "receiveTimestamp"),
+    *(
+        "ts",
+        "date",
+        "datetime",
+        "eventTime",
+        "_time",
+        "TimeGenerated",
+        "TimeGenerated [UTC]",
+        "Date",
+        "receiveTimestamp",
+        "_messagetime",
+        "_messageTimeMs",
+    ),
 )
 _TRACES = (
     "kafka.log.trace.full",
@@ -74,16 +87,16 @@ _PODS = (
         "CONTAINER_NAME",
         "container.name",
     ),
-    *("podName", "PodName", "logStreamName", "@logStream", "logStream", "stream_name"),
+    *("podName", "PodName", "logStreamName", "@logStream", "logStream", "stream_name", "tags.pod_name"),
 )
 _HOSTS = (
     *("_HOSTNAME", "host.name", "hostname", "source_host", "host", "agent.hostname", "labels.host", "labels.hostname", "labels.instance"),
     *("labels.node_name", "labels.compute.googleapis.com/resource_name", "resource.labels.instance_id", "agent.name", "beat.hostname"),
-    *("Host", "Hostname", "hostName", "Computer"),
+    *("Host", "Hostname", "hostName", "Computer", "HOST", "@host", "_sourcehost", "_sourceHost", "source"),
 )
 _FILES = (
     *("log.file.path", "labels.filename", "filename", "file", "source", "labels.agent.googleapis.com/log_file_path", "log.path"),
-    *("logStreamName", "@logStream", "tags.filename"),
+    *("logStreamName", "@logStream", "tags.filename", "@source", "_sourcename", "_sourceName"),
 )
 """Fields that may name the log file."""
 JOURNAL_FIELDS = frozenset(
@@ -91,8 +104,8 @@ JOURNAL_FIELDS = frozenset(
 )
 _COMPONENT = "kafka.log.component"
 """Filebeat's module for Kafka splits `[component] message (class)`."""
-_ENVELOPES = ("_source", "result", "attributes", "fields")
-"""Objects in which log stores put the fields of a record: Elasticsearch, Splunk, Datadog."""
+_ENVELOPES = ("_source", "result", "attributes", "fields", "map")
+"""Objects in which log stores put the fields of a record: Elasticsearch, Splunk, Datadog, Sumo Logic."""
 LEVEL_NAMES = {
     **{name: name for name in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")},
     "WARNING": "WARN",
@@ -161,6 +174,12 @@ def has_text(names: Iterable[str]) -> bool:
     return not {_KNOWN.get(name.lower(), "") for name in names}.isdisjoint(_TEXTS)
 
 
+def with_objects(cells: dict[str, str]) -> Mapping[str, Any]:
+    """The cells of a row, with the objects that are in them as JSON: Grafana has one column for all labels."""
+    objects_in = {name: cells[name] for name in _OF_OBJECTS & cells.keys() if cells[name].startswith("{")}
+    return {**cells, **{name: found[0] for name, cell in objects_in.items() if (found := objects(cell.encode()))}}
+
+
 def known_names(names: Iterable[str]) -> list[str]:
     """Names of columns in the spelling that `of_object` knows."""
     return [_KNOWN.get(name.lower(), name) for name in names]
@@ -169,6 +188,10 @@ def known_names(names: Iterable[str]) -> list[str]:
 _KNOWN: Mapping[str, str] = {
     name.lower(): name for names in (_TRACES, _FILES, _HOSTS, _PODS, _TIMES, _LOGGERS, _LEVEL_FIELDS, _TEXTS) for name in reversed(names)
 }
+
+
+_OF_OBJECTS = frozenset(name.partition(".")[0] for name in _KNOWN.values() if "." in name) - {*_TEXTS}
+"""Names of objects that fields are in."""
 
 
 def expanded(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -202,7 +225,7 @@ class Flat(NamedTuple):
 def flat(keys: Sequence[str]) -> Flat | None:
     """The keys for objects with exactly these keys and no nested objects; None if they depend on the values."""
     fields = _fields(dict.fromkeys(keys))
-    several = fields.levels or fields.pods or len(fields.times) != 1 or len(fields.hosts) != 1 or "timestampSeconds" in keys
+    several = fields.levels or fields.pods or fields.files or len(fields.times) != 1 or len(fields.hosts) != 1 or "timestampSeconds" in keys
     if several or not fields.texts or len({*keys}) < len(keys) or not _IN_PIECES.isdisjoint(keys):
         return None
     chosen = Flat(fields.texts[0], fields.hosts[0], fields.times[0])
@@ -249,7 +272,7 @@ def _writer(document: Mapping[str, Any], fields: _Fields) -> tuple[str, str]:
     several files of a host are in no order within one millisecond."""
     writer, host = _string(document, fields.pods).strip("/"), _string(document, fields.hosts).strip("/")
     file = _string(document, fields.files).replace("\\", "/").rpartition("/")[2]
-    if file and _log_kind(file) is not None and not writer.endswith(file) and (writer or host):
+    if file and _log_kind(file) is not None and (writer or host) and not (writer or host).endswith(file):
         writer = f"{writer or host}/{file}"
     return writer, host
 
@@ -284,6 +307,8 @@ def _get(document: Mapping[str, Any], name: str) -> Any:
         return value[0] if isinstance(value, list) and len(value) == 1 else value
     first, dot, rest = name.partition(".")
     inner = document.get(first) if dot else None
+    if isinstance(inner, list):  # Datadog's tags
+        return next((tag[len(rest) + 1 :] for tag in inner if isinstance(tag, str) and tag.startswith(f"{rest}:")), None)
     return _get(inner, rest) if isinstance(inner, dict) else None
 
 

@@ -133,13 +133,24 @@ def _of_writer(fields: Mapping[str, Sequence[str]], texts: Sequence[str], known:
             found[name] = FILE
             break
     ids = [_broker_in(text) for text in texts]
-    candidates = {n: v for n, v in fields.items() if n not in found and _may_name(v)}
+    candidates = {n: v for n, v in fields.items() if _may_name(v)}
+    machines = [n for n, values in candidates.items() if _are_machines({*values})]
     by_ids = [n for n, values in candidates.items() if _divides(values, ids)]
-    if by_ids and len(known) < 2:
-        found[min(by_ids, key=lambda n: len({*candidates[n]}))] = WRITER
-    elif known == {("", "")} and (named := [n for n, values in candidates.items() if _are_machines({*values})]):
-        found[min(named, key=lambda n: len({*candidates[n]}))] = WRITER
+    named = by_ids if len(known) < 2 else []
+    if not named and known == {("", "")}:
+        named = [n for n in machines if n not in found] or machines
+    if named:
+        found[min(named, key=lambda n: (len({*candidates[n]}), n not in machines))] = WRITER
     return found
+
+
+def are_writers(names: Sequence[str], texts: Sequence[str]) -> bool:
+    """Whether these names, one for each text, are of the brokers' machines or of log files."""
+    different = {*names}
+    if len(different) > _MOST_WRITERS or any(map(_THREAD.search, different)):
+        return False
+    files = all(log_kind(name.replace("\\", "/").rpartition("/")[2]) is not None for name in different)
+    return files or _are_machines(different) or _divides(names, [_broker_in(text) for text in texts])
 
 
 def _broker_in(text: str) -> str | None:

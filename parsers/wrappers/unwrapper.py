@@ -26,6 +26,7 @@ from parsers.wrappers.exports import ExportRecord, Records, records_of
 from parsers.wrappers.forms import FORMS, pod
 from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, objects, of_json, of_object
 from parsers.wrappers.peeled import RAW, Peeled, epoch
+from parsers.wrappers.prefixes import Prefix, prefix_of
 from parsers.wrappers.roles import roles, with_roles
 from parsers.wrappers.runs import learned, run_of
 
@@ -167,6 +168,7 @@ class Unwrapper:
         self._given = given
         self._believed: set[str] = set()
         self._section = ""
+        self._prefix: Prefix | None = None
         self._pending: dict[tuple[str, str], tuple[bytes, Line]] = {}
         self._ended = False
         self._form: re.Pattern[bytes] | None = None
@@ -188,7 +190,8 @@ class Unwrapper:
         lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
         if learned_roles := roles(record for line in lines if line[:1] in (b"{", b"[") for record in objects(line)):
             self._named = partial(with_roles, roles=learned_roles)
-        return sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
+        self._prefix = prefix_of([text for line in lines if (text := _uncoloured(line).strip(b"\r"))], self._given)
+        return self._prefix is not None or sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
 
     def _learns(self, lines: Sequence[bytes]) -> bool:
         """Whether nearly all lines are in one wrapper that looks like ordinary text, around records in an unlisted layout."""
@@ -298,7 +301,7 @@ class Unwrapper:
 
     def _straight(self, raw: bytes, number: int, byte: int) -> Line | None:
         """The result of `line` for a whole line in one wrapper or none, as most are; None if `line` has to be called."""
-        if number == 1 or self._section or b"\x1b" in raw:
+        if number == 1 or self._section or self._prefix is not None or b"\x1b" in raw:
             return None
         text = raw.rstrip(b"\r")
         inner = self._once(text)
@@ -318,9 +321,9 @@ class Unwrapper:
         text = raw.rstrip(b"\r")
         if not number > 1:
             text = text.removeprefix(_MARK)
-        if b"\x1b" in text:
-            text = _COLOUR.sub(b"", text)
-        yield from self._deeper(Peeled(text), Line(b"", number, byte, raw[:RAW], self._section, "", None), 0)
+        text = _uncoloured(text)
+        peeled = Peeled(text) if self._prefix is None else self._prefix.peel(text)
+        yield from self._deeper(peeled, Line(b"", number, byte, raw[:RAW], self._section, "", None), 0)
 
     def _deeper(self, peeled: Peeled, line: Line, depth: int) -> Iterator[Line]:
         deeper = self._once(peeled.text, peeled.form) if depth < MAX_DEPTH and not peeled.final else None
@@ -420,6 +423,10 @@ class Unwrapper:
         peeled = of_object(fields)
         if peeled is not None:
             yield from self._deeper(peeled, Line(b"", *place, raw[:RAW], self._section, "", None), 1)
+
+
+def _uncoloured(text: bytes) -> bytes:
+    return _COLOUR.sub(b"", text) if b"\x1b" in text else text
 
 
 def _joined(section: str, writer: str) -> str:

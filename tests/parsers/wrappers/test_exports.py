@@ -53,7 +53,41 @@ def test_columns_are_known_in_any_case() -> None:
     assert (line.text.decode(), line.host) == (LINE, "kafka-1")
 
 
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        ("source", "{}"),
+        ("_sourcehost", "{}"),
+        ("@host", "{}"),
+        ("labels", '{{"filename": "/var/log/kafka/server.log", "host": "{}"}}'),
+    ],
+    ids=["Graylog", "Sumo Logic", "LogScale", "Grafana"],
+)
+def test_a_column_names_the_writer_of_each_row(column: str, cell: str) -> None:
+    rows = [[LINE, cell.format(host)] for host in ("kafka-1", "kafka-2", "kafka-1")]
+    lines = unwrapped(table([["message", column], *rows]))
+    assert [line.text.decode() for line in lines] == [LINE] * 3
+    assert [(line.writer or line.host).partition("/")[0] for line in lines] == ["kafka-1", "kafka-2", "kafka-1"]
+
+
+def test_a_row_that_is_cut_at_the_end_of_the_first_bytes_hides_no_column() -> None:
+    rows = [[f"{LINE} {n}", f"kafka-{n % 2}"] for n in range(20)]
+    data = table([["line of log", "node"], *rows])
+    unwrapper = Unwrapper()
+    unwrapper.prepare(data[:-12])
+    assert [line.writer for line in unwrapper.lines(Outer(io.BytesIO(data)))] == [host for _, host in rows]
+
+
+def test_a_stream_with_the_name_of_a_log_file_is_the_writer() -> None:
+    """`aws logs filter-log-events --output text`."""
+    rows = [["EVENTS", f"id{n}", "1795226091928", f"kafka-{n % 2}/server.log", LINE, "1795226090428"] for n in range(20)]
+    assert [line.writer for line in unwrapped(table(rows, "\t"))] == [row[3] for row in rows]
+
+
 DOCUMENTS: dict[str, Any] = {
+    "datadog archive": [{"host": "worker", "source": "kafka", "message": LINE, "tags": ["env:prod", "pod_name:kafka-1"]}],
+    "sumo logic": {"messages": [{"map": {"_raw": LINE, "_sourcehost": "kafka-1", "_source": "s"}}]},
+    "syslog-ng": [{"PROGRAM": "kafka", "MESSAGE": LINE, "HOST": "kafka-1"}],
     "elasticsearch": {"took": 1, "hits": {"hits": [{"_source": {"message": LINE, "host": {"name": "kafka-1"}}}]}},
     "cloudwatch": {"events": [{"logStreamName": "kafka-1", "timestamp": 1795225983279, "message": LINE}]},
     "datadog": {"data": [{"id": "1", "attributes": {"host": "kafka-1", "message": LINE, "attributes": {}}}]},

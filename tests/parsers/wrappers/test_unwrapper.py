@@ -127,6 +127,39 @@ def test_joined_files() -> None:
     assert [(line.writer, line.line) for line in lines] == [("a/server.log", 2), ("a/server.log", 3), ("b/server.log#x", 5)]
 
 
+PREFIXED = {
+    "pdsh": "{}: {}",
+    "kubetail": "\x1b[38;5;1m[{}]\x1b[0m {}",
+    "kail": "kafka/{}[kafka]: {}",
+    "docker service logs": "kafka_{}.1.kx2qw6n3x8@worker-1    | {}",
+    "grep -r": "logs/{}/server.log:{}",
+    "grep -rn": "logs/{}/server.log:12:{}",
+    "a name alone": "{} {}",
+    "an address": "10.0.0.1: {}{}",
+    "aws logs tail": STAMP + " {}/server.log {}",
+}
+
+
+@pytest.mark.parametrize("form", PREFIXED.values(), ids=PREFIXED)
+def test_the_name_before_each_line_is_its_writer(form: str) -> None:
+    texts = [RECORD, "java.io.IOException: gone", "\tat kafka.log.Log.x(Log.scala:1)", RECORD] * 3
+    hosts = [f"kafka-{n // 4}" if "10.0" not in form else "" for n in range(len(texts))]
+    data = "".join(form.format(host, text) + "\n" for host, text in zip(hosts, texts, strict=True))
+    lines = unwrapped(data)
+    assert [line.text.decode() for line in lines] == texts
+    assert all(host in line.writer and line.writer for host, line in zip(hosts, lines, strict=True))
+    assert len({line.writer for line in lines}) == len({*hosts})
+    assert holds_log(data.encode())
+
+
+@pytest.mark.parametrize("form", ["{}: {}", "[{}] {}", "{} {}"])
+@pytest.mark.parametrize("fields", [("main", "ReplicaFetcherThread-0-2"), ("data-plane-kafka-request-handler-3",), ("INFO", "WARN")])
+def test_a_thread_or_a_level_before_the_time_is_no_writer(form: str, fields: Sequence[str]) -> None:
+    lines = unwrapped("".join(form.format(field, RECORD) + "\n\tat kafka.log.Log.x(Log.scala:1)\n" for field in fields for _ in range(9)))
+    assert {line.writer for line in lines} == {""}
+    assert lines[0].text.decode() == form.format(fields[0], RECORD)
+
+
 @pytest.mark.parametrize(
     "line",
     [
