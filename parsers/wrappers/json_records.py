@@ -160,8 +160,8 @@ def _fields(document: Mapping[str, Any]) -> _Fields:
 
 
 def is_known(name: str) -> bool:
-    """Whether the role of a field with this name is known."""
-    return name.lower() in _KNOWN
+    """Whether the role of a field with this name, in this spelling, is known."""
+    return name in _NAMES
 
 
 def time_in(value: str) -> datetime | None:
@@ -185,9 +185,9 @@ def known_names(names: Iterable[str]) -> list[str]:
     return [_KNOWN.get(name.lower(), name) for name in names]
 
 
-_KNOWN: Mapping[str, str] = {
-    name.lower(): name for names in (_TRACES, _FILES, _HOSTS, _PODS, _TIMES, _LOGGERS, _LEVEL_FIELDS, _TEXTS) for name in reversed(names)
-}
+_ROLES = (_TRACES, _FILES, _HOSTS, _PODS, _TIMES, _LOGGERS, _LEVEL_FIELDS, _TEXTS)
+_NAMES = frozenset(name for names in _ROLES for name in names)
+_KNOWN: Mapping[str, str] = {name.lower(): name for names in _ROLES for name in reversed(names)}
 
 
 _OF_OBJECTS = frozenset(name.partition(".")[0] for name in _KNOWN.values() if "." in name) - {*_TEXTS}

@@ -78,6 +78,13 @@ def test_a_row_that_is_cut_at_the_end_of_the_first_bytes_hides_no_column() -> No
     assert [line.writer for line in unwrapper.lines(Outer(io.BytesIO(data)))] == [host for _, host in rows]
 
 
+def test_names_of_json_in_another_spelling_are_unknown_names() -> None:
+    """ClickHouse has OpenTelemetry's fields in capitals."""
+    rows = [{"Timestamp": "x", "Body": LINE, "ResourceAttributes": {"host.name": f"kafka-{n % 2}"}} for n in range(20)]
+    lines = unwrapped("".join(f"{json.dumps(row)}\n" for row in rows).encode())
+    assert [(line.text.decode(), line.writer) for line in lines] == [(LINE, f"kafka-{n % 2}") for n in range(20)]
+
+
 def test_a_stream_with_the_name_of_a_log_file_is_the_writer() -> None:
     """`aws logs filter-log-events --output text`."""
     rows = [["EVENTS", f"id{n}", "1795226091928", f"kafka-{n % 2}/server.log", LINE, "1795226090428"] for n in range(20)]
