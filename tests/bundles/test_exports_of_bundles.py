@@ -180,6 +180,22 @@ def test_rows_that_were_delivered_twice_are_read_once(form: str, tmp_path: Path)
     assert [sum(s.repeated for s in report.cluster.sources) > 100 for report in reports] == [False, True]
 
 
+@pytest.mark.parametrize("form", ["pdsh", "docker-service", "grafana-csv", "graylog-csv"])
+def test_lines_of_each_host_are_its_brokers(form: str, tmp_path: Path) -> None:
+    write(BUNDLES / f"{SHORT[3]}.tar.gz", tmp_path, form)
+    sources = local.report(local.events_of(tmp_path)).document()["evidence"]["sources"]
+    brokers = {s["path"]: s["broker"] for s in sources if "#" in s["path"]}
+    assert len(brokers) >= 3
+    assert all(re.search(rf"(?:broker|controller)-{broker}\b", path) for path, broker in brokers.items())
+
+
+def test_lines_without_an_id_are_not_those_of_the_broker_named_before(tmp_path: Path) -> None:
+    """In 0.10, a truncation does not name its broker; the host before the line does."""
+    name = "unclean-election-0.10.2.2-zk"
+    part = exported(name, tmp_path, "pdsh")
+    assert contradictions(part, name) == [] and part.verdicts == plain(name).verdicts
+
+
 @pytest.mark.parametrize("newest_first", [False, True])
 def test_the_direction_of_an_export_is_in_the_report(newest_first: bool, tmp_path: Path) -> None:
     write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "kibana-csv", newest_first=newest_first)
