@@ -28,7 +28,7 @@ _CRI = re.compile(rb"(" + ISO + rb") (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?",
 _POD = re.compile(rb"\[pod/([^/\]\s]+)/[^\]\s]+\] ?(.*)", re.DOTALL)
 _STAMPED = re.compile(rb"(" + ISO + rb") (.*)", re.DOTALL)
 _COMPOSE = re.compile(_NO_LEVEL + rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?(.*)", re.DOTALL)
-_STERN = re.compile(rb"([a-z0-9][a-z0-9.-]{0,100}) [a-z0-9][a-z0-9-]{0,62} (.*)", re.DOTALL)
+_STERN = re.compile(rb"([a-z0-9][a-z0-9.-]{0,100}) (?!\d{4}-)[a-z0-9][a-z0-9-]{0,62} (.*)", re.DOTALL)
 _SHORT = re.compile(SHORT + rb"(" + FROM + rb": ?(.*)", re.DOTALL)
 _SHORT_ISO = re.compile(_PRIORITY + rb"(" + ISO + rb") " + _FROM, re.DOTALL)
 _SHORT_UNIX = re.compile(rb"(\d{9,11}\.\d{6}) " + _FROM, re.DOTALL)
@@ -154,8 +154,3 @@ FORMS: Mapping[bytes, tuple[Form, ...]] = {
     b"<": (("rfc5424", _rfc5424, True), ("short", _short, True), ("short-iso", _short_iso, True)),
 }
 """Wrappers by the first byte of a line, in the order in which they are tried."""
-
-
-def is_surely_wrapped(text: bytes) -> bool:
-    """Whether the form of the line alone shows that it has a wrapper."""
-    return pod(text) is not None or any(sure and peel(text) is not None for _, peel, sure in FORMS.get(text[:1], ()))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from parsers.layouts import Layout, fitting
 from parsers.learning.layout import goes_on, layout_of
-from parsers.wrappers.forms import ISO, is_surely_wrapped
+from parsers.wrappers.forms import ISO
 from parsers.wrappers.peeled import RAW, Peeled
 from parsers.wrappers.roles import are_writers
 
@@ -34,7 +34,6 @@ _MOST_NAMES = 1000
 class _Prefixed(NamedTuple):
     name: str
     text: str
-    whole: bytes
 
 
 class Prefix:
@@ -68,7 +67,7 @@ def prefix_of(lines: Sequence[bytes], given: Sequence[Layout]) -> Prefix | None:
         matches = [match for line in first if (match := _match(shape, line)) is not None]
         if len(matches) < least:
             continue
-        lines_of = [_Prefixed(_text(match["name"]), _text(match["text"][:RAW]), match[0]) for match in matches]
+        lines_of = [_Prefixed(_text(match["name"]), _text(match["text"][:RAW])) for match in matches]
         is_record = _records(lines_of, given)
         names = {line.name for line in lines_of if is_record(line.text)}
         named = [line for line in lines_of if line.name in names]
@@ -84,7 +83,7 @@ def _match(shape: re.Pattern[bytes], line: bytes) -> re.Match[bytes] | None:
 
 def _records(lines: Sequence[_Prefixed], given: Sequence[Layout]) -> Callable[[str], bool]:
     """Whether a text is a record, in a listed layout or, if the texts after the names are in none, in the layout that they are in."""
-    if any(is_surely_wrapped(line.whole) or fitting(line.text, given) is not None for line in lines):
+    if any(fitting(line.text, given) is not None for line in lines):
         return lambda text: fitting(text, given) is not None
     layout = layout_of("\n".join(line.text for line in lines).encode(), given).layout
     return lambda text: layout is not None and (record := layout.read(text)) is not None and record.time is not None

@@ -140,7 +140,8 @@ def _of_writer(fields: Mapping[str, Sequence[str]], texts: Sequence[str], known:
     if not named and known == {("", "")}:
         named = [n for n in machines if n not in found] or machines
     if named:
-        found[min(named, key=lambda n: (len({*candidates[n]}), n not in machines))] = WRITER
+        several = [n for n in named if len({*candidates[n]}) > 1] or named  # a facility of syslog may look like the name of a machine
+        found[min(several, key=lambda n: (len({*candidates[n]}), n not in machines))] = WRITER
     return found
 
 

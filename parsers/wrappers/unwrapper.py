@@ -190,8 +190,11 @@ class Unwrapper:
         lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
         if learned_roles := roles(record for line in lines if line[:1] in (b"{", b"[") for record in objects(line)):
             self._named = partial(with_roles, roles=learned_roles)
-        self._prefix = prefix_of([text for line in lines if (text := _uncoloured(line).strip(b"\r"))], self._given)
-        return self._prefix is not None or sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
+        wrapped = sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
+        texts = [text for line in lines if (text := _uncoloured(line).rstrip(b"\r"))]
+        if 2 * sum(self._once(text) is not None for text in texts) < len(texts):
+            self._prefix = prefix_of(texts, self._given)
+        return wrapped or self._prefix is not None
 
     def _learns(self, lines: Sequence[bytes]) -> bool:
         """Whether nearly all lines are in one wrapper that looks like ordinary text, around records in an unlisted layout."""

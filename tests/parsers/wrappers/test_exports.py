@@ -78,6 +78,12 @@ def test_a_row_that_is_cut_at_the_end_of_the_first_bytes_hides_no_column() -> No
     assert [line.writer for line in unwrapper.lines(Outer(io.BytesIO(data)))] == [host for _, host in rows]
 
 
+def test_a_facility_is_not_the_writer_where_another_column_is() -> None:
+    """Papertrail's archives have no header."""
+    rows = [[f"90{n}", f"kafka-{n % 2}", "Local7", "Info", "server.log", LINE] for n in range(20)]
+    assert [line.writer for line in unwrapped(table(rows, "\t"))] == [f"{row[1]}/server.log" for row in rows]
+
+
 def test_names_of_json_in_another_spelling_are_unknown_names() -> None:
     """ClickHouse has OpenTelemetry's fields in capitals."""
     rows = [{"Timestamp": "x", "Body": LINE, "ResourceAttributes": {"host.name": f"kafka-{n % 2}"}} for n in range(20)]

@@ -26,6 +26,7 @@ WRAPPED = {
     "kubectl --prefix --timestamps": (f"[pod/kafka-0/kafka] {STAMP} {RECORD}", "kafka-0", "", UTC),
     "kubectl --timestamps": (f"{STAMP} {RECORD}", "", "", UTC),
     "compose": (f"kafka-1    | {RECORD}", "kafka-1", "", None),
+    "stern --timestamps": (f"my-kafka-1 kafka {STAMP} {RECORD}", "my-kafka-1", "", UTC),
     "stern": (f"my-kafka-1 kafka {RECORD}", "my-kafka-1", "", None),
     "journal short": (f"Nov 21 02:15:38 h1 kafka-server-start.sh[12]: {RECORD}", "", "h1", None),
     "journal short-precise": (f"Nov  1 02:15:38.147123 h1 kafka[12]: {RECORD}", "", "h1", None),
