@@ -1,4 +1,4 @@
-"""The records of an export of a log store that are not lines of the file: rows of a CSV file, or objects in one JSON document.
+"""The records of an export of a log store that are not lines of the file: rows of a CSV file, objects in JSON documents, or YAML documents.
 
 Here: where the records of such a file are, and their places. Not here: the fields in which a record has its text, writer and time
 (json_records; roles if their names are unknown), or exports with one JSON object in each line (unwrapper).
@@ -20,6 +20,7 @@ from parsers.lines import MAX_LOG_LINE, Outer
 from parsers.wrappers.json_records import expanded, has_text, known_names, of_object, with_objects
 from parsers.wrappers.peeled import RAW
 from parsers.wrappers.roles import SAMPLE, Roles, roles, with_roles
+from parsers.wrappers.yaml_records import SEPARATOR, mapping
 
 _TIME = re.compile(r"\d\d:\d\d:\d\d|\b\d{13}\b")
 DELIMITERS = (",", ";", "\t")
@@ -27,7 +28,8 @@ MAX_COLUMNS = 500
 TRIED = 50
 """Records at the beginning of a file of which one has to hold the text of a log line."""
 MAX_RECORD = 16 * MAX_LOG_LINE
-"""Bytes of one record of a JSON document; longer ones are skipped."""
+"""Bytes of one record of a JSON or YAML document; longer ones are skipped."""
+_TOO_LONG = f"a record of more than {MAX_RECORD >> 20} MiB; nothing after it was read"
 _BLOCK = 1 << 20
 _DONE = 1 << 16
 """Bytes of records that are dropped together once they were read."""
@@ -56,6 +58,8 @@ def records_of(head: bytes) -> Records | None:
     if text.lstrip()[:1] in ("{", "["):
         return _with_text(_objects, head) if _is_document(text.lstrip()) else None
     first = text.partition("\n")[0].rstrip("\r")
+    if first == SEPARATOR:
+        return _with_text(_documents, head)
     known = next((mark for mark in DELIMITERS if has_text(_names(first, mark))), None)
     if known is not None:
         return _with_text(partial(_rows, delimiter=known, names=_names(first, known)), head, table=True)
@@ -194,6 +198,31 @@ class _Lines(Iterator[str]):
         return text.decode("utf-8", "replace").replace("\0", "\ufffd") + "\n"
 
 
+# YAML
+
+
+def _documents(outer: Outer) -> Iterator[ExportRecord]:
+    """The documents of a file that begins with their separator."""
+    texts: list[str] = []
+    place, size = (outer.line, outer.byte), 0
+    while (line := outer.next()) is not None:
+        text, number, byte = line
+        if text.rstrip() == SEPARATOR.encode():
+            yield from _document(texts, place)
+            texts, place, size = [], (number, byte), 0
+        size += len(text)
+        if size > MAX_RECORD:
+            outer.problem = f"line {place[0]}: {_TOO_LONG}"
+            return
+        texts.append(text.decode("utf-8", "replace").rstrip("\r"))
+    yield from _document(texts, place)
+
+
+def _document(texts: Sequence[str], place: tuple[int, int]) -> Iterator[ExportRecord]:
+    if fields := mapping(texts):
+        yield ExportRecord(fields, *place, "\n".join(texts).encode())
+
+
 # JSON
 
 
@@ -243,7 +272,7 @@ def _objects(outer: Outer) -> Iterator[ExportRecord]:
                 document.drop(done)
                 stack, at = _moved(stack, done), at - done
             elif len(document.data) > MAX_RECORD:
-                outer.problem = f"line {document.line}: a record of more than {MAX_RECORD >> 20} MiB; nothing after it was read"
+                outer.problem = f"line {document.line}: {_TOO_LONG}"
                 return
             if not document.more():
                 break
