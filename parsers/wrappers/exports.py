@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from parsers.layouts import fitting
 from parsers.lines import MAX_LOG_LINE, Outer
-from parsers.wrappers.json_records import expanded, has_text, known_names, of_object, with_objects
+from parsers.wrappers.json_records import expanded, has_text, known_names, of_object, path_to_last, with_objects
 from parsers.wrappers.peeled import RAW
 from parsers.wrappers.roles import SAMPLE, Roles, roles, with_roles
 from parsers.wrappers.yaml_records import SEPARATOR, mapping
@@ -31,11 +31,14 @@ MAX_RECORD = 16 * MAX_LOG_LINE
 """Bytes of one record of a JSON or YAML document; longer ones are skipped."""
 _TOO_LONG = f"a record of more than {MAX_RECORD >> 20} MiB; nothing after it was read"
 _BLOCK = 1 << 20
+_AROUND = 1 << 20
+"""Bytes before the first record of a JSON value that are read for what names its writer."""
 _DONE = 1 << 16
 """Bytes of records that are dropped together once they were read."""
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*(?P<end>"?)|[{}\[\]]', re.DOTALL)
 _OPENING = re.compile(r'(?:\[\s*){0,2}\{\s*"[^"\n]{1,200}"\s*:')
 _MARK = "\ufeff"
+_DECODER = json.JSONDecoder()
 
 
 class ExportRecord(NamedTuple):
@@ -44,6 +47,7 @@ class ExportRecord(NamedTuple):
     fields: Mapping[str, Any]
     line: int
     byte: int
+    """Of several records in one element, the bytes after its first one, so that their order can be seen."""
     raw: bytes
 
 
@@ -103,15 +107,17 @@ def _tables(first: str) -> Iterator[Records]:
 
 
 def _is_document(text: str) -> bool:
-    """Whether the records are inside one JSON value, and not the values of single lines."""
+    """Whether the records are inside JSON values, and not the values of single lines."""
     line = text.partition("\n")[0].strip()
     try:
-        value = json.loads(line)
+        value, end = _DECODER.raw_decode(line)
     except RecursionError:
         return False
     except ValueError:
         return _OPENING.match(text) is not None and _unfinished(line)
-    return isinstance(value, dict) and of_object(value) is None and any(_of_objects(inner) for inner in _values(value, 3))
+    if not isinstance(value, dict):
+        return False
+    return line[end : end + 1] == "{" or (of_object(value) is None and any(_of_objects(inner) for inner in _values(value, 3)))
 
 
 def _unfinished(line: str) -> bool:
@@ -226,13 +232,26 @@ def _document(texts: Sequence[str], place: tuple[int, int]) -> Iterator[ExportRe
 # JSON
 
 
+class _Bracket(NamedTuple):
+    """An open bracket of a document."""
+
+    mark: bytes
+    place: int
+    """Its position in the buffer; negative: before it."""
+    element: int = -1
+    """Where the last complete object or array in it ends."""
+
+
 class _Document:
-    """The bytes of a document from the begin of the record that is read, with their place."""
+    """The bytes of a document from the begin of the record that is read, with their place, and the brackets that are open."""
 
     def __init__(self, outer: Outer) -> None:
         self._outer = outer
         self.line, self.byte = outer.line, outer.byte
         self.data = b""
+        self.stack: list[_Bracket] = []
+        self.around: Mapping[str, Any] | None = None
+        """What names the writer in the objects around the records; None until a record begins."""
 
     def more(self) -> bool:
         """Reads on; False at the end of the file."""
@@ -240,27 +259,51 @@ class _Document:
         self.data += piece
         return bool(piece)
 
-    def records(self, begin: int, end: int) -> Iterator[ExportRecord]:
-        """The records in one element of the outermost array; none if it is not JSON."""
+    def begins(self) -> None:
+        """A record begins: what is before it names the writer of all records in the same array."""
+        if self.around is None:
+            first = self.stack[0].place
+            value = _value(self.data[first : self.stack[-1].place + 1], self.stack) if first >= 0 else None
+            self.around = path_to_last(value)
+
+    def records(self, begin: int, end: int, opened: Sequence[_Bracket] = ()) -> Iterator[ExportRecord]:
+        """The records in one element of the outermost array, or in an object without one; none if it is not JSON. `opened`: the brackets that are
+        not closed in it."""
         raw = self.data[begin:end]
         line = self.line + self.data.count(b"\n", 0, begin)
         try:
-            value = json.loads(raw.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
+            for number, fields in enumerate(expanded(_value(raw, opened), self.around or {})):
+                yield ExportRecord(fields, line, self.byte + begin + number, raw)
+        except RecursionError:
             return
-        for fields in expanded(value):
-            yield ExportRecord(fields, line, self.byte + begin, raw)
 
-    def drop(self, count: int) -> None:
+    def unfinished(self, begin: int, depth: int) -> Iterator[ExportRecord]:
+        """The complete records in an element that does not end; its brackets are those from `depth` on."""
+        for number, bracket in enumerate(self.stack[depth:], depth + 1):
+            if bracket.mark == b"[" and bracket.element > begin:
+                yield from self.records(begin, bracket.element, self.stack[depth:number])
+                return
+
+    def needed_from(self, at: int) -> int:
+        """Where what is needed of the bytes before `at` begins, between records: an array inside an array, which is a row if an object follows, or
+        what is before the first record."""
+        stack = self.stack
+        if self.around is None and stack and stack[0].place >= 0 and at - stack[0].place < _AROUND:
+            return stack[0].place
+        row = len(stack) > 1 and stack[-1].mark == stack[-2].mark == b"[" and stack[-1].place >= 0
+        return stack[-1].place if row else at
+
+    def drop(self, count: int) -> int:
         self.line += self.data.count(b"\n", 0, count)
         self.byte += count
         self.data = self.data[count:]
+        self.stack = [b._replace(place=max(b.place - count, -1), element=max(b.element - count, -1)) for b in self.stack]
+        return count
 
 
 def _objects(outer: Outer) -> Iterator[ExportRecord]:
-    """The objects, or arrays of objects, in the outermost array of a document."""
+    """The objects, or arrays of objects, in the outermost array of each JSON value, or the value itself if it is an object without one."""
     document = _Document(outer)
-    stack: Stack = []
     begin: int | None = None
     depth = at = 0
     while True:
@@ -268,9 +311,7 @@ def _objects(outer: Outer) -> Iterator[ExportRecord]:
         if token is None or (token[0][:1] == b'"' and not token["end"]):
             at = token.start() if token is not None else len(document.data)
             if begin is None:
-                done = _begin_of_row(stack, at)
-                document.drop(done)
-                stack, at = _moved(stack, done), at - done
+                at -= document.drop(document.needed_from(at))
             elif len(document.data) > MAX_RECORD:
                 outer.problem = f"line {document.line}: {_TOO_LONG}"
                 return
@@ -278,33 +319,36 @@ def _objects(outer: Outer) -> Iterator[ExportRecord]:
                 break
             continue
         mark, at = token[0], token.end()
+        stack = document.stack
         if mark in (b"{", b"["):
-            if begin is None and mark == b"{" and stack and stack[-1][0] == b"[":
-                nested = len(stack) > 1 and stack[-2][0] == b"[" and stack[-1][1] >= 0
-                begin, depth = (stack[-1][1], len(stack) - 1) if nested else (token.start(), len(stack))
-            stack.append((mark, token.start()))
+            if begin is None and mark == b"{" and stack and stack[-1].mark == b"[":
+                nested = len(stack) > 1 and stack[-2].mark == b"[" and stack[-1].place >= 0
+                begin, depth = (stack[-1].place, len(stack) - 1) if nested else (token.start(), len(stack))
+                document.begins()
+            stack.append(_Bracket(mark, token.start()))
         elif mark in (b"}", b"]") and stack:
-            stack.pop()
+            first = stack.pop().place
+            if stack and stack[-1].mark == b"[":
+                stack[-1] = stack[-1]._replace(element=at)
             if begin is not None and len(stack) == depth:
                 yield from document.records(begin, at)
                 begin = None
                 if at >= _DONE:
-                    document.drop(at)
-                    stack, at = _moved(stack, at), 0
-    if stack:
+                    at -= document.drop(at)
+            if not stack:
+                if document.around is None and first >= 0:
+                    yield from document.records(first, at)
+                document.around = None
+    if begin is not None:
+        yield from document.unfinished(begin, depth)
+    if document.stack:
         outer.problem = "the JSON document is incomplete; the records up to here were read"
 
 
-Stack = list[tuple[bytes, int]]
-"""The open brackets with their positions in the buffer; negative: before it."""
-
-
-def _begin_of_row(stack: Stack, at: int) -> int:
-    """Where an array inside an array begins, which is a row if an object follows; otherwise `at`."""
-    inner = len(stack) > 1 and stack[-1][0] == stack[-2][0] == b"[" and stack[-1][1] >= 0
-    return stack[-1][1] if inner else at
-
-
-def _moved(stack: Stack, count: int) -> Stack:
-    """The same brackets after so many bytes of the buffer were dropped."""
-    return [(mark, place - count if place >= count else -1) for mark, place in stack]
+def _value(raw: bytes, opened: Sequence[_Bracket]) -> Any:
+    """The JSON value in these bytes and the ends of these brackets; None if it is none."""
+    ends = "".join("}" if bracket.mark == b"{" else "]" for bracket in reversed(opened))
+    try:
+        return json.loads(raw.decode("utf-8", "replace") + ends)
+    except (ValueError, RecursionError):
+        return None

@@ -13,6 +13,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from parsers.layouts import fitting, instant
@@ -32,6 +33,7 @@ _TEXTS = (
     "line",
     "event.original",
     "body",
+    "body.stringValue",
     "_raw",
     "@message",
     "LogMessage",
@@ -50,19 +52,8 @@ _LOGGERS = (
 )
 _TIMES = (
     *("@timestamp", "instant", "timeMillis", "_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP", "timestamp", "time", "timestampSeconds"),
-    *(
-        "ts",
-        "date",
-        "datetime",
-        "eventTime",
-        "_time",
-        "TimeGenerated",
-        "TimeGenerated [UTC]",
-        "Date",
-        "receiveTimestamp",
-        "_messagetime",
-        "_messageTimeMs",
-    ),
+    *("ts", "date", "datetime", "eventTime", "_time", "TimeGenerated", "TimeGenerated [UTC]", "Date", "receiveTimestamp"),
+    *("_messagetime", "_messageTimeMs", "timeUnixNano", "observedTimeUnixNano"),
 )
 _TRACES = (
     "kafka.log.trace.full",
@@ -88,17 +79,21 @@ _PODS = (
         "container.name",
     ),
     *("podName", "PodName", "logStreamName", "@logStream", "logStream", "stream_name", "tags.pod_name"),
+    *("k8s.pod.name", "resource.attributes.k8s.pod.name"),
 )
 _HOSTS = (
     *("_HOSTNAME", "host.name", "hostname", "source_host", "host", "agent.hostname", "labels.host", "labels.hostname", "labels.instance"),
     *("labels.node_name", "labels.compute.googleapis.com/resource_name", "resource.labels.instance_id", "agent.name", "beat.hostname"),
-    *("Host", "Hostname", "hostName", "Computer", "HOST", "@host", "_sourcehost", "_sourceHost", "source"),
+    *("Host", "Hostname", "hostName", "Computer", "HOST", "@host", "_sourcehost", "_sourceHost", "source", "resource.attributes.host.name"),
 )
 _FILES = (
     *("log.file.path", "labels.filename", "filename", "file", "source", "labels.agent.googleapis.com/log_file_path", "log.path"),
-    *("logStreamName", "@logStream", "tags.filename", "@source", "_sourcename", "_sourceName"),
+    *("logStreamName", "@logStream", "logStream", "tags.filename", "@source", "_sourcename", "_sourceName"),
+    *("log.file.name", "resource.attributes.log.file.name"),
 )
 """Fields that may name the log file."""
+_WRITERS = frozenset({*_PODS, *_HOSTS, *_FILES})
+_AROUND_WRITERS = frozenset(name.partition(".")[0] for name in _WRITERS)
 JOURNAL_FIELDS = frozenset(
     {"MESSAGE", "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP", "_HOSTNAME", "CONTAINER_NAME", "CONTAINER_PARTIAL_MESSAGE"}
 )
@@ -194,24 +189,74 @@ _OF_OBJECTS = frozenset(name.partition(".")[0] for name in _KNOWN.values() if ".
 """Names of objects that fields are in."""
 
 
-def expanded(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The records in a line or in one element of a document: an object, a time with an object, a row of CloudWatch Logs Insights as an array of fields and values, or a stream
-    of Loki with its labels and many values."""
+def expanded(value: Any, around: Mapping[str, Any] = MappingProxyType({})) -> Iterator[Mapping[str, Any]]:
+    """The records in a line or in one element of a document: an object, a time with an object, names with values as a row of CloudWatch Logs
+    Insights, a stream of Loki with its labels and many values, or an object with lists of records. `around`: what names the writer in the objects
+    around it."""
     if isinstance(value, list):
         if len(value) == 2 and isinstance(value[1], dict) and (at := _number(value[0])) is not None:
-            yield {"timestamp": at, **value[1]}
-        elif value and all(isinstance(cell, dict) and cell.keys() == {"field", "value"} for cell in value):
-            yield {str(cell["field"]): cell["value"] for cell in value}
+            yield inheriting({"timestamp": at, **value[1]}, around)
+        elif isinstance(names := _plain(value), dict):
+            yield inheriting(names, around)
         else:
             for item in value:
-                yield from expanded(item) if isinstance(item, dict) else ()
+                yield from expanded(item, around) if isinstance(item, dict) or _holds_objects(item) else ()
     elif isinstance(value, dict):
         labels, values = value.get("stream"), value.get("values")
         if isinstance(labels, dict) and isinstance(values, list):
             pairs = (v for v in values if isinstance(v, list) and len(v) > 1)
-            yield from ({"labels": labels, "timestamp": pair[0], "line": pair[1]} for pair in pairs)
+            yield from (inheriting({"labels": labels, "timestamp": pair[0], "line": pair[1]}, around) for pair in pairs)
+        elif not any(map(_holds_objects, value.values())):
+            yield inheriting(value, around)
         else:
-            yield value
+            yield from _of_envelope(_plain(value), around)
+
+
+def _of_envelope(value: Mapping[str, Any], around: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The records in the lists of an object, or the object if it is a record itself."""
+    inner = [held for held in value.values() if _holds_objects(held)]
+    own_line = any(isinstance(own, str) and _is_record(own) for own in value.values())
+    if not inner or own_line or of_object(value) is not None:
+        yield inheriting(value, around)
+        return
+    for held in inner:
+        yield from expanded(held, inheriting(_names_of_writer(value), around))
+
+
+def _holds_objects(value: Any, depth: int = 3) -> bool:
+    """Whether this is a list of objects, or an object with such a list in it."""
+    if isinstance(value, list):
+        return bool(value) and (isinstance(value[0], dict) or (depth > 0 and _holds_objects(value[0], 0)))
+    return depth > 0 and isinstance(value, dict) and any(_holds_objects(inner, depth - 1) for inner in value.values())
+
+
+def _plain(value: Any) -> Any:
+    """A value with objects in place of the lists of names and values that OpenTelemetry and CloudWatch Logs Insights write."""
+    if isinstance(value, dict):
+        return value["stringValue"] if value.keys() == {"stringValue"} else {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list) and value:
+        for name in ("field", "key"):
+            if all(isinstance(cell, dict) and cell.keys() == {name, "value"} for cell in value):
+                return {str(cell[name]): _plain(cell["value"]) for cell in value}
+    return value
+
+
+def path_to_last(value: Any) -> Mapping[str, Any]:
+    """What names the writer in the objects around the last value of the last object of an object."""
+    around: Mapping[str, Any] = {}
+    while isinstance(value, dict) and value:
+        around = inheriting(_names_of_writer(_plain(value)), around)
+        value = [*value.values()][-1]
+    return around
+
+
+def _names_of_writer(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in document.items() if name in _WRITERS or (isinstance(value, dict) and name in _AROUND_WRITERS)}
+
+
+def inheriting(record: Mapping[str, Any], around: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record with the fields that name the writer in the objects around it, if it names none itself."""
+    return record if not around or any(writer_of(record)) else {**around, **record}
 
 
 class Flat(NamedTuple):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from parsers.lines import Outer
 from parsers.wrappers import exports
 from parsers.wrappers.exports import ExportRecord, records_of
+from parsers.wrappers.json_records import of_object
 from parsers.wrappers.unwrapper import Line, Unwrapper
 
 LINE = "[2026-11-21 02:15:38,147] INFO [Log partition=clicks-0, dir=/data] Truncating to offset 7 (kafka.log.Log)"
@@ -107,6 +108,16 @@ DOCUMENTS: dict[str, Any] = {
     "google": [{"textPayload": LINE, "severity": "INFO", "resource": {"labels": {"pod_name": "kafka-1"}}}],
     "insights": {"results": [[{"field": "@message", "value": LINE}, {"field": "@logStream", "value": "kafka-1"}]]},
     "loki": {"data": {"result": [{"stream": {"host": "kafka-1"}, "values": [["1795225983279000000", LINE]]}]}},
+    "firehose": {"owner": "1", "logStream": "kafka-1", "logEvents": [{"timestamp": 1795225983279, "message": LINE}]},
+    "opentelemetry": {
+        "resourceLogs": [
+            {
+                "resource": {"attributes": [{"key": "host.name", "value": {"stringValue": "kafka-1"}}]},
+                "scopeLogs": [{"scope": {}, "logRecords": [{"timeUnixNano": "1795225983279000000", "body": {"stringValue": LINE}}]}],
+            }
+        ]
+    },
+    "hec": {"time": 1795225983.279, "host": "kafka-1", "event": LINE},
 }
 
 
@@ -118,6 +129,28 @@ def test_objects_of_a_document(name: str, indent: int | None) -> None:
     assert (line.text.decode(), line.writer or line.host) == (LINE, "kafka-1")
     assert data[line.byte : line.byte + 1] in (b"{", b"[")
     assert line.line == data[: line.byte].count(b"\n") + 1
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("between", ["", "\n"])
+def test_records_take_the_writer_from_the_nearest_object_that_names_one(indent: int | None, between: str) -> None:
+    envelopes = [{"logStream": name, "logEvents": [{"message": LINE}, {"message": LINE, "host": "h"}]} for name in ("kafka-1", "kafka-2")]
+    data = between.join(json.dumps(envelope, indent=indent) for envelope in envelopes).encode()
+    assert [line.writer or line.host for line in unwrapped(data)] == ["kafka-1", "h", "kafka-2", "h"]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_the_first_list_of_records_may_be_longer_than_the_head_of_the_file(indent: int | None) -> None:
+    stream = {"stream": {"host": "kafka-1"}, "values": [[f"17952259832790000{n:02}", LINE] for n in range(50)]}
+    resource = DOCUMENTS["opentelemetry"]["resourceLogs"][0]
+    batch = {**resource, "scopeLogs": [{"logRecords": resource["scopeLogs"][0]["logRecords"] * 50}]}
+    for document in ({"data": {"result": [stream, stream]}}, {"resourceLogs": [batch, batch]}):
+        data = json.dumps(document, indent=indent).encode()
+        unwrapper = Unwrapper()
+        assert unwrapper.prepare(data[: len(data) // 3])
+        lines = list(unwrapper.lines(Outer(io.BytesIO(data))))
+        assert [(line.text.decode(), line.host) for line in lines] == [(LINE, "kafka-1")] * 100
+        assert [line.byte for line in lines] == sorted({line.byte for line in lines})
 
 
 @given(st.lists(st.text(max_size=20), max_size=8), st.integers(1, 40))
@@ -132,6 +165,17 @@ def test_blocks_of_any_size_give_the_same_records(texts: list[str], block: int) 
             patch.setattr(exports, "_DONE", block)
             assert read(data) == whole
         assert [record.fields for record in whole] == rows
+
+
+@given(st.lists(st.sampled_from([name for name in DOCUMENTS if name != "google"]), min_size=2, max_size=4), st.integers(1, 40))
+@settings(max_examples=60)
+def test_blocks_of_any_size_give_the_same_writers(names: list[str], block: int) -> None:
+    data = "".join(json.dumps(DOCUMENTS[name]) for name in names).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exports, "_BLOCK", block)
+        patch.setattr(exports, "_DONE", block)
+        found = [peeled for record in read(data) if (peeled := of_object({"message": LINE, **record.fields})) is not None]
+    assert [peeled.writer or peeled.host for peeled in found if peeled.text.decode() == LINE] == ["kafka-1"] * len(names)
 
 
 @pytest.mark.parametrize(
