@@ -140,3 +140,6 @@ MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD = 20, 50
 EXPORT_LIMITS = frozenset({500, 1_000, 5_000, 10_000, 30_000, 50_000, 100_000})
 """Numbers of rows at which log stores end an export: Kibana 500 and 10,000, CloudWatch 1,000 and 10,000, Loki and Datadog 5,000, Azure
 Monitor 30,000, Splunk 50,000, Datadog's CSV 100,000. An export of exactly such a size is seldom complete."""
+NEXT_PAGE = timedelta(seconds=1)
+"""Longest time from the last row of a page of an export to the first row of the next page. Rows that a limit cut off are longer than that, unless
+few are missing."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.facts import Cluster, Source
 from forensics.model.events import Event
 from forensics.model.findings import (
     MAX_EVIDENCE,
@@ -26,7 +27,7 @@ from forensics.model.findings import (
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.log_coverage import filtered_files, lacking, log_coverage
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.thresholds import EXPORT_LIMITS
+from forensics.thresholds import EXPORT_LIMITS, NEXT_PAGE
 from parsers.schemas import located
 
 CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
@@ -54,16 +55,34 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 
 
 def _at_limits(cluster: Cluster) -> Iterator[tuple[str, int]]:
-    """Files with the lines of several writers whose number of rows is a limit of log stores. The lines that name no writer are counted with the
-    file itself, together with its header."""
-    rows: dict[str, int] = {}
+    """Files with the lines of several writers whose number of rows is a limit of log stores, without pages of an export that another file
+    continues. The lines that name no writer are counted with the file itself, together with its header."""
+    writers: dict[str, list[Source]] = defaultdict(list)
     for source in cluster.sources:
         file, named, _ = source.path.partition("#")
         if named:
-            rows[file] = rows.get(file, 0) + (source.lines or 0)
+            writers[file].append(source)
     unnamed = {source.path: source.lines or 0 for source in cluster.sources}
-    for file, count in sorted(rows.items()):
-        yield from ((file, n) for n in (count, count + unnamed.get(file, 0)) if n in EXPORT_LIMITS)
+    for file, own in sorted(writers.items()):
+        count = sum(source.lines or 0 for source in own)
+        limits = [n for n in (count, count + unnamed.get(file, 0)) if n in EXPORT_LIMITS]
+        if limits and not any(_continues(others, own) for other, others in writers.items() if other != file):
+            yield from ((file, n) for n in limits)
+
+
+def _continues(later: Sequence[Source], page: Sequence[Source]) -> bool:
+    """Whether the rows of a file follow those of a page at once, in the order of the export."""
+    (begin, end), (first, last) = _span(later), _span(page)
+    if begin is None or end is None or first is None or last is None:
+        return False
+    step = first - end if page[0].newest_first else begin - last
+    return abs(step) <= NEXT_PAGE
+
+
+def _span(sources: Sequence[Source]) -> tuple[datetime | None, datetime | None]:
+    """The first and the last time of the lines of a file."""
+    firsts, lasts = ([at for source in sources if (at := getattr(source, name)) is not None] for name in ("first", "last"))
+    return min(firsts, default=None), max(lasts, default=None)
 
 
 def _problems(cluster: Cluster) -> list[tuple[str, list[Event]]]:

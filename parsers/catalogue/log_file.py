@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
 
 from parsers.catalogue.columnar.vectorised import search
+from parsers.catalogue.newest_first import Direction
 from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.unwrapped import Unwrapped
 from parsers.layouts import Layout
@@ -54,9 +55,10 @@ class LogFile(Reading):
         self.pending = b""  # what follows the chunk
         self.cut_short = False
         self.unwrapper = Unwrapper(layouts)
+        self.direction = Direction()
         self.writers = Writers(
-            Unwrapped(member, member.path, kind, layouts, quickly=quickly),
-            lambda name: Unwrapped(member, f"{member.path}#{name}", log_kind(name) or kind, layouts, quickly=quickly),
+            Unwrapped(member, member.path, kind, layouts, self.direction, quickly=quickly),
+            lambda name: Unwrapped(member, f"{member.path}#{name}", log_kind(name) or kind, layouts, self.direction, quickly=quickly),
         )
 
     def rows(self, stream: BinaryIO) -> Iterator[Rows]:
@@ -106,7 +108,9 @@ class LogFile(Reading):
             reading = self.writers.of(run, len(run))
             reading.add(run, of_store=self.unwrapper.of_store)
             if reading.size >= WRAPPED // max(4, len(self.writers.named)):
+                self._decide_direction()
                 yield from reading.flush()
+        self._decide_direction()
         for reading in self.writers:
             yield from reading.flush(last=True)
         for reading in self.writers.named.values():
@@ -119,6 +123,10 @@ class LogFile(Reading):
         self.problem = self.problem or outer.problem
         self.line, self.offset, self.unended = outer.line, outer.byte, outer.unended
         self._take_over(self.writers.own)
+
+    def _decide_direction(self) -> None:
+        if self.direction.newest_first is None:
+            self.direction.decide(reading.times() for reading in self.writers)
 
     def _take_over(self, unwrapped: Unwrapped) -> None:
         """Unwrapped lines that name no writer are this file's own."""

@@ -9,18 +9,26 @@ the order of rows with the same time.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from datetime import datetime
 from itertools import pairwise
 
 from parsers.line_order import FEW, mostly_back
 
 
-def is_newest_first(times: Sequence[datetime]) -> bool:
-    """Whether most of the steps between neighbouring records go back in time."""
-    back = sum(later < earlier for earlier, later in pairwise(times))
-    forward = sum(later > earlier for earlier, later in pairwise(times))
-    return back + forward >= FEW and mostly_back(forward, back)
+class Direction:
+    """The direction of a file, one for all its writers, because a store sorts all rows in the same way."""
+
+    def __init__(self) -> None:
+        self.newest_first: bool | None = None
+        """None: no lines have shown it yet."""
+
+    def decide(self, writers: Iterable[Sequence[datetime]]) -> None:
+        """Decides it by the steps between neighbouring records of each writer."""
+        steps = [(earlier, later) for times in writers for earlier, later in pairwise(times)]
+        back, forward = sum(later < earlier for earlier, later in steps), sum(later > earlier for earlier, later in steps)
+        if back + forward >= FEW:
+            self.newest_first = mostly_back(forward, back)
 
 
 def reading_order(begins: Sequence[bool], stamps: Sequence[Hashable], texts: Sequence[bytes], *, last: bool) -> list[int]:

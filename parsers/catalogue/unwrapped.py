@@ -16,11 +16,10 @@ from statistics import median_low
 import pyarrow as pa
 
 from parsers.catalogue.columnar.heads import microseconds, moment_of
-from parsers.catalogue.newest_first import is_newest_first, reading_order
+from parsers.catalogue.newest_first import Direction, reading_order
 from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.repeats import Repeats
 from parsers.layouts import Layout, Record
-from parsers.line_order import FEW
 from parsers.matching.messages import Seen
 from parsers.matching.text import text_of
 from parsers.schemas import MAX_TEXT, Member, Row, Rows
@@ -36,8 +35,11 @@ def _place_of(row: Row) -> tuple[int, int]:
 class Unwrapped(Reading):
     """The walk through the unwrapped lines of one writer."""
 
-    def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout], *, quickly: Quickly | None = None) -> None:
+    def __init__(
+        self, member: Member, source: str, kind: str, layouts: Sequence[Layout], direction: Direction, *, quickly: Quickly | None = None
+    ) -> None:
         super().__init__(member, source, kind, layouts, quickly=quickly)
+        self.direction = direction
         self.lines = Run()
         self.repeats = Repeats()
         self.starts: list[int] = []  # where each begins in the chunk
@@ -45,7 +47,6 @@ class Unwrapped(Reading):
         self.count = 0
         self.differences: deque[int] = deque(maxlen=_WITNESSES)  # wall clock of records minus UTC of the wrapper, ms
         self.seconds = True  # records print whole seconds only
-        self.newest_first: bool | None = None  # None: not known yet
         self.ends: list[datetime] = []  # times of the first and the last record of a source whose newest record comes first
 
     def add(self, run: Run, *, of_store: bool = False) -> None:
@@ -59,10 +60,8 @@ class Unwrapped(Reading):
         """Events of the lines kept; the last record waits for further lines unless these are the last."""
         if not len(self.lines):
             return
-        data = self._joined()
-        self.layouts.written = time_of(self.lines.utc[-1])
-        self.layouts.learn(data)
-        if self._is_newest_first():
+        data = self._learned_from()
+        if self.direction.newest_first:
             yield from self._flush_newest_first(last=last)
             return
         done = len(self.lines) if last else bisect_right(self.starts, self.layouts.cut(data)) - 1 or len(self.lines)
@@ -76,17 +75,20 @@ class Unwrapped(Reading):
         self.starts = list(accumulate([len(text) + 1 for text in self.lines.text], initial=0))
         return b"\n".join(self.lines.text) + b"\n"
 
-    def _is_newest_first(self) -> bool:
-        """Decided once, with the first lines that show a direction."""
-        if self.newest_first is None:
-            step = max(1, len(self.lines) // _WITNESSES)
-            records = (self.layouts.record_at(text, 0) for text in self.lines.text[::step])
-            times = [record.time for record in records if record is not None and record.time is not None]
-            if is_newest_first(times):
-                self.newest_first = True
-            elif len({*times}) > FEW:
-                self.newest_first = False
-        return bool(self.newest_first)
+    def _learned_from(self) -> bytes:
+        """The lines kept as one chunk, from which their layout was learned."""
+        data = self._joined()
+        self.layouts.written = time_of(self.lines.utc[-1])
+        self.layouts.learn(data)
+        return data
+
+    def times(self) -> list[datetime]:
+        """Times of records spread over the lines kept, in the order of the file."""
+        if not len(self.lines):
+            return []
+        self._learned_from()
+        records = (self.layouts.record_at(text, 0) for text in self.lines.text[:: max(1, len(self.lines) // _WITNESSES)])
+        return [record.time for record in records if record is not None and record.time is not None]
 
     def _flush_newest_first(self, *, last: bool) -> Iterator[Rows]:
         """Reads the lines oldest record first, so that the lines that continue a record follow it, and gives the events in the order of the

@@ -142,6 +142,34 @@ def test_an_export_that_ends_at_a_limit_of_rows_is_reported(limit: int, reported
     assert any("has exactly 1,000 rows" in summary for summary in gaps) is reported
 
 
+def pages(directory: Path, size: int, newest_first: bool) -> list[Path]:
+    """The files of an export that was fetched page by page."""
+    (made,) = write(BUNDLES / f"{NAMES[1]}.tar.gz", directory, "kibana-csv", newest_first=newest_first)
+    header, *rows = csv.reader(io.StringIO(made.read_text("utf-8")))
+    made.unlink()
+    files = []
+    for number, begin in enumerate(range(0, len(rows), size)):
+        files.append(directory / f"page-{number:03}.csv")
+        with files[-1].open("w", encoding="utf-8", newline="") as out:
+            csv.writer(out).writerows([header, *rows[begin : begin + size]])
+    return files
+
+
+@pytest.mark.parametrize(("size", "newest_first"), [(700, True), (1000, True), (1000, False)])
+def test_pages_of_an_export_give_the_verdicts_of_the_whole(size: int, newest_first: bool, tmp_path: Path) -> None:
+    pages(tmp_path, size, newest_first)
+    report = local.report(local.events_of(tmp_path))
+    assert judged(report).verdicts == plain(NAMES[1]).verdicts
+    assert [f.summary for f in report.findings if f.kind == "evidence-gap" and ("steps back" in f.summary or "exactly" in f.summary)] == []
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_a_page_that_is_missing_is_reported(newest_first: bool, tmp_path: Path) -> None:
+    first, missing, *_ = pages(tmp_path, 1000, newest_first)
+    missing.unlink()
+    assert [gap.partition(":")[0] for gap in gaps(tmp_path) if "exactly" in gap] == [f"{first.name} has exactly 1,000 rows"]
+
+
 def gaps(directory: Path) -> list[str]:
     return [f.summary for f in local.report(local.events_of(directory)).findings if f.kind == "evidence-gap"]
 

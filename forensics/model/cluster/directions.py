@@ -6,42 +6,54 @@ Here: detecting the direction of a log from the time steps between its lines, an
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
 
 from parsers.line_order import FEW, mostly_back
 
 
 def straightened(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The rows about sources. Rows of newest-first logs are converted to oldest first and marked."""
-    of_directory: dict[str, list[bool]] = defaultdict(list)
+    of_file: Counter[str] = Counter()
+    back_of_file: Counter[str] = Counter()
     for row in rows:
-        if (steps := _steps(row["collected"])) is not None and sum(steps) >= FEW:
-            of_directory[_directory(row)].append(mostly_back(*steps))
-    return [{**row, "collected": _turned(row["collected"])} if _is_backwards(row, of_directory[_directory(row)]) else row for row in rows]
+        ascents, descents = _steps(row["collected"])
+        of_file[_file(row)] += ascents + descents
+        back_of_file[_file(row)] += descents
+    backwards = {file: mostly_back(steps - back_of_file[file], back_of_file[file]) for file, steps in of_file.items() if steps >= FEW}
+    of_directory: dict[str, set[bool]] = defaultdict(set)
+    for file, is_backwards in backwards.items():
+        of_directory[_directory(file)].add(is_backwards)
+    return [{**row, "collected": _turned(row["collected"])} if _is_backwards(row, backwards, of_directory) else row for row in rows]
 
 
-def _directory(row: Mapping[str, Any]) -> str:
-    return str(row["source"]).rpartition("/")[0]
+def _file(row: Mapping[str, Any]) -> str:
+    """The file of a source: a store sorts the lines of all writers in an export in the same way."""
+    return str(row["source"]).partition("#")[0]
 
 
-def _steps(collected: Mapping[str, Any] | None) -> tuple[int, int] | None:
-    """Number of steps forward and back."""
-    if collected is None or not (collected.get("kind") or "").endswith("-log"):
-        return None
+def _directory(file: str) -> str:
+    return file.rpartition("/")[0]
+
+
+def _is_log(collected: Mapping[str, Any] | None) -> TypeGuard[Mapping[str, Any]]:
+    return collected is not None and (collected.get("kind") or "").endswith("-log")
+
+
+def _steps(collected: Mapping[str, Any] | None) -> tuple[int, int]:
+    """Number of steps forward and back in a log."""
+    if not _is_log(collected):
+        return 0, 0
     return collected.get("ascents") or 0, collected.get("descents") or 0
 
 
-def _is_backwards(row: Mapping[str, Any], others: Iterable[bool]) -> bool:
-    """A log with few steps takes the direction of the other logs in its directory."""
-    steps = _steps(row["collected"])
-    if steps is None:
+def _is_backwards(row: Mapping[str, Any], of_file: Mapping[str, bool], of_directory: Mapping[str, set[bool]]) -> bool:
+    """A file with few steps takes the direction of the others in its directory."""
+    if not _is_log(row["collected"]):
         return False
-    if sum(steps) >= FEW:
-        return mostly_back(*steps)
-    known, (ascents, descents) = list(others), steps
-    return descents >= ascents and bool(known) and all(known)
+    file, (ascents, descents) = _file(row), _steps(row["collected"])
+    return of_file[file] if file in of_file else descents >= ascents and of_directory.get(_directory(file)) == {True}
 
 
 def _turned(collected: Mapping[str, Any]) -> dict[str, Any]:

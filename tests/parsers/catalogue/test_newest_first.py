@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.catalogue.newest_first import is_newest_first, reading_order
+from parsers.catalogue.newest_first import Direction, reading_order
 
 NOON = datetime(2026, 11, 21, 12)
 
@@ -22,14 +22,22 @@ def times(*seconds: float) -> list[datetime]:
     [
         (range(10), False),
         (range(10, 0, -1), True),
-        ((1,) * 10, False),
-        ((4, 3, 2, 1), False),
+        ((1,) * 10, None),
+        ((4, 3, 2, 1), None),
         ((9, 8, 7, 7.1, 6, 5, 4, 3), True),
-        ((), False),
+        ((), None),
     ],
 )
-def test_the_direction_of_times(seconds: tuple[float, ...], newest_first: bool) -> None:
-    assert is_newest_first(times(*seconds)) is newest_first
+def test_the_direction_of_times(seconds: tuple[float, ...], newest_first: bool | None) -> None:
+    direction = Direction()
+    direction.decide([times(*seconds)])
+    assert direction.newest_first is newest_first
+
+
+def test_the_direction_is_that_of_all_writers_together() -> None:
+    direction = Direction()
+    direction.decide([times(4, 3, 2), times(9, 8.9, 9), times(3, 2, 1)])
+    assert direction.newest_first
 
 
 RECORDS = st.lists(st.integers(0, 3), min_size=1, max_size=12)
