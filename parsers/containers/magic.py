@@ -24,8 +24,11 @@ _MAGIC = {
     b"\x1f\x9d": "compress file",
     b"\x5d\0\0": "lzma file",
 }
-UNREAD = {form for form in _MAGIC.values() if " " in form}
-"""Forms that cannot be read here."""
+_TABLES = {b"ORC": "ORC file", b"ARROW1\0\0": "Arrow file", b"Obj\x01": "Avro file"}
+UNREAD = {form: "tar, zip, gz, bz2, xz and zst can" for form in _MAGIC.values() if " " in form} | dict.fromkeys(
+    _TABLES.values(), "export its rows as JSON or CSV"
+)
+"""Forms that cannot be read here, and what can."""
 
 
 _ARCHIVE_NAME = re.compile(r"\.(?:tar|zip|tgz|tbz2|txz|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
@@ -47,5 +50,8 @@ def form_of(name: str, head: bytes) -> str:
         return packed
     for magic, form in _MAGIC.items():
         if head.startswith(magic):
+            return form
+    for magic, form in _TABLES.items():
+        if head.startswith(magic) and b"\0" in head:  # a text may begin with ORC
             return form
     return "tar" if is_tar(name, head) else "plain"

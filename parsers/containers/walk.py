@@ -246,7 +246,7 @@ def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tup
         stream.close()
         return None
     if form in UNREAD:
-        return f"is a {form}, which cannot be read here; tar, zip, gz, bz2, xz and zst can"
+        return f"cannot be read here ({form}); {UNREAD[form]}"
     if form in DECOMPRESSORS:
         return (yield from _compressed(member, stream, form, nest))
     if nest.depth >= (most := nest.allowance.limits.archives):

@@ -38,6 +38,7 @@ _RFC5424 = re.compile(
 )
 _FLUENTD = re.compile(rb"(" + ISO + rb")\t[^\t]*\t(\{.*)", re.DOTALL)
 _FLUENT_BIT = re.compile(rb"[\w.-]{1,250}: (\[\d{9,11}\.\d{1,9}, \{.*\}\])", re.DOTALL)
+_EVENT = re.compile(rb"(?:data: |\x1e)(\{.*)", re.DOTALL)
 _LOKI = re.compile(rb"(" + ISO + rb") (\{(?:[A-Za-z_]\w*=\"(?:[^\"\\]|\\.)*\"(?:, )?)*\}) *(.*)", re.DOTALL)
 _LABEL = re.compile(rb"([A-Za-z_]\w*)=\"((?:[^\"\\]|\\.)*)\"")
 
@@ -119,6 +120,12 @@ def _fluent_bit(text: bytes) -> Peeled | None:
     return Peeled(found[1]) if found else None
 
 
+def _event(text: bytes) -> Peeled | None:
+    """`journalctl -o json-sse` and `-o json-seq`: a mark and a record."""
+    found = _EVENT.fullmatch(text)
+    return Peeled(found[1]) if found else None
+
+
 def _loki(text: bytes) -> Peeled | None:
     """logcli's default output: time, labels, line."""
     found = _LOKI.fullmatch(text)
@@ -141,7 +148,9 @@ _DIGIT: tuple[Form, ...] = (
     ("compose", _compose, False),
     ("stern", _stern, False),
 )
+_MARKED: Form = ("event", _event, True)
 _LETTER: tuple[Form, ...] = (
+    _MARKED,
     ("fluent-bit", _fluent_bit, True),
     ("short", _short, True),
     ("short-full", _short_full, True),
@@ -151,6 +160,7 @@ _LETTER: tuple[Form, ...] = (
 FORMS: Mapping[bytes, tuple[Form, ...]] = {
     **{bytes([c]): _DIGIT for c in b"0123456789"},
     **{bytes([c]): _LETTER for c in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"},
+    b"\x1e": (_MARKED,),
     b"<": (("rfc5424", _rfc5424, True), ("short", _short, True), ("short-iso", _short_iso, True)),
 }
 """Wrappers by the first byte of a line, in the order in which they are tried."""

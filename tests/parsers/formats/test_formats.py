@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +22,14 @@ ABOUT_THE_FILE = {"source", "problem"}
 def test_a_kind_is_recognised_and_gives_known_events(kind: FileKind) -> None:
     assert kind.file_name or kind.content or kind.topic
     assert kind.events <= EVENT_KINDS.keys() - ABOUT_THE_FILE
-    assert bool(kind.events) == (kind.read is not None)
+    assert kind.read is not None or not kind.events
+
+
+def test_json_by_columns_is_named_as_unread(tmp_path: Path) -> None:
+    lines = ["[2026-11-21 02:15:38,147] INFO Truncating to offset 7 (kafka.log.Log)"] * 9
+    (tmp_path / "results.json").write_text(json.dumps({"fields": ["_raw", "host"], "columns": [lines, ["kafka-1"] * 9]}))
+    problems = [event["text"] for event in events_of(tmp_path).to_pylist() if event["event"] == "problem"]
+    assert problems == ["JSON with a list for each column cannot be read here; export its rows as JSON or CSV"]
 
 
 def test_a_segment_of_an_internal_topic_has_its_own_reader() -> None:

@@ -35,6 +35,8 @@ WRAPPED = {
     "journal short-full": (f"Sat 2026-11-21 00:15:38.147123 UTC h1 kafka[12]: {RECORD}", "", "h1", UTC),
     "journal short-full of a named zone": (f"Sat 2026-11-21 01:15:38 CET h1 kafka[12]: {RECORD}", "", "h1", None),
     "journal json": (json.dumps({"__REALTIME_TIMESTAMP": str(MICROS), "_HOSTNAME": "h1", "MESSAGE": RECORD}), "", "h1", UTC),
+    "journal json-sse": (f"data: {json.dumps({'_HOSTNAME': 'h1', 'MESSAGE': RECORD})}", "", "h1", None),
+    "journal json-seq": (f"\x1e{json.dumps({'_HOSTNAME': 'h1', 'MESSAGE': RECORD})}", "", "h1", None),
     "journal json of bytes": (
         json.dumps({"__REALTIME_TIMESTAMP": str(MICROS), "_HOSTNAME": "h1", "MESSAGE": list(RECORD.encode())}),
         "",
