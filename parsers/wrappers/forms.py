@@ -21,6 +21,8 @@ FROM = _NAME + rb") " + _NO_LEVEL_PROGRAM + rb"(?:[^\s:\[]+)(?:\[\d+\])?"
 _FROM = _NO_LEVEL_NAME + rb"(" + FROM + rb": ?(.*)"
 _NO_LEVEL = rb"(?!(?i:trace|debug|info|warn|error|fatal|[tdiwef]) *[ |])"
 _PRIORITY = rb"(?:<\d{1,3}>)?"
+ESCAPED = rb"#01[12]"
+"""A tab or a line feed as rsyslog writes it."""
 SHORT = _PRIORITY + rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})? " + _NO_LEVEL_NAME
 """Text before the host's name in journalctl's short form and RFC 3164."""
 
@@ -78,13 +80,18 @@ def _stern(text: bytes) -> Peeled | None:
 def _short(text: bytes) -> Peeled | None:
     """journalctl's short forms and RFC 3164: local time without a year, which is not used."""
     match = _SHORT.fullmatch(text)
-    return Peeled(match[2], host=match[1].decode("utf-8", "replace")) if match else None
+    return Peeled(_unescaped(match[2]), host=match[1].decode("utf-8", "replace")) if match else None
+
+
+def _unescaped(text: bytes) -> bytes:
+    """The text with the tabs and line feeds that rsyslog escaped."""
+    return text.replace(b"#011", b"\t").replace(b"#012", b"\n") if b"#01" in text else text
 
 
 def _short_iso(text: bytes) -> Peeled | None:
     """journalctl's short-iso, rsyslog's file format."""
     match = _SHORT_ISO.fullmatch(text)
-    return Peeled(match[3], host=match[2].decode("utf-8", "replace"), utc=match[1]) if match else None
+    return Peeled(_unescaped(match[3]), host=match[2].decode("utf-8", "replace"), utc=match[1]) if match else None
 
 
 def _short_unix(text: bytes) -> Peeled | None:
@@ -105,7 +112,7 @@ def _rfc5424(text: bytes) -> Peeled | None:
     if match is None:
         return None
     host = match[2].decode("utf-8", "replace")
-    return Peeled(match[3] or b"", host=host if host != "-" else "", utc=match[1] if match[1] != b"-" else None)
+    return Peeled(_unescaped(match[3] or b""), host=host if host != "-" else "", utc=match[1] if match[1] != b"-" else None)
 
 
 def _fluentd(text: bytes) -> Peeled | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from parsers.wrappers.forms import FROM, ISO, SHORT
+from parsers.wrappers.forms import ESCAPED, FROM, ISO, SHORT
 from parsers.wrappers.json_records import flat
 
 TAB = rb"(?:\\t)+"
@@ -28,7 +28,7 @@ def _run(before: bytes, after: bytes = b"", quoted: bytes = b"") -> re.Pattern[b
 RUNS: Sequence[re.Pattern[bytes]] = (
     _run(rb"(?P<utc>" + ISO + rb") (?:stdout|stderr) F (?P<host>)"),
     _run(rb'\{"log":"(?P<host>)', rb'\\n","stream":"(?:stdout|stderr)","time":"(?P<utc>[^"\\\n]{20,35})"\}', rb'"\\'),
-    _run(SHORT + rb"(?P<host>" + FROM + rb":(?: |(?! ))(?P<utc>)"),
+    _run(rb"(?![^\n]*" + ESCAPED + rb")" + SHORT + rb"(?P<host>" + FROM + rb":(?: |(?! ))(?P<utc>)"),
 )
 """The wrappers of the container runtime interface, docker and syslog."""
 

@@ -219,6 +219,7 @@ HELD = (
     RECORD,
     "\tat kafka.log.Log.x(Log.scala:1)",
     " two",
+    f"{RECORD}#012#011at a.B",
     "",
     "java.io.IOException: gone",
     '{"log": 1}',
@@ -252,6 +253,17 @@ def test_any_bytes(pieces: list[bytes], between: bytes) -> None:
         assert at is None or at.tzinfo is None
     assert (outer.byte, outer.line) == (len(data), data.count(b"\n") + 1)
     holds_log(data)
+
+
+@pytest.mark.parametrize("before", ["Nov 21 02:15:38 h1 kafka[1]: ", f"{STAMP} h1 kafka: ", f"<134>1 {STAMP} h1 kafka 12 - - "])
+def test_escapes_of_rsyslog_are_undone(before: str) -> None:
+    lines = unwrapped("".join(f"{before}{text}\n" for text in (RECORD, f"{RECORD}#012#011at a.B", "#011a = b#0123")))
+    assert [line.text.decode() for line in lines] == [RECORD, f"{RECORD}\n\tat a.B", "\ta = b\n3"]
+
+
+def test_other_wrappers_have_no_such_escapes() -> None:
+    (line,) = unwrapped(docker(f"{RECORD} #011\n"))
+    assert line.text.decode() == f"{RECORD} #011"
 
 
 SYSLOG = "Nov 21 02:15:38 {} kafka[1]: {}"
