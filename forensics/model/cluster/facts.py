@@ -212,7 +212,10 @@ class Cluster:
     @property
     def usable(self) -> bool:
         """Whether any Kafka file was collected."""
-        return any(s.kind not in ("unreadable", "empty", "binary", "pointer", "text", "json", "index", "redaction") for s in self.sources)
+        return any(
+            s.kind not in ("unreadable", "empty", "binary", "pointer", "text", "json", "json-columns", "index", "redaction")
+            for s in self.sources
+        )
 
     def of(self, *kinds: str, topic: str | None = None) -> list[Event]:
         """Events of these kinds in order of time; of one topic if `topic` is given."""
