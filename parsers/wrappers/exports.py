@@ -214,19 +214,22 @@ def _documents(outer: Outer) -> Iterator[ExportRecord]:
     while (line := outer.next()) is not None:
         text, number, byte = line
         if text.rstrip() == SEPARATOR.encode():
-            yield from _document(texts, place)
+            yield from _document(texts, place, outer)
             texts, place, size = [], (number, byte), 0
         size += len(text)
         if size > MAX_RECORD:
             outer.problem = f"line {place[0]}: {_TOO_LONG}"
             return
         texts.append(text.decode("utf-8", "replace").rstrip("\r"))
-    yield from _document(texts, place)
+    yield from _document(texts, place, outer)
 
 
-def _document(texts: Sequence[str], place: tuple[int, int]) -> Iterator[ExportRecord]:
-    if fields := mapping(texts):
-        yield ExportRecord(fields, *place, "\n".join(texts).encode())
+def _document(texts: Sequence[str], place: tuple[int, int], outer: Outer) -> Iterator[ExportRecord]:
+    text = "\n".join(texts)
+    if fields := mapping(text):
+        yield ExportRecord(fields, *place, text.encode())
+    elif text.strip().strip("-"):
+        outer.problem = f"line {place[0]}: a document that cannot be read as a mapping in YAML"
 
 
 # JSON
