@@ -792,7 +792,7 @@ def crashed(end: int) -> Staged:
 
 
 def test_the_old_leader_is_back_with_less_than_it_had() -> None:
-    """What it had beyond broker 2 was not committed, and is not in evidence."""
+    """What it had beyond broker 2 was not committed, and no file contains it."""
     check(Case(crashed(150), [(CHANGE, "old_log_end")], "broker 1 came back with a log that ended at offset 150", crashed(200)))
     found = row(crashed(150))
     assert (found.old_log_end.at_least, found.old_log_end.at_most, found.high_watermark.at_most) == (150, None, 200)

@@ -514,7 +514,7 @@ def test_a_tail_that_was_acknowledged_to_nobody_is_no_certain_loss(
 
 
 def test_producers_of_the_lost_records_that_wait_until_they_are_committed() -> None:
-    """If they were never committed, no producer was told so. If they may have been, it is open."""
+    """If they were never committed, no producer with acks=all got an acknowledgement. If they may have been, that is unknown."""
     later, lost_batches = batches(61, 62, epoch=1), batches(58, 59, epoch=0, producer=7)
     assert [(found[2], excuse is None) for found, excuse in cut(gives_way, later, lost_batches)] == [("possible", False)]
     assert [(found[2], excuse is None) for found, excuse in cut(die, later, lost_batches)] == [("possible", True)]
