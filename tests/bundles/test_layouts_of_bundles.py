@@ -262,7 +262,7 @@ UNLISTED: dict[str, tuple[Callable[[Entry, int], str], str]] = {
     ),
     "host-and-program": (
         laid_out("kafka-7.example.org kafka[{level}] {time} {message} <{logger}>"),
-        "kafka-7.example.org kafka[%p] %d{ISO8601} %m <%c>%n",
+        "kafka[%p] %d{ISO8601} %m <%c>%n",  # the host is the writer, and not a part of the layout
     ),
     "tags": (laid_out('<e t="{time}" l="{level}" c="{logger}">{message}</e>'), '<e t="%d{ISO8601}" l="%p" c="%c">%m</e>%n'),
     "double-colons": (laid_out("{time}::{level}::{short}::{message}"), "%d{ISO8601}::%p::%c::%m%n"),

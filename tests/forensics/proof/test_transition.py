@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from forensics.model.cluster.availability import BrokerRun
-from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.events import Event
 from forensics.model.partition.log_coverage import CLOCK, ORDER
 from forensics.model.partition.replicas import LeaderStart, Load, Observation, Removal, Replica
@@ -434,11 +434,22 @@ def test_without_its_line_all_of_its_log_was_before() -> None:
 # the only in-sync replica
 
 
+WATCHED = Cluster(sources=[Source("0.log", "metadata-segment", 100, "", None, None, None, None, None, (), None, None, None)])
+"""The metadata log shows all changes of the ISR."""
+
+
 def sole(
-    *events: Event, isr: Sequence[int] = (1,), after: State | None = None, starts: bool = True, replica: bool = True, led: int = 1
+    *events: Event,
+    isr: Sequence[int] = (1,),
+    after: State | None = None,
+    starts: bool = True,
+    replica: bool = True,
+    led: int = 1,
+    cluster: Cluster = WATCHED,
 ) -> int | None:
     before = state(0, led, isr, 5)
     hand = Hand(term(0, 1), term(1, 2, before=before, state=after or state(1, 2, [2], 10)), states=[before])
+    hand.cluster = cluster
     leads = LeaderStart(1, 0, 0, True, None, False, when(0), line("leader-start", 0, 1))
     if replica:
         hand.timeline.replicas[1] = Replica(1, leader_starts=[leads] if starts else [], events=[*events])
@@ -467,6 +478,10 @@ def test_the_isr_had_other_members() -> None:
     assert Hand().over().sole is None
 
 
+def test_others_may_have_joined_without_a_line() -> None:
+    assert sole(alone(), cluster=Cluster()) is None
+
+
 def test_a_state_in_between_is_missing() -> None:
     assert sole(alone(), after=state(2, 2, [2], 10)) is None
     assert sole(alone(), after=state(1, 2, [2], 10)) == 1
@@ -491,6 +506,7 @@ def test_only_what_it_printed_before_it_was_restarted_counts() -> None:
         hand = Hand(
             term(0, 2), term(1, 2, before=before, state=state(1, 2, [2], 10), evidence=evidence), leader_starts=[leads], events=[*events]
         )
+        hand.cluster = WATCHED
         return hand.over().sole
 
     assert found(own, loaded, leads.event) == 2

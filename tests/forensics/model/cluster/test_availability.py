@@ -155,7 +155,7 @@ def test_a_stop_explains_what_comes_after_it_and_every_window_of_it_says_so() ->
     assert (before.cause == RESTARTED, stopped.cause) == (False, RESTARTED)
     words = {i.start: i.words for i in (before, stopped)}
     for f in of(report(s.files), "under-min-isr", "under-replicated"):
-        assert words[f.start] in f.explanation
+        assert words[f.start].lower() in f.explanation.lower()
     state = found.states[stopped.first]
     assert absences(found, cluster).within(Window(state.at, None, (state,))) == [stopped] == [absences(found, cluster).of(1, state)]
 
