@@ -198,7 +198,7 @@ def problem(reason: str, text: str, *, line: int | None = None, byte: int | None
 
 
 def located(source: str, text: str) -> str:
-    """The text of a problem with the path of its source, once: some texts contain it, as those of Kafka's exceptions do."""
+    """The text of a problem with the path of its source, once: some texts contain it, such as exceptions in Kafka's words."""
     return text if source in text else f"{source}: {text}"
 
 

@@ -28,6 +28,7 @@ from forensics.model.findings import (
     counted,
     moment,
     nodes_named,
+    offsets_named,
     saving_first,
     some,
 )
@@ -177,12 +178,11 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
 def _others(group: Sequence[Statement]) -> str:
     """The partitions after the first, with their offsets if these are not the same."""
     first = group[0]
-    return some([f.name + (_offsets(f) if f.offsets != first.offsets else "") for f in group if f.name != first.name], 2 * NAMED)
+    return some([_with_offsets(f) if f.offsets != first.offsets else f.name for f in group if f.name != first.name], 2 * NAMED)
 
 
-def _offsets(f: Statement) -> str:
-    one = len(f.offsets) == 1 and f.offsets[0].length == 1
-    return f" (offset{'' if one else 's'} {some(list(map(str, f.offsets)))})" if f.offsets else ""
+def _with_offsets(f: Statement) -> str:
+    return f"{f.name} ({offsets_named(f.offsets)})" if f.offsets else f.name
 
 
 def _brokers(group: Sequence[Statement]) -> tuple[int, ...]:

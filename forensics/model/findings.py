@@ -741,6 +741,11 @@ def some(names: Sequence[str], shown: int = NAMED) -> str:
     return ", ".join(once[:shown]) + (f" and {len(once) - shown:,} more" if len(once) > shown else "")
 
 
+def offsets_named(offsets: Sequence[Range]) -> str:
+    """'offset 42', 'offsets 200–357, 400 and 7 more'."""
+    return f"{'offset' if [r.length for r in offsets] == [1] else 'offsets'} {some(list(map(str, offsets)))}"
+
+
 def counted(number: int, what: str = "partition") -> str:
     """'1 partition', '1,200 partitions'."""
     return f"{number:,} {what}{'s' if number != 1 else ''}"

@@ -31,6 +31,7 @@ from forensics.model.findings import (
     counted,
     moment,
     offsets_in,
+    offsets_named,
     period,
     quote,
     saving_first,
@@ -583,12 +584,7 @@ def _of_one_time(missing: Sequence[_Missing]) -> Iterator[Sequence[_Missing]]:
 
 def _extents(ranges: Sequence[tuple[str, Sequence[Range]]]) -> str:
     """'orders-0 (offsets 200–357), orders-1 (offsets 200–357) and 3 more'."""
-    return some(
-        [
-            f"{name} ({'offset' if [r.length for r in offsets] == [1] else 'offsets'} {some(list(map(str, offsets)))})"
-            for name, offsets in ranges
-        ]
-    )
+    return some([f"{name} ({offsets_named(offsets)})" for name, offsets in ranges])
 
 
 def _written(group: Sequence[Statement]) -> str:

@@ -33,6 +33,7 @@ from forensics.views.impact import untouchable
 from forensics.views.notes import notes
 from forensics.views.proof import of_report
 from forensics.views.scope import Scope
+from forensics.views.steps import next_steps
 from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/report/1"
@@ -110,6 +111,11 @@ class Report:
     def untouchable(self) -> list[str]:
         """Warnings not to change disks that have the only copy of lost records."""
         return list(untouchable(self.findings, lambda: running(chain.from_iterable(self.states.values()))))
+
+    @cached_property
+    def next_steps(self) -> list[str]:
+        """What to do next, in the order in which it helps."""
+        return next_steps(self.findings, self.partitions)
 
     def not_collected(self) -> list[str]:
         kinds = {s.kind for s in self.cluster.sources}

@@ -20,7 +20,6 @@ from forensics.views.document import Report, rules_digest
 from forensics.views.impact import broken
 from forensics.views.losses import LostRange, by_kind, losses
 from forensics.views.notes import notes
-from forensics.views.steps import next_steps
 from forensics.views.text import MODES
 
 SERIOUS = ("critical", "high")
@@ -256,7 +255,7 @@ def _quoted(e: Evidence) -> tuple[str, ...]:
 def _actions(report: Report) -> Iterator[str]:
     yield "## Actions"
     yield ""
-    first = next_steps(report.findings, report.partitions)
+    first = report.next_steps
     grave = (f for f in report.findings if f.severity in WORTH_A_LINE or f.kind == "data-loss")
     steps = list(dict.fromkeys((*first, *(step for f in grave for step in f.next_steps))))
     yield from (f"- [ ] {_said(report, step)} (who, until when: `TODO`)" for step in steps[:STEPS])

@@ -40,13 +40,17 @@ def next_steps(findings: Sequence[Finding], states: Partitions) -> list[str]:
 
 def _in_turns(findings: Sequence[Finding], states: Partitions) -> Iterator[_Step]:
     """The first steps of each finding, and then the rest."""
-    known = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
-    others = [f for f in findings if f not in known and _matters(f)]
+    known = [f for f in findings if _is_known_loss(f)]
+    others = [f for f in findings if _matters(f) and not _is_known_loss(f)]
     first, rest = slice(FIRST), slice(FIRST, None)
     yield from _of(known, first)
     yield from _settling(findings, states)
     yield from _of(others, first)
     yield from _of([*known, *others], rest)
+
+
+def _is_known_loss(f: Finding) -> bool:
+    return f.kind == "data-loss" and f.confidence != "possible"
 
 
 def _matters(f: Finding) -> bool:

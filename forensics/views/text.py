@@ -27,7 +27,6 @@ from forensics.views.impact import broken
 from forensics.views.losses import LostRange, by_kind, losses, spans_days, unsettled
 from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.notes import after_earlier_clusters, notes
-from forensics.views.steps import next_steps
 from forensics.views.terminal import Line, hung, indent, put, rendered
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
@@ -293,7 +292,7 @@ def _unknowns(report: Report) -> Iterator[RenderableType]:
 
 
 def _next(report: Report) -> Iterator[RenderableType]:
-    steps = next_steps(report.findings, report.partitions)
+    steps = report.next_steps
     if steps:
         yield Text("What to do next", style="bold")
         yield from (_item(report, step) for step in steps)
@@ -316,7 +315,7 @@ def _closing(report: Report) -> Iterator[RenderableType]:
         lines.append(f"Cause: {causes[0].summary} ({began(causes[0].start, causes[0].start_latest)}).")
     lines += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]
     lines += report.untouchable[:COPIED]
-    lines += [f"Next: {step}" for step in next_steps(report.findings, report.partitions)[:1]]
+    lines += [f"Next: {step}" for step in report.next_steps[:1]]
     brokers = sum(n.broker for n in report.cluster.nodes.values())
     times = "Times are UTC." if report.zone.zone is None else f"Times are of the zone {report.zone.name}."
     lines.append(

@@ -46,13 +46,14 @@ class Copies:
     def of(cls, sources: Iterable[Source], shown: Callable[[str], str] = str) -> Copies:
         """`shown`: the name of a path in the report."""
         logs = [s for s in sources if s.kind.endswith(LOG_SUFFIX)]
-        # the first lines of a log without a telling name may only look like those of one logger
+        kinds = {s.kind for s in logs}
+        # the first lines of a log whose name says nothing may only look like those of one logger
         of_all = {s.path for s in logs if s.kind in _OF_ALL_LOGGERS or log_kind(s.path) is None}
         groups: dict[tuple[int, str], list[tuple[datetime, datetime, str]]] = defaultdict(list)
         for s in logs:
             timed = s.first is not None and s.last is not None and s.first <= s.last
             first, last = (s.first, s.last) if timed else (datetime.min, datetime.max)
-            for node, kind in product(s.nodes, {s.kind for s in logs} if s.path in of_all else (s.kind,)):
+            for node, kind in product(s.nodes, kinds if s.path in of_all else (s.kind,)):
                 groups[(node, kind)].append((first or datetime.min, last or datetime.max, s.path))
         repeating = (path for spans in groups.values() for path in _overlapping(sorted(spans)))
         of_seconds = (s.path for s in logs if s.of_seconds)

@@ -34,7 +34,6 @@ from forensics.views.losses import REMOVED, WORDS, losses
 from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.proof import MEANING, MISSING
 from forensics.views.states import LABELS, label
-from forensics.views.steps import next_steps
 from forensics.views.text import PRESENT, sized, subject
 from parsers.schemas import located
 
@@ -193,7 +192,7 @@ class _Page:
             "present": PRESENT,
             "happened": incidents,
             "more_happened": more,
-            "steps": next_steps(report.findings, report.partitions),
+            "steps": report.next_steps,
             "verdicts": [(v, meaning, self.document["verdict"]["partitions"].get(v, 0)) for v, meaning in MEANINGS.items()],
             "sure": SURE,
             "levels": [*reversed(LEVELS)],

@@ -68,13 +68,13 @@ _ISR_INTENTS = of(role=Role.ISR_INTENT)
 
 def story_rows(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
     """Rows of STORY for one timeline, in order. Bounded, whatever the timeline holds."""
-    entries = steps(timeline, cluster, list(found_in(timeline, cluster)), everything=wanted.everything)
-    for number, row in enumerate(narrated(entries, wanted)):
-        yield {**row, **_incarnation(timeline, cluster), "number": number}
+    return _story(timeline, cluster, list(found_in(timeline, cluster)), wanted)
 
 
-def _incarnation(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[str, Any]:
-    return {"cluster": cluster.number, "generation": timeline.generation, "topic_id": timeline.topic_id}
+def _story(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], wanted: Wanted) -> Iterator[Mapping[str, Any]]:
+    incarnation = {"cluster": cluster.number, "generation": timeline.generation, "topic_id": timeline.topic_id}
+    for number, row in enumerate(narrated(steps(timeline, cluster, findings, everything=wanted.everything), wanted)):
+        yield {**row, **incarnation, "number": number}
 
 
 PROOF = pa.struct([*(field for field in STANDING if field.name in (*OF_VERDICT, "handovers"))])
@@ -86,9 +86,7 @@ PROVEN = pa.schema([("story", pa.struct(list(STORY))), ("proof", PROOF)])
 def proven(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
     """Rows of PROVEN: the story of one timeline and, for the partition of the last topic of this name and the last cluster, the proof."""
     findings = list(found_in(timeline, cluster))
-    entries = steps(timeline, cluster, findings, everything=wanted.everything)
-    for number, row in enumerate(narrated(entries, wanted)):
-        yield {"story": {**row, **_incarnation(timeline, cluster), "number": number}}
+    yield from ({"story": row} for row in _story(timeline, cluster, findings, wanted))
     if timeline.generation == cluster.number == 0 and timeline.topic != INTERNAL:
         judged = judgement(timeline, cluster, findings)
         yield {"proof": {**{name: getattr(judged, name) for name in OF_VERDICT}, "handovers": records(judged)}}
