@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -24,6 +24,7 @@ from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.findings import LEVELS, Finding, Rule, Statement, capital, counted, duration, moment, nodes_named, offsets_in
 from forensics.proof.aftermath import sentences
 from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
+from parsers.cached import cached_property
 
 SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"})
 """Kinds that occur when leadership returns to a broker."""
@@ -166,11 +167,16 @@ class Events:
             cluster=self._number,
         )
 
+    @cached_property
+    def _unjudged_by_replicas(self) -> Counter[tuple[int, ...]]:
+        """The number of partitions whose verdict is unknown, by their replicas: many partitions have the same ones."""
+        return Counter(tuple(replicas or ()) for replicas in self._unjudged())
+
     def _without_impact(self, group: _Group) -> str:
         if any(r.cause.kind == RECREATED for r in group.roots):
             return "the records of the cluster before are not in this one, unless its logs were kept"
         brokers = {*group.brokers}
-        unknown = sum(not replicas or not brokers.isdisjoint(replicas) for replicas in self._unjudged())
+        unknown = sum(count for replicas, count in self._unjudged_by_replicas.items() if not replicas or not brokers.isdisjoint(replicas))
         return f"no known impact; whether {counted(unknown)} lost records is unknown" if unknown else "no significant impact"
 
 
