@@ -18,7 +18,7 @@ from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Range, brokers_named
-from forensics.model.partition.continuity import Gap, between, epochs_without_state
+from forensics.model.partition.continuity import Gap, between, epochs_named, epochs_without_state
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE
 from forensics.model.partition.log_coverage import CLOCK, LOG, ORDER, PROCESS, covers_logs, lines_missing, log_coverage, observable
@@ -237,9 +237,10 @@ def begin_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
         yield f"the evidence does not show how the leader before leader epoch {first.epoch} ended"
     elif first.leader in timeline.replicas:
         yield from _begun_before(first, timeline, cluster)
-    for epoch in epochs_without_state(timeline.states, (t.epoch for t in timeline.terms)):
-        if epoch < known.leader_epoch:
-            yield f"only the number of leader epoch {epoch} is known"
+    for missing in epochs_without_state(timeline.states, (t.epoch for t in timeline.terms)):
+        if earlier := range(missing.start, min(missing.stop, known.leader_epoch)):
+            number, are = ("numbers", "are") if len(earlier) > 1 else ("number", "is")
+            yield f"only the {number} of {epochs_named(earlier)} {are} known"
     yield from _brought(timeline, cluster)
 
 

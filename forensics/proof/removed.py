@@ -390,7 +390,8 @@ def _kept(mark: Observation, last: int, later: Sequence[Term], timeline: Partiti
     """How much of a high watermark all leaders until the last epoch of the removed records kept: a leader that began below it may have
     written other records at these offsets. None if nothing, or if one of these epochs is not in the evidence."""
     epochs = range((mark.epoch if mark.epoch is not None else -1) + 1, last + 1)
-    if not {*(s.leader_epoch for s in timeline.states), *(t.epoch for t in timeline.terms)}.issuperset(epochs):
+    known = {*(s.leader_epoch for s in timeline.states), *(t.epoch for t in timeline.terms)}
+    if not all(epoch in known for epoch in epochs):  # up to the first that is missing: a damaged number makes billions of them
         return None
     between = (t for t in timeline.terms if t not in later and (t.epoch in epochs or _led_again(t, mark, timeline)))
     kept = min((mark.offset, *(t.at_least for t in between)))

@@ -11,6 +11,7 @@ epoch by one (ZooKeeper's version of the znode; PartitionRegistration#merge in K
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from forensics.model.events import Event
@@ -50,8 +51,7 @@ class Gap:
 
     def __str__(self) -> str:
         if self.epochs:
-            first, last = self.epochs[0], self.epochs[-1]
-            return f"leader epoch{f' {first} is' if first == last else f's {first} to {last} are'} not in the evidence"
+            return f"{epochs_named(self.epochs)} {'are' if len(self.epochs) > 1 else 'is'} not in the evidence"
         if self.intended is not None:
             return f"the evidence does not show whether the ISR became {list(self.intended.isr or ())}, as broker {self.before.leader} intended"
         if self.changed_from is not None:
@@ -85,9 +85,15 @@ def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
     return Contiguous(before, after) if isr_told or before.leader < 0 else Gap(before, after, range(0), None)
 
 
-def epochs_without_state(states: Sequence[State], heard: Iterable[int]) -> tuple[int, ...]:
+def epochs_named(epochs: range) -> str:
+    first, last = epochs[0], epochs[-1]
+    return f"leader epoch {first}" if first == last else f"leader epochs {first} to {last}"
+
+
+def epochs_without_state(states: Sequence[State], heard: Iterable[int]) -> list[range]:
     """Leader epochs without a state in the evidence, from the first to the last that a state or a line names (`heard`). Up to 2.5 the
-    line with which a leader starts names its epoch and no ISR."""
+    line with which a leader starts names its epoch and no ISR. One damaged number can leave out two billion of them."""
     known = {s.leader_epoch for s in states if s.known_epoch is not None and not s.epoch_guessed}
     named = known | {epoch for epoch in heard if epoch >= 0}
-    return tuple(e for e in range(min(named), max(named) + 1) if e not in known) if named else ()
+    edges = sorted({*known, min(named) - 1, max(named) + 1}) if named else []
+    return [range(one + 1, other) for one, other in pairwise(edges) if other > one + 1]

@@ -17,6 +17,7 @@ from forensics.model.events import Event
 from forensics.model.partition.replicas import IsrUpdate, Replica
 from parsers.frozen import dataclass, replace
 from parsers.kinds import RECORDS, By, Role, of
+from parsers.schemas import INT32
 
 LEADER_RECOVERY_LEVEL = 3
 """metadata.version 3.2-IV0, from which on an unclean election is marked RECOVERING (KIP-704)."""
@@ -26,6 +27,9 @@ UNKNOWN_EPOCH = -1
 
 OF_THE_ISR = frozenset({"changed", "leader", "written", "intended"})
 """Sources that report a leader's ISR change without the assignment."""
+
+LAST_EPOCH = INT32[-1]
+"""No change can follow it: Kafka's epochs have 32 bits."""
 
 AUTHORITY = {
     source: rank
@@ -102,7 +106,7 @@ def replay(events: Iterable[Event]) -> list[State]:
             new = _state(e, recovering=bool(e.recovering))
             if new is not None and (now is None or (new.leader_epoch, new.partition_epoch) != (now.leader_epoch, now.partition_epoch)):
                 states.append(new)
-        elif now is not None:
+        elif now is not None and LAST_EPOCH not in (now.leader_epoch, now.partition_epoch):
             states.append(_changed(now, e))
     return states
 

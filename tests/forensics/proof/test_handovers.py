@@ -228,6 +228,16 @@ def test_a_first_leader_epoch_of_which_the_isr_is_not_known() -> None:
     assert list(begin_gaps(*made(s))) == ["only the number of leader epoch 0 is known"]
 
 
+def test_two_billion_leader_epochs_before_the_first_known_state_are_one_gap() -> None:
+    """One damaged number is enough for it."""
+    s = begun()
+    for seconds, epoch in ((0, 0), (5, 2**31 - 3)):
+        starts = f"t-0 starts at Leader Epoch {epoch} from offset 0. Previous Leader Epoch was: -1"
+        s.line(1, "server", seconds, f"INFO [Partition t-0 broker=1] {starts} (kafka.cluster.Partition)")
+    s.leads(2, 10, 2**31 - 2, 200, 200, [1, 2], previous=0)
+    assert list(begin_gaps(*made(s))) == [f"only the numbers of leader epochs 0 to {2**31 - 3} are known"]
+
+
 # between two rows
 
 

@@ -89,6 +89,12 @@ def test_copies_of_the_metadata_log_tell_each_record_once() -> None:
     assert len(replay([*told, *copy])) == 3
 
 
+def test_no_change_follows_the_last_epoch_that_kafka_can_count() -> None:
+    last = 2**31 - 1
+    assert shape(replay([created(partition_epoch=last), change(11, isr=[1])])) == [(0, last, 1, (1, 2, 3))]
+    assert shape(replay([created(leader_epoch=last), change(11, leader=2)])) == [(last, 0, 1, (1, 2, 3))]
+
+
 def test_change_without_a_state_before_it_is_left_out() -> None:
     assert replay([change(11, leader=2)]) == []
 
@@ -186,12 +192,12 @@ def test_isr_change_after_a_restart_may_be_of_a_later_epoch() -> None:
 
 
 def test_epochs_that_only_start_lines_name_have_no_state() -> None:
-    assert epochs_without_state([state(4, 1, [1])], [0, 2, 4]) == (0, 1, 2, 3)
-    assert epochs_without_state([state(0, 1, [1]), state(1, 2, [2])], [1]) == ()
-    assert epochs_without_state([state(-1, 1, [1]), state(2, 2, [2])], []) == ()
-    assert epochs_without_state([state(0, 1, [1]), replace(state(1, 1, [1]), epoch_guessed=True)], []) == ()
-    assert epochs_without_state([state(0, 1, [1])], [2]) == (1, 2)
-    assert epochs_without_state([], []) == ()
+    assert epochs_without_state([state(4, 1, [1])], [0, 2, 4]) == [range(4)]
+    assert epochs_without_state([state(0, 1, [1]), state(1, 2, [2])], [1]) == []
+    assert epochs_without_state([state(-1, 1, [1]), state(2, 2, [2])], []) == []
+    assert epochs_without_state([state(0, 1, [1]), replace(state(1, 1, [1]), epoch_guessed=True)], []) == []
+    assert epochs_without_state([state(0, 1, [1])], [2]) == [range(1, 3)]
+    assert epochs_without_state([], []) == []
 
 
 def test_real_epochs_without_state_where_state_change_log_is_not_there() -> None:
@@ -203,7 +209,7 @@ def test_real_epochs_without_state_where_state_change_log_is_not_there() -> None
         (found,) = (t for t, _ in local.timelines(table) if t.name == "ledger-0")
         assert [t.epoch for t in found.terms] == [0, 2, 4]
         missing[files is whole] = epochs_without_state(found.states, (t.epoch for t in found.terms))
-    assert missing == {True: (1,), False: (0, 1, 2, 3)}
+    assert missing == {True: [range(1, 2)], False: [range(4)]}
 
 
 @pytest.mark.parametrize(("leader_named", "states"), [
