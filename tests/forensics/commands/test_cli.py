@@ -91,17 +91,6 @@ def test_a_memory_that_is_none_is_told_at_once(size: str, said: str, tmp_path: P
     assert done.returncode == 2 and said in done.stderr
 
 
-def test_json_goes_to_stdout_and_talk_to_stderr(tmp_path: Path) -> None:
-    done = run("analyze", BUNDLE, "--json", "-", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert report["schema"] == "kafka-forensics/report/1"
-    assert [[(p["topic"], p["partition"]) for p in f["places"]] for f in report["findings"] if f["kind"] == "unclean-election"] == [
-        [("orders", 0), ("orders", 1)]
-    ]
-    assert list(tmp_path.iterdir()) == [], "nothing is left where the command was run"
-
-
 def test_damaged_evidence_is_named_and_the_rest_analysed(tmp_path: Path, called: Callable[..., Done]) -> None:
     top = put(tmp_path / "bundle", bundle("unclean-election-2.8.2-zk"))
     (top / "broker-3" / "logs" / "server.log").write_bytes(os.urandom(4096))

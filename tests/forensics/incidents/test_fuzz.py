@@ -153,7 +153,7 @@ def judged(rows: list[dict[str, Any]]) -> Report:
     return local.report(pa.Table.from_pylist(rows, schema=EVENTS))
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(_rows(extreme=False) | _rows(extreme=True))
 def test_any_rows_are_judged(rows: list[dict[str, Any]]) -> None:
     report = judged(rows)
@@ -162,7 +162,7 @@ def test_any_rows_are_judged(rows: list[dict[str, Any]]) -> None:
     assert text(report)
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(_rows(extreme=False), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(rows: list[dict[str, Any]], dealer: Any) -> None:
     """Rows of one file keep their order by line and byte; each row here has a place of its own."""
