@@ -29,6 +29,7 @@ from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.foreign_logs import inherited
+from forensics.proof.joining import LAST_UNCHECKED
 from forensics.proof.last_copies import gone_words, last_copies_gone
 from forensics.proof.log_ends import exact_end
 from forensics.proof.old_log import end_of_old_log, log_kept, truncation_unobserved, untraced_removals
@@ -81,8 +82,10 @@ def transitions(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[tuple
 @cached_on_timeline
 def _table(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Handover, ...], tuple[LeaderTransition, ...]]:
     terms = timeline.terms
-    hops = tuple(LeaderTransition(term, before, timeline, cluster) for before, term in zip([None, *terms], terms, strict=False))
-    rows = tuple(map(_row, hops))
+    rows: list[Handover] = []
+    hops = tuple(LeaderTransition(term, before, timeline, cluster, rows) for before, term in zip([None, *terms], terms, strict=False))
+    for hop in hops:
+        rows.append(_row(hop))
     return (*rows, _end(timeline, cluster)) if rows else (), hops
 
 
@@ -590,6 +593,8 @@ def _high_watermark(row: _Draft, t: LeaderTransition) -> _Draft:
     if _had_all(row, t):
         top = found[0].start.at_most if found is not None else row.new_log_end.at_most
         return row.narrowed(had_all=_only(YES), high_watermark=Interval(0, top))
+    if row.election.only(IN_ISR, ELIGIBLE) and t.joined_behind is not None:
+        row = row.noted("high_watermark", _joined_behind(t.leader, t.joined_behind))
     return _bounded_by_followers(row, t) if found is None else row
 
 
@@ -612,7 +617,7 @@ def _had_all(row: _Draft, t: LeaderTransition) -> bool:
     """The new leader came from the ISR with all of its log."""
     if not row.election.only(IN_ISR, ELIGIBLE) or not row.log.only(KEPT) or t.crashed or t.before is None:
         return False
-    if row.sole_commit.only(YES):
+    if row.sole_commit.only(YES) or t.joined_behind is not None:
         return False
     found = removed_range(row)
     if found is None:
@@ -620,6 +625,11 @@ def _had_all(row: _Draft, t: LeaderTransition) -> bool:
     assert found[0].start.at_most is not None
     dated = t.longest is not None and t.longest.epoch is not None  # else the records may have been gone before this hand-over
     return dated and t.in_sync and not t.foreign and not t.log_had_reached(found[0].start.at_most)
+
+
+def _joined_behind(broker: int, joined: State) -> str:
+    lacked = f"perhaps without all committed records of earlier ones (KAFKA-7128, Kafka up to {'.'.join(map(str, LAST_UNCHECKED))})"
+    return f"broker {broker} joined the ISR in leader epoch {joined.leader_epoch}, {lacked}"
 
 
 def _bounded_by_followers(row: _Draft, t: LeaderTransition) -> _Draft:
@@ -635,6 +645,7 @@ def _bounded_by_followers(row: _Draft, t: LeaderTransition) -> _Draft:
             and follows.offset is not None
             and knew_epoch(follows.event)
             and not t.restarted_since_in_sync(broker)
+            and t.member_behind(broker, follows.offset) is None
             and log_coverage(broker, t.cluster).holds(ORDER)
         ):
             row = row.narrowed(high_watermark=Interval(0, follows.offset, (), (follows.event,)))

@@ -216,7 +216,7 @@ def _deposed(row: Handover, hop: LeaderTransition, before: Term, follows: Event)
     cut = cut_after(before.leader, follows, hop.timeline)
     if refused and cut is not None and cut.offset is not None:
         evidence = (*before.evidence[-1:], *hop.term.evidence, *refused[:2], follows, cut)
-        committed = False if row.election.only(IN_ISR, ELIGIBLE) else None
+        committed = False if row.election.only(IN_ISR, ELIGIBLE) and hop.joined_behind is None else None
         yield Deposed(max(cut.offset, hop.term.start_offset or 0), hop, before.leader, committed, evidence)
 
 

@@ -6,6 +6,7 @@ what was lost (losses).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -19,12 +20,15 @@ from forensics.model.partition.continuity import Contiguous, Gap, between
 from forensics.model.partition.durability import required
 from forensics.model.partition.log_coverage import LOG, ORDER, PROCESS, LogCoverage, log_coverage, observable
 from forensics.model.partition.replicas import OWN_LOSS, LeaderStart, Load, Observation, Removal, Replica
+from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import Election, elections, right_before
 from forensics.proof.foreign_logs import inherited
+from forensics.proof.joining import joined_with_all
 from forensics.proof.pre_kip101 import cut_before_leading
 from forensics.proof.removed import Piece, began_after, removed, shown_before
 from forensics.proof.stepping_down import SteppedDown, stepped_down
+from forensics.proof.verdict import Handover
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK, TAKES_PART, Role, named, of
@@ -43,6 +47,8 @@ class LeaderTransition:
     before: Term | None
     timeline: PartitionTimeline
     cluster: Cluster
+    rows: Sequence[Handover] = ()
+    """The rows of the hand-overs before this one."""
 
     # leaders
 
@@ -93,6 +99,41 @@ class LeaderTransition:
         return isinstance(right_before(self.term, self.timeline, self.cluster), Contiguous)
 
     @cached_property
+    def joined_behind(self) -> State | None:
+        """The state with which the leader joined the ISR, if it need not have had all committed records since."""
+        return self.member_behind(self.leader, self.term.at_least)
+
+    def member_behind(self, broker: int, end: int) -> State | None:
+        """The same of a member of the ISR whose log ended at `end` or beyond. A broker that has led since it joined had all when it was elected.
+        If no line shows how it joined, it did so after the last state without it."""
+        states, joined = self.timeline.states, None
+        for place in reversed(range(bisect_left(states, self.term.epoch, key=lambda s: s.leader_epoch))):
+            state = states[place]
+            if state.leader == broker:
+                return None
+            if joined is not None and (broker not in state.isr or isinstance(between(state, joined, isr_told=True), Gap)):
+                break
+            joined = state
+        return joined if joined is not None and not joined_with_all(joined, end, self.rows, self.timeline, self.cluster) else None
+
+    def joined_isr_since(self, moment: datetime | None, broker: int) -> bool:
+        """A leader took the broker into the ISR after that moment and before the term: then it had all committed records
+        (Partition#maybeExpandIsr)."""
+        led = [s for s in self.timeline.states if s.leader_epoch <= self.term.epoch and s is not self.term.state]
+        end = self.term.at_least if broker == self.leader else 0
+        return any(
+            broker in s.isr
+            and broker not in prior.isr
+            and moment is not None
+            and s.at is not None
+            and s.at > moment
+            and not isinstance(between(prior, s, isr_told=True), Gap)
+            and joined_with_all(s, end, self.rows, self.timeline, self.cluster)
+            for prior, s in pairwise(led)
+            if s.leader not in (-1, broker) and s.leader_epoch < self.term.epoch
+        )
+
+    @cached_property
     def stepped_down(self) -> SteppedDown | None:
         before = self.timeline.before(self.term)
         return stepped_down(before, self.term, self.timeline, self.cluster) if before is not None else None
@@ -135,7 +176,7 @@ class LeaderTransition:
         """The part of its own log that the leader had cut off, to its high watermark, and not fetched again: no leader has taken it into
         the ISR since."""
         cut = cut_before_leading(self.term, self.timeline)
-        return cut if cut is not None and not joined_isr_since(cut.at, self.leader, self.term, self.timeline) else None
+        return cut if cut is not None and not self.joined_isr_since(cut.at, self.leader) else None
 
     def is_before(self, epoch: int | None) -> bool:
         """Events with this epoch happened before the term."""
@@ -144,7 +185,7 @@ class LeaderTransition:
     def came_back_shorter(self, broker: int) -> bool:
         """The broker came back with less than its own log had held, and has not joined the ISR since."""
         back = (r for r in self.timeline.removals_of(broker) if r.cause in OWN_LOSS and self._removed_before(r))
-        return any(not joined_isr_since(r.at, broker, self.term, self.timeline) for r in back)
+        return any(not self.joined_isr_since(r.at, broker) for r in back)
 
     def _removed_before(self, removal: Removal) -> bool:
         return self.is_before(removal.epoch) and self._since_it_led(removal.evidence[-1:])
@@ -161,7 +202,7 @@ class LeaderTransition:
         """Loads of its log between the term before and this one, after which it has not joined the ISR."""
         own = self.timeline.replicas[broker].loads if broker in self.timeline.replicas else []
         near = [load for load in own if self._between_terms(load.epoch) and self._since_it_led([load.event])]
-        return [load for load in near if not joined_isr_since(load.at, broker, self.term, self.timeline)]
+        return [load for load in near if not self.joined_isr_since(load.at, broker)]
 
     def unclean_loads(self, broker: int) -> list[Load]:
         return [load for load in self.loads(broker) if load.unclean or load.cut]
@@ -368,7 +409,7 @@ class LeaderTransition:
         """Its process was started since the term before, or loaded its log, and no leader has taken it into the ISR since."""
         since = self.before.at if self.before is not None else None
         loads = (load for load in self.loads(broker) if load.offset and (load.at is None or since is None or load.at > since))
-        starts = (at for at in self._starts(broker) if not joined_isr_since(at, broker, self.term, self.timeline))
+        starts = (at for at in self._starts(broker) if not self.joined_isr_since(at, broker))
         return any(starts) or any(loads)
 
     def _starts(self, broker: int) -> Sequence[datetime]:
@@ -425,7 +466,7 @@ class LeaderTransition:
             return False
         begin = runs[-1].begin_at
         had = begin is None or any(e.at is not None and e.at < begin for e in self.replica.events)
-        return had and not joined_isr_since(begin, self.leader, self.term, self.timeline)
+        return had and not self.joined_isr_since(begin, self.leader)
 
     def _takes_part(self, event: Event) -> bool:
         """Events in which a broker takes part in a term; it may have received an epoch without a leader just after its start."""
@@ -433,22 +474,6 @@ class LeaderTransition:
 
     def _term_of(self, epoch: int | None) -> bool:
         return any(t.epoch == epoch for t in self.timeline.terms)
-
-
-def joined_isr_since(moment: datetime | None, broker: int, term: Term, timeline: PartitionTimeline) -> bool:
-    """A leader took the broker into the ISR after that moment and before the term: then it had all committed records
-    (Partition#maybeExpandIsr)."""
-    led = [s for s in timeline.states if s.leader_epoch <= term.epoch and s is not term.state]
-    return any(
-        broker in s.isr
-        and broker not in prior.isr
-        and moment is not None
-        and s.at is not None
-        and s.at > moment
-        and not isinstance(between(prior, s, isr_told=True), Gap)
-        for prior, s in pairwise(led)
-        if s.leader not in (-1, broker) and s.leader_epoch < term.epoch
-    )
 
 
 def elected_again(term: Term) -> bool:

@@ -317,6 +317,18 @@ def test_what_it_had_appended_may_have_been_committed_if_the_next_leader_was_not
     assert found.committed is None
 
 
+@pytest.mark.parametrize(("version", "committed"), [("1.1.1", None), ("2.0.1", False)])
+def test_it_may_have_been_committed_if_the_next_leader_may_have_joined_the_isr_without_it(version: str, committed: bool | None) -> None:
+    s = started()
+    s.version(1, -1, version)
+    s.receives(1, 0, 1, 4, [1, 3, 2], 5)
+    s.line(1, "server", 12, REFUSED)
+    s.receives(2, 10, 2, 5, [2, 3], 6)
+    s.receives(1, 20, 2, 5, [2, 3], 6)
+    s.truncates(1, 20.1, 190)
+    assert [found.committed for found in led_on(s)] == [committed]
+
+
 @pytest.mark.parametrize(
     "story",
     [

@@ -20,7 +20,7 @@ from forensics.model.partition.replicas import LeaderStart, Load, Observation, R
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.removed import Piece
-from forensics.proof.transition import LeaderTransition, elected_again, ended_cleanly, joined_isr_since, knew_epoch
+from forensics.proof.transition import LeaderTransition, elected_again, ended_cleanly, knew_epoch
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, made, when
 from tests.forensics.proof.test_stepping_down import started
 
@@ -257,8 +257,7 @@ REJOINED = (state(0, 1, [1], 6), state(0, 1, [1, 2], 7), state(1, 2, [2, 1], 10)
 
 def test_a_leader_took_it_into_the_isr() -> None:
     def joined(*states: State, moment: datetime | None = None, epoch: int = 1, broker: int = 2) -> bool:
-        timeline = Hand(states=states).timeline
-        return joined_isr_since(moment or when(5), broker, term(epoch, 2, state=states[-1]), timeline)
+        return Hand(term(epoch, 2, state=states[-1]), states=states).over(0).joined_isr_since(moment or when(5), broker)
 
     alone, both, leads = REJOINED
     assert joined(*REJOINED)
@@ -273,9 +272,9 @@ def test_a_leader_took_it_into_the_isr() -> None:
     assert not joined(alone, replace(both, leader_epoch=2), leads), "or later"
     assert not joined(replace(alone, partition_epoch=3), replace(both, partition_epoch=5), leads), "a change in between is missing"
     assert joined(replace(alone, partition_epoch=3), replace(both, partition_epoch=4), leads)
-    timeline = Hand(states=REJOINED).timeline
-    assert not joined_isr_since(None, 2, term(1, 2, state=leads), timeline)
-    assert not joined_isr_since(when(5), 2, term(1, 2, state=both), timeline), "the state with which the term begins"
+    assert not joined(replace(alone, isr=(1, 3)), replace(both, isr=(1, 3, 2)), leads), "it may lack what an earlier leader committed"
+    assert not Hand(term(1, 2, state=leads), states=REJOINED).over(0).joined_isr_since(None, 2)
+    assert not Hand(term(1, 2, state=both), states=REJOINED).over(0).joined_isr_since(when(5), 2), "the state with which the term begins"
 
 
 # what the log lost
