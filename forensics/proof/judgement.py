@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding, Range
 from forensics.model.partition.timeline import PartitionTimeline
@@ -67,11 +68,23 @@ def judgement(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[
 
 
 def _last_seen(timeline: PartitionTimeline, cluster: Cluster) -> datetime | None:
-    """The last sign of the leader, or of the last in-sync replicas if none of them is left."""
+    """The last sign of the process that led, or of the last in-sync replicas if none of them is left."""
     if gone := last_copies_gone(timeline, cluster):
         return max((g.seen for g in gone if g.seen is not None), default=None)
     leader = timeline.standing.leader
-    return cluster.last_line(leader) if leader is not None else None
+    last = cluster.last_line(leader) if leader is not None else None
+    led = max((at for at in (timeline.standing.at, *(t.at for t in timeline.terms[-1:])) if at is not None), default=None)
+    if leader is None or last is None or led is None:
+        return last
+    again = next(iter(cluster.availability(leader).begun(led, last)), None)
+    return last if again is None else max(led, *_last_words(leader, again, timeline, cluster))
+
+
+def _last_words(broker: int, again: datetime, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[datetime]:
+    """Times at which the process before the one that began at `again` was seen."""
+    yield from (o.since for o in cluster.availability(broker).outages if o.until == again and o.since is not None)
+    own = timeline.replicas[broker].events if broker in timeline.replicas else ()
+    yield from (e.at for e in own if spoken(e) and e.at is not None and e.at < again)
 
 
 def with_contradictions(rows: tuple[Handover, ...], findings: Sequence[Finding], timeline: PartitionTimeline) -> tuple[Handover, ...]:

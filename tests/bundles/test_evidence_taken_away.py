@@ -71,6 +71,7 @@ ONCE_BROKEN = (
     ("wiped-after-retention-2.8.2-zk", "line 2 of every 5"),  # segments were deleted, and the line with the new log start is missing
     ("wiped-everything-3.9.1-kraft", "clock of controller-100 -40 s for 20 s"),  # a second start with an earlier time than the first
     ("wiped-everything-3.9.1-kraft", "clock of broker-2 120 s from the middle on"),  # a later ISR with an earlier time than the log
+    ("producers-left-down-3.9.1-kraft", "all but broker-3"),  # the only in-sync replica crashed after the last line that is left
 )
 
 

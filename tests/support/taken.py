@@ -344,6 +344,8 @@ class Judged(NamedTuple):
     """Of those of which nothing is said of what was before."""
     until: Mapping[str, datetime]
     """Up to when each verdict holds."""
+    open_since: Mapping[str, datetime]
+    """When the last in-sync replicas were last seen, if a verdict is open only because none of them came back after that."""
     lost_at: Mapping[str, datetime]
     """When records were lost, or may have been."""
     gone: Mapping[str, range]
@@ -353,17 +355,20 @@ class Judged(NamedTuple):
 
 
 AT_LEAST = re.compile(r"offsets (\d+)(?:–(\d+))? at least")
+NOT_BACK = re.compile(r"sole_restart: .* back when the evidence ends")
 
 
 def judged(told: Report) -> Judged:
     verdicts = {f"{p['topic']}-{p['partition']}": p["verdict"] for p in told.partitions}
     since = {f"{p['topic']}-{p['partition']}": p["since"] for p in told.partitions if p["since"] is not None and not p["from_creation"]}
     until = {f"{p['topic']}-{p['partition']}": p["until"] for p in told.partitions if p["until"] is not None}
+    decides = {f"{p['topic']}-{p['partition']}": [d for row in p["handovers"] or () for d in row["decides"]] for p in told.partitions}
+    not_back = {name: until[name] for name, left in decides.items() if left and all(map(NOT_BACK.match, left)) and name in until}
     gone = [p for f in told.findings if f.kind == "data-loss" for p in places(f)]
     lost_at = {f"{p.topic}-{p.partition}": at for p in gone if (at := p.end or p.start) is not None}
     least = {f"{p['topic']}-{p['partition']}": found for p in told.partitions if (found := AT_LEAST.match(p["why"]))}
     sure = {name: range(int(found[1]), int(found[2] or found[1]) + 1) for name, found in least.items() if verdicts[name] == LOST}
-    return Judged(claims(told.findings), verdicts, since, until, lost_at, sure, told.headline.loss, told.headline.summary)
+    return Judged(claims(told.findings), verdicts, since, until, not_back, lost_at, sure, told.headline.loss, told.headline.summary)
 
 
 Violation = tuple[str, str]
@@ -433,6 +438,8 @@ def _surer(part: Judged, whole: Judged) -> Iterator[Violation]:
             yield DENIED, f"{c.kind} committed {same[0].committed} became false: {c.summary}"
     for name, verdict in part.verdicts.items():
         before = whole.verdicts.get(name, UNKNOWN)
+        if verdict in (INTACT, TAIL_CUT) and name in whole.open_since and name in part.until and part.until[name] <= whole.open_since[name]:
+            continue  # the whole leaves open only what came after
         if verdict != UNKNOWN and verdict != before:
             yield SURER, f"{name}: {before} became {verdict}"
 

@@ -116,6 +116,20 @@ def test_from_the_first_state_to_the_last_line_of_the_leader() -> None:
     assert (judged.since, judged.until, judged.from_creation) == (when(0), when(60), True)
 
 
+def test_to_the_last_line_of_the_process_that_led() -> None:
+    """Nothing shows who led after its crash, until it says that it leads again."""
+    s = begun()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.line(1, "server", 40, f"INFO [Log partition={s.name}, dir=/data] Rolled new log segment at offset 9 in 1 ms. (kafka.log.Log)")
+    s.starts(1, 60)
+    s.loads(1, 61, 0, unclean=True)
+    s.runs(1, 70)
+    assert judge(s).until == when(40)
+    s.leads(1, 71, 0, 0, 0, [1, 2])
+    s.runs(1, 80)
+    assert judge(s).until == when(80)
+
+
 def test_a_crash_that_was_before_the_remaining_logs_of_the_only_replica() -> None:
     """The logs of the run that crashed were rotated away. Partitions of a cluster of one broker stay in leader epoch 0."""
     files = {p: f for p, f in bundle("many-lives-2.1.1-zk").items() if "/data/" not in p}
