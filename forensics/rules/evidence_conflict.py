@@ -1,8 +1,9 @@
-"""evidence-conflict: statements that contradict each other about a hand-over, the broker of a file, or the cluster."""
+"""evidence-conflict: statements that contradict each other about a hand-over, the broker of a file, its times, or the cluster."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,19 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.identity import Conflict
 from forensics.model.cluster.names import Name, names
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Urgency, brokers_named, moment, quote
+from forensics.model.findings import (
+    Aggregation,
+    Evidence,
+    Finding,
+    Rule,
+    Urgency,
+    brokers_named,
+    duration,
+    moment,
+    nodes_named,
+    quote,
+    some,
+)
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import epochs_that_fall, handovers
 from forensics.proof.verdict import Handover, Interval, conflicts
@@ -20,8 +33,35 @@ _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 
 def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     yield from map(_misplaced, cluster.conflicts)
+    yield from _shifted(cluster)
     yield from _clusters(cluster)
     yield from _addresses(cluster)
+
+
+def _shifted(cluster: Cluster) -> Iterator[Finding]:
+    """Logs that contain the lines of another log with other times."""
+    found: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for s in cluster.sources:
+        if s.shifted_ms and s.node is not None:
+            found[s.node, s.shifted_ms].append(s.path)
+    for (node, shift_ms), paths in sorted(found.items()):
+        named, clock = nodes_named((node,), cluster.controllers), cluster.nodes[node].clock
+        by, later, earlier = duration(abs(shift_ms) / 1000), *(("later", "earlier") if shift_ms > 0 else ("earlier", "later"))
+        unsure = " Nothing in the evidence shows which times are right." if clock.assumed else ""
+        yield Finding(
+            kind="evidence-conflict",
+            severity="low",
+            confidence="certain",
+            brokers=(node,),
+            summary=f"{some(paths)} {'repeats' if len(paths) == 1 else 'repeat'} lines of other logs of {named} with times {by} {later}",
+            explanation=(
+                f"The lines of {some(paths)} are in other logs of {named}, too, with times {by} {earlier}. Those times were used, and {by} were "
+                f"{'subtracted from' if shift_ms > 0 else 'added to'} the times of other lines of {some(paths)}."
+                f"{unsure} Possible causes: a log store that exports times in another time zone, or with its own clock."
+            ),
+            next_steps=(f"Check in which time zone, and by which clock, {some(paths)} {'was' if len(paths) == 1 else 'were'} written.",),
+            evidence=tuple(Evidence(path, None, None, f"times {by} {later}") for path in paths[:4]),
+        )
 
 
 def _addresses(cluster: Cluster) -> Iterator[Finding]:
@@ -176,7 +216,7 @@ RULE = Rule(
     rank=490,
     level="medium",
     urgency=Urgency.OVER,
-    meaning="Two statements contradict each other: about one hand-over of a partition, whose verdict is then unknown, or about the broker or cluster of a file.",
+    meaning="Two statements contradict each other: about one hand-over of a partition, whose verdict is then unknown, or about the broker, times or cluster of a file.",
     partition=judge_partition,
     cluster=detect,
     many=Aggregation(),

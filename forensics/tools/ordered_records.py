@@ -219,7 +219,7 @@ class Merger:
         if time is None:
             return self.firsts.get(source)
         if row["clock"] != "utc":
-            return self.resolver.utc(source, time, row["line"])
+            return self.resolver.utc(source, self.resolver.wall(source, time), row["line"])
         error = self.resolver.skews_ms.get(source, 0)
         return time - timedelta(milliseconds=error) if error and CALENDAR[0] <= time < CALENDAR[1] else time
 

@@ -9,7 +9,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from tests.support.shapes import (
     bundle,
     by_pod,
     cut,
+    later,
     latest,
     moment,
     nodes,
@@ -357,6 +358,38 @@ def test_facts_count_once(name: str, what: str, tmp_path: Path) -> None:
     report = expect_same(name, put(tmp_path, {**files, **REPEATS[what](files)}))
     lives = {node.id: [life.outcome for life in node.lives] for node in report.cluster.nodes.values()}
     assert lives == {node.id: [life.outcome for life in node.lives] for node in recorded.report(name).cluster.nodes.values()}
+
+
+def exported(files: Files, minutes: float, *how: Any) -> Files:
+    """An export of all logs with other times than on the brokers. It is made later than the logs."""
+    late = latest(files) + 90_061
+    return {
+        path: File(relaid(later(file, timedelta(minutes=minutes)), *how).content, late)
+        for path, file in by_pod(files, lambda node: f"export/{node}.log").items()
+    }
+
+
+AT_OTHER_TIMES: dict[str, Callable[[Files], Files]] = {
+    "a zone in the west": lambda files: exported(files, -210, of_strimzi),
+    "a zone in the east, whole seconds": lambda files: exported(files, 345, of_seconds),
+    "a zone, lost lines": lambda files: exported(files, 120, of_strimzi, lambda r: (x for n, x in enumerate(r) if n % 9)),
+    "another clock, only the beginning": lambda files: exported(files, -7, of_strimzi, lambda r: r[: len(r) * 3 // 5]),
+    "the logs of one broker": lambda files: {
+        f"export/{p}": later(f, timedelta(hours=2)) for p, f in only(files, r"^(?:before-restart/)?broker-1/logs/").items()
+    },
+}
+
+
+@pytest.mark.parametrize("what", AT_OTHER_TIMES)
+@pytest.mark.parametrize("name", [ZOOKEEPER, TWICE, "zombie-leader-3.9.1-kraft"])
+def test_facts_count_once_if_a_copy_has_other_times(name: str, what: str, tmp_path: Path) -> None:
+    """A copy with the times of another zone looks like a second run of each broker, whose log came back empty: zombie-leader was intact."""
+    files = bundle(name)
+    report = expect_same(name, put(tmp_path, {**files, **AT_OTHER_TIMES[what](files)}), but=frozenset({"evidence-conflict"}))
+    lives = {node.id: [life.outcome for life in node.lives] for node in report.cluster.nodes.values()}
+    assert lives == {node.id: [life.outcome for life in node.lives] for node in recorded.report(name).cluster.nodes.values()}
+    logs_of_copy = {s.path for s in report.cluster.sources if s.path.startswith("export/") and s.first is not None}
+    assert logs_of_copy == {s.path for s in report.cluster.sources if s.shifted_ms}
 
 
 # names

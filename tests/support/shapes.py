@@ -13,7 +13,7 @@ import tarfile
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -168,6 +168,16 @@ def relaid(log: File, layout: Layout, kept: Callable[[list[bytes]], Iterable[byt
     found = (_RECORD.fullmatch(record) for record in kept(records(log.content)))
     lines = (layout(*(part.decode() for part in record.groups())) for record in found if record is not None)
     return File("".join(f"{line}\n" for line in lines).encode(), log.modified)
+
+
+def later(log: File, by: timedelta) -> File:
+    """A log whose times are all later."""
+
+    def moved(found: re.Match[bytes]) -> bytes:
+        at = datetime.fromisoformat(found[0][1:-1].decode().replace(",", ".")) + by
+        return f"[{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03}]".encode()
+
+    return File(re.sub(HEAD.pattern, moved, log.content, flags=re.MULTILINE), log.modified)
 
 
 def of_docker(date: str, time: str, milliseconds: str, level: str, message: str, logger: str) -> str:

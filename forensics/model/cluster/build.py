@@ -32,6 +32,7 @@ from forensics.model.cluster.replays import without_repeats
 from forensics.model.cluster.sample_configs import DECIDING, samples
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings, process_roles
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
+from forensics.model.cluster.shifted_copies import READ, shifts
 from forensics.model.cluster.unrelated import unrelated
 from forensics.model.cluster.zones import (
     MINUTE_MS,
@@ -52,7 +53,7 @@ from forensics.model.cluster.zones import (
 )
 from forensics.model.events import IDENTIFIED, Event, compact, kept_together, latest_times, place_in
 from parsers.containers.names import IGNORED
-from parsers.kinds import RECORDS, By, Role, named, of
+from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
 from parsers.schemas import release
 
@@ -78,6 +79,8 @@ _OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
 _OF_CONTROLLERS = named("controller-starting")
 _OF_FILES = named("source", "archive")
 _IDENTIFYING = named("log-directory-identity", "config")
+_UNSUITED = LEADERSHIPS | named("config", "last-line")
+"""Kinds of events that show no copy, or are too many: a start prints hundreds of settings at one moment, and each file has a last line."""
 
 
 @dataclass(frozen=True)
@@ -125,13 +128,19 @@ class EventResolver:
     """Files that are not used."""
     on_disk: Mapping[str, int] = field(default_factory=dict)
     """Cluster of each file that is not a log (index into `clusters.ids`), if it is not the last."""
+    shifts_ms: Mapping[str, int] = field(default_factory=dict)
+    """By how much the times of a copy of a log are later than those of the log (shifted_copies)."""
 
     def shown(self, path: str | None) -> str:
         """A source's path as the report names it."""
         return (path or "").removeprefix(self.root)
 
+    def wall(self, path: str, time: datetime) -> datetime:
+        """The wall clock of the broker at a time that a source shows."""
+        return time - timedelta(milliseconds=self.shifts_ms.get(path, 0)) if CALENDAR[0] <= time < CALENDAR[1] else time
+
     def utc(self, path: str, wall: datetime, line: int) -> datetime:
-        """UTC time for a wall-clock time at a line of a source."""
+        """UTC time for a wall-clock time of the broker at a line of a source."""
         if not CALENDAR[0] <= wall < CALENDAR[1]:
             return wall
         earlier = (t.before_ms for t in self.steps.get(path, ()) if (line < t.line if t.line is not None else wall < t.wall))
@@ -156,9 +165,20 @@ class EventResolver:
         shown = pc.take(pa.array([self.shown(s) for s in names], pa.string()), index)
         replaced = {"topic": self._topics(batch), "source": shown}
         columns = [replaced.get(name, batch.column(name)) for name in batch.schema.names]
-        cluster = self._clusters(batch, writer, index, names)
-        at = self._utc(batch, index, names)
+        walls = self._with_walls(batch, index, names)
+        cluster = self._clusters(walls, writer, index, names)
+        at = self._utc(walls, index, names)
         return pa.RecordBatch.from_arrays([*columns, writer, collection, cluster, at], schema=IDENTIFIED)
+
+    def _with_walls(self, batch: pa.RecordBatch, index: pa.Array, names: Sequence[str]) -> pa.RecordBatch:
+        """The batch with the wall clock of the broker as the time of each line."""
+        if self.shifts_ms.keys().isdisjoint(names):
+            return batch
+        time = batch.column("time")
+        shift = pc.take(pa.array([-1000 * self.shifts_ms.get(s, 0) for s in names], pa.duration("us")), index)
+        shifted = pc.and_(_correctable(time), pc.fill_null(pc.equal(batch.column("clock"), "line"), False))
+        walls = pc.if_else(shifted, pc.add(pc.if_else(shifted, time, None), shift), time)
+        return batch.set_column(batch.schema.get_field_index("time"), batch.schema.field("time"), walls)
 
     def _topics(self, batch: pa.RecordBatch) -> pa.Array:
         """Topic of each row, by its topic id if the row has no name."""
@@ -314,18 +334,21 @@ def _clues(gathered: Gathered, collected: Iterable[Mapping[str, Any]], sources: 
 
 
 def _witnesses(
-    table: Iterable[Mapping[str, Any]], nodes: Mapping[str, Sequence[int]], unstamped: Collection[str]
+    table: Iterable[Mapping[str, Any]], nodes: Mapping[str, Sequence[int]], owned: EventResolver
 ) -> dict[int | None, list[Witness]]:
-    """Clock evidence from each node's log files, from the rows about sources. UTC logs are used only if the node has no others."""
+    """Clock evidence from each node's log files, from the rows about sources. UTC logs are used only if the node has no others, copies with
+    other times only for the times in UTC that their lines contain."""
     found: dict[int | None, list[Witness]] = defaultdict(list)
     absolute: dict[int | None, list[Witness]] = defaultdict(list)
     for row in table:
         c = row["collected"] or {}
-        if (c.get("kind") or "").endswith(LOG_SUFFIX) and c.get("last") is not None:
+        if row["source"] in owned.shifts_ms:
+            found[owned.nodes[row["source"]]].append(Witness(None, None, source=row["source"]))
+        elif (c.get("kind") or "").endswith(LOG_SUFFIX) and c.get("last") is not None:
             jumps = tuple(Jump(j["line"], j["before"], j["after"]) for j in c.get("jumps") or () if None not in j.values())
             utc = c.get("clock") == "utc"
             stated = 0 if utc else c.get("wall_minus_utc_ms")
-            modified = c.get("modified") if row["source"] not in unstamped else None
+            modified = c.get("modified") if row["source"] not in owned.unstamped else None
             witness = Witness(c["last"], modified, stated, row["source"], jumps, c.get("first"))
             for node in nodes[row["source"]] or (None,):
                 (absolute if utc else found)[node].append(witness)
@@ -450,6 +473,17 @@ def _raw(gathered: Gathered, resolver: EventResolver, sources: Sequence[Source])
     found = _identified(gathered.tables(comparing), resolver)
     copies = Copies.of(sources, resolver.shown)  # they would pair wrong lines
     return copies.without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))
+
+
+def _shifts(gathered: Gathered, sources: Sequence[Source]) -> dict[str, int]:
+    """By path of a copy with other times, by how much they are later."""
+    relating, others = _relating(gathered, ()), of_kinds(GATHERED - _UNSUITED)
+
+    def dated(events: pa.Table) -> pa.ChunkedArray:
+        timed = pc.and_(pc.fill_null(pc.equal(events["clock"], "line"), False), pc.is_valid(events["time"]))
+        return pc.and_(pc.or_(relating(events), others(events)), timed)
+
+    return shifts(gathered.rows(dated, *READ), sources)
 
 
 def _relating(gathered: Gathered, snapshots: Sequence[str]) -> Mask:
@@ -615,7 +649,7 @@ def _with_clusters(known: EventResolver, gathered: Gathered, sources: Sequence[S
 
     of_clusters = _identified(gathered.tables(naming), known)
     for e, wall in zip(of_clusters, gathered.rows(naming, "time")["time"].to_pylist(), strict=True):
-        e.at = wall
+        e.at = known.wall(known.root + e.source, wall) if wall is not None and e.line is not None else wall
     identities = gathered.rows(_naming(("log-directory-identity",), "value"), "source", "value", "time").to_pylist()
     clusters = cluster_history(of_clusters, [(r["value"], r["time"]) for r in identities])
     if not clusters.last:
@@ -658,7 +692,11 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
         elsewhere = [replace(s, kind=SET_ASIDE) for s in sources if s.path in others]
         sources = [s for s in sources if s.path not in others]
     owned, conflicts, hosts_of = _with_owners(gathered, collected, sources)
-    owned = _with_clusters(replace(owned, aside=others), gathered, sources)
+    owned = replace(owned, aside=others, shifts_ms=_shifts(gathered, sources))
+    for s in (s for s in sources if s.path in owned.shifts_ms):
+        s.shifted_ms = owned.shifts_ms[s.path]
+        _retime(s, lambda path, time, line: owned.wall(path, time))
+    owned = _with_clusters(owned, gathered, sources)
     release()
     raw = _raw(gathered, owned, sources)
     owned = replace(owned, topics=_topic_names(gathered))
@@ -669,7 +707,7 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     del raw  # as many events again follow
     release()
     for s in sources:
-        _correct(s, resolver)
+        _retime(s, resolver.utc)
     resolver, ordered = _with_collections(resolver, sources, _begins(gathered, resolver))
     copies = Copies.of(sources, resolver.shown)
     evidence = partial(
@@ -781,9 +819,11 @@ def _with_clocks(
 ) -> tuple[EventResolver, dict[int | None, Clock]]:
     """The resolver with the corrections of all times, and the clock of each node; also corrects the modification times of `sources`."""
     starts = _starts(raw)
-    uncertain = _witnesses(collected, {s.path: s.nodes for s in sources}, owned.unstamped)
+    uncertain = _witnesses(collected, {s.path: s.nodes for s in sources}, owned)
     witnesses = {n: [replace(w, starts=tuple(starts.get(owned.shown(w.source), ()))) for w in of_node] for n, of_node in uncertain.items()}
     clocks = _clocks(witnesses, raw, options, hosts)
+    for s in (s for s in sources if s.shifted_ms):
+        clocks[s.node] = _doubted(clocks.get(s.node, Clock()), s.shifted_ms)
     jumps = {w.source: w.jumps for of_node in witnesses.values() for w in of_node}
     absolute = _absolute(collected)
     clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # nodes that share a log share a host
@@ -798,6 +838,11 @@ def _with_clocks(
         stamps_ms=_stamps(raw, clocks),
     )
     return resolver, clocks
+
+
+def _doubted(clock: Clock, shift_ms: int) -> Clock:
+    """The clock of a node whose logs show two times, if nothing shows which one is right."""
+    return replace(clock, uncertainty_ms=max(clock.uncertainty_ms or 0, abs(shift_ms))) if clock.assumed else clock
 
 
 def _correct_modified(sources: Iterable[Source], clock_of: Mapping[str, Clock]) -> None:
@@ -853,18 +898,17 @@ def _events_by_cluster(events: Iterable[Event], sources: Iterable[Source], numbe
     return found
 
 
-def _correct(source: Source, resolver: EventResolver) -> None:
-    """Converts the times of a source's lines to UTC."""
+def _retime(source: Source, corrected: Callable[[str, datetime, int], datetime]) -> None:
+    """Corrects the times of a source's lines. `corrected`: the time for a path, a time and a line."""
 
-    def utc(at: datetime | None, line: int) -> datetime | None:
-        return resolver.utc(source.path, at, line) if at is not None else None
+    def at(time: datetime | None, line: int) -> datetime | None:
+        return corrected(source.path, time, line) if time is not None else None
 
-    source.first, source.last = utc(source.first, 1), utc(source.last, source.lines or 1)
-    source.last_own = utc(source.last_own, source.lines or 1)
-    source.printed = {facet: [(line, utc(at, line)) for line, at in places] for facet, places in source.printed.items()}
+    source.first, source.last = at(source.first, 1), at(source.last, source.lines or 1)
+    source.last_own = at(source.last_own, source.lines or 1)
+    source.printed = {facet: [(line, at(time, line)) for line, time in places] for facet, places in source.printed.items()}
     steps = (
-        (line, resolver.utc(source.path, before, line - 1), resolver.utc(source.path, after, line))
-        for line, before, after in source.steps_back
+        (line, corrected(source.path, before, line - 1), corrected(source.path, after, line)) for line, before, after in source.steps_back
     )
     source.steps_back = tuple((line, before, after) for line, before, after in steps if before - after > LineOrder.BACK)
 

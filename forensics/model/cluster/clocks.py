@@ -64,6 +64,11 @@ class Clock:
         return self.zone_minutes * MINUTE_MS + self.skew_ms
 
     @property
+    def assumed(self) -> bool:
+        """Neither its own files nor events of other nodes show its offset."""
+        return self.basis in UNSURE and not self.compared
+
+    @property
     def zone(self) -> str:
         minutes = abs(self.zone_minutes)
         sign = "-" if self.zone_minutes < 0 else "+"

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 LOG_SUFFIX = "-log"
 _OF_ALL_LOGGERS = frozenset({"stdout-log", "other-log"})
 """Kinds of logs with the lines of all loggers, also of those that Kafka's own configuration gives a file of their own."""
-_OF_A_LAYOUT = frozenset(
+OF_A_LAYOUT = frozenset(
     {"source", "line", "byte", "text", "pattern", "mode", "node", "writer", "collection", "cluster", "at", "repeats", "last_at"}
 )
 """Columns that may differ between copies of a line: its place, and what only one of two layouts shows. The writer is compared apart."""
-_stated = attrgetter(*(name for name in COLUMNS if name not in _OF_A_LAYOUT))
+_stated = attrgetter(*(name for name in COLUMNS if name not in OF_A_LAYOUT))
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,8 @@ class Source:
     """Words that all its lines contain, the longest first."""
     of_seconds: bool = False
     """Its lines show whole seconds only."""
+    shifted_ms: int = 0
+    """By how much the times in it are later than those of another log of its broker with the same lines (shifted_copies)."""
     cut_at: int | None = None
     """Maximum line length in characters to which lines were truncated before collection; None if they were not."""
 

@@ -70,6 +70,13 @@ def plain(offset_ms: int, within_ms: int) -> int | None:
     return zone if abs(zone - offset_ms) <= within_ms else None
 
 
+def zone_at_start(offset_ms: int) -> int | None:
+    """Offset in ms of the zone in which a line with a UTC time was printed, or None if no zone fits. The line may be later than the time in
+    it, or show whole seconds only. `offset_ms`: the line's time minus the time in it."""
+    zone = nearest_zone(offset_ms) * MINUTE_MS
+    return zone if -SECOND_MS < offset_ms - zone <= LATE_MS else None
+
+
 # one broker's own files
 
 
@@ -95,10 +102,8 @@ class Start:
 
     @property
     def zone_ms(self) -> int | None:
-        """Offset of the zone, or None if no zone fits. The line may be later than the time in it, or show whole seconds only."""
-        offset_ms = round((self.wall - self.utc).total_seconds() * 1000)
-        zone = nearest_zone(offset_ms) * MINUTE_MS
-        return zone if -SECOND_MS < offset_ms - zone <= LATE_MS else None
+        """Offset of the zone, or None if no zone fits."""
+        return zone_at_start(round((self.wall - self.utc).total_seconds() * 1000))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from spark import sorting
 from spark.sorting import ORDER
 from tests.support import local
 from tests.support.paths import BUNDLES
-from tests.support.shapes import HEAD, File, bundle, cut, only, put, records, renamed
+from tests.support.shapes import HEAD, File, bundle, cut, later, only, put, records, renamed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -126,6 +126,14 @@ def test_an_earlier_copy_of_a_log_is_told_once(session: SparkSession, tmp_path: 
     for path in only(whole, LOGS):
         told = [r["text"] for r in rows if r["source"].partition("/")[2] == path]
         assert told == [r.decode().rstrip("\n") for r in records(whole[path].content)]
+
+
+def test_records_of_a_copy_with_other_times_have_those_of_the_log(tmp_path: Path) -> None:
+    own = only(bundle(NAME), r"broker-\d/")
+    copy = {f"export/{p}": later(f, timedelta(minutes=-210)) for p, f in only(own, r"broker-1/logs/server.log").items()}
+    rows = in_process(put(tmp_path, {**own, **copy}))
+    log, exported = ([r["at"] for r in rows if r["source"] == path] for path in ("broker-1/logs/server.log", *copy))
+    assert log == exported != []
 
 
 def test_topic_and_partition(evidence: Path) -> None:
