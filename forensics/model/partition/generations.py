@@ -32,6 +32,8 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster, orders: F
         else:
             streams[(event.writer, None if event.line is not None else event.source)].append(event)
     renewed = {key: found for key, own in streams.items() if key[0] is not None and (found := _renewals(own, orders))}
+    if renewed and len(order) == 1:
+        renewed = _without_same_id(renewed, events)
     if len(order) < 2 and topic not in cluster.recreated and not renewed:
         return {0: list(events)}
     ends = _with_ends_of_ids(_ends(topic, streams, renewed, cluster), result)
@@ -122,6 +124,14 @@ def _renewals(stream: Sequence[Event], orders: FileOrders) -> list[Event]:
     for e in orders.of(stream):
         search.read(e)
     return search.found
+
+
+def _without_same_id(renewed: Mapping[_Stream, Sequence[Event]], events: Iterable[Event]) -> dict[_Stream, list[Event]]:
+    """Without those between lines with the only topic id: a topic keeps its id until it is deleted."""
+    times = [e.at for e in events if e.topic_id and e.line is not None and e.at is not None and e.event != "describe-partition"]
+    first, last = min(times, default=datetime.max), max(times, default=datetime.min)
+    kept = {key: [e for e in own if e.at is None or not (first < e.at - LATE and e.at < last)] for key, own in renewed.items()}
+    return {key: own for key, own in kept.items() if own}
 
 
 class _RenewalSearch:
