@@ -77,7 +77,7 @@ def _last_seen(timeline: PartitionTimeline, cluster: Cluster) -> datetime | None
     if leader is None or last is None or led is None:
         return last
     again = next(iter(cluster.availability(leader).begun(led, last)), None)
-    return last if again is None else max(led, *_last_words(leader, again, timeline, cluster))
+    return last if again is None else max((led, *_last_words(leader, again, timeline, cluster)))
 
 
 def _last_words(broker: int, again: datetime, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[datetime]:

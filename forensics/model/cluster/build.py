@@ -32,7 +32,7 @@ from forensics.model.cluster.replays import without_repeats
 from forensics.model.cluster.sample_configs import DECIDING, samples
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings, process_roles
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
-from forensics.model.cluster.shifted_copies import READ, shifts
+from forensics.model.cluster.shifted_copies import FARTHEST, READ, shifts
 from forensics.model.cluster.unrelated import unrelated
 from forensics.model.cluster.zones import (
     MINUTE_MS,
@@ -477,13 +477,22 @@ def _raw(gathered: Gathered, resolver: EventResolver, sources: Sequence[Source])
 
 def _shifts(gathered: Gathered, sources: Sequence[Source]) -> dict[str, int]:
     """By path of a copy with other times, by how much they are later."""
+    copies = pa.array(sorted(Copies.of(sources, apart=FARTHEST).sources), pa.string())
+    if not copies:
+        return {}
     relating, others = _relating(gathered, ()), of_kinds(GATHERED - _UNSUITED)
 
     def dated(events: pa.Table) -> pa.ChunkedArray:
         timed = pc.and_(pc.fill_null(pc.equal(events["clock"], "line"), False), pc.is_valid(events["time"]))
-        return pc.and_(pc.or_(relating(events), others(events)), timed)
+        return pc.and_(pc.is_in(events["source"], value_set=copies), timed)
 
-    return shifts(gathered.rows(dated, *READ), sources)
+    def stating(events: pa.Table) -> pa.ChunkedArray:
+        return pc.and_(dated(events), pc.or_(relating(events), others(events)))
+
+    def comparing(events: pa.Table) -> pa.ChunkedArray:
+        return pc.and_(dated(events), relating(events))
+
+    return shifts(gathered.rows(stating if gathered.count(stating) <= MOST_COMPARED else comparing, *READ), sources)
 
 
 def _relating(gathered: Gathered, snapshots: Sequence[str]) -> Mask:

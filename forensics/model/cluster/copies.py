@@ -43,8 +43,8 @@ class Copies:
     """Logs with the lines of all loggers, as the output of a container."""
 
     @classmethod
-    def of(cls, sources: Iterable[Source], shown: Callable[[str], str] = str) -> Copies:
-        """`shown`: the name of a path in the report."""
+    def of(cls, sources: Iterable[Source], shown: Callable[[str], str] = str, *, apart: timedelta = timedelta(0)) -> Copies:
+        """`shown`: the name of a path in the report; `apart`: by how much the times of two copies may differ."""
         logs = [s for s in sources if s.kind.endswith(LOG_SUFFIX)]
         kinds = {s.kind for s in logs}
         # the first lines of a log whose name says nothing may only look like those of one logger
@@ -55,7 +55,7 @@ class Copies:
             first, last = (s.first, s.last) if timed else (datetime.min, datetime.max)
             for node, kind in product(s.nodes, kinds if s.path in of_all else (s.kind,)):
                 groups[(node, kind)].append((first or datetime.min, last or datetime.max, s.path))
-        repeating = (path for spans in groups.values() for path in _overlapping(sorted(spans)))
+        repeating = (path for spans in groups.values() for path in _overlapping(sorted(spans), apart))
         of_seconds = (s.path for s in logs if s.of_seconds)
         return cls(*(frozenset(map(shown, paths)) for paths in (repeating, of_seconds, of_all)))
 
@@ -119,12 +119,13 @@ _Place = tuple[str, int | None]
 NONE = Copies()
 
 
-def _overlapping(spans: Iterable[tuple[datetime, datetime, str]]) -> Iterator[str]:
-    """Paths of the logs whose time span overlaps another's. `spans`: first line, last line and path, ascending."""
+def _overlapping(spans: Iterable[tuple[datetime, datetime, str]], apart: timedelta) -> Iterator[str]:
+    """Paths of the logs whose time span overlaps another's, or would if it was moved that far. `spans`: first line, last line and path,
+    ascending."""
     begin, end, longest = datetime.min, datetime.min, ""
     for first, last, path in spans:
         alone = first == end and end in (begin, last)  # one moment; otherwise a log that continues after the previous one was rolled
-        if longest and (first < end or alone):
+        if longest and (first - end < apart or alone):
             yield from (path, longest)
         if last > end or first == end or not longest:
             begin, end, longest = first, last, path

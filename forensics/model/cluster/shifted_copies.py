@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.copies import LOG_SUFFIX, OF_A_LAYOUT
-from forensics.model.cluster.zones import MINUTE_MS, QUARTER_MS, SECOND_MS, ZONES, Witness, zone_at_start
+from forensics.model.cluster.zones import QUARTER_MS, SECOND_MS, ZONES, Witness, zone_at_start
 from forensics.model.events import COLUMNS
 from parsers.schemas import EVENTS
 
@@ -32,7 +33,7 @@ _SPANS_MS = {1: SECOND_MS, SECOND_MS: 5 * SECOND_MS}
 """By the precision of times in ms, the time in which lines at one distance are no coincidence: two starts of a process print the same lines
 in about the same rhythm."""
 _MOSTLY = 0.9
-_FARTHEST_MS = ZONES[-1] * MINUTE_MS
+FARTHEST = timedelta(minutes=ZONES[-1])
 """One of the two is usually in UTC."""
 
 
@@ -71,7 +72,7 @@ def _links(lines: pa.Table, logs: Mapping[str, Source]) -> Iterator[tuple[str, s
             by_shift[(then // unit - at // unit) * unit].append(at)
         shift, alike = max(sorted(by_shift.items()), key=lambda item: len(item[1]))
         long = len(alike) >= _FEW and max(alike) - min(alike) >= _SPANS_MS[unit] and (unit == 1 or shift % QUARTER_MS == 0)
-        if (long or pair in of_one_start) and len(alike) >= _MOSTLY * len(moments) and abs(shift) <= _FARTHEST_MS:
+        if (long or pair in of_one_start) and len(alike) >= _MOSTLY * len(moments) and timedelta(milliseconds=abs(shift)) <= FARTHEST:
             yield *pair, shift
 
 
