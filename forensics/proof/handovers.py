@@ -708,15 +708,24 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
         row = row.noted("sole_restart", gone_words(gone))
     else:
         row = _restarts(row, _lone_states(timeline, cluster).get(None, ()), timeline, cluster)
-    if covers_logs(last.leader, cluster):
-        row = row.narrowed(untraced_cuts=_only(NO))
-    else:
+    if not covers_logs(last.leader, cluster):
         row = row.noted("untraced_cuts", _uncovered(last.leader, cluster))
+    elif _ended_before(last, cluster) and not t.prints_start:
+        ends = f"the logs of broker {last.leader} end before the first line about leader epoch {last.epoch}, in which it led"
+        row = row.noted("untraced_cuts", f"{ends}; its later logs would show what it cut")
+    else:
+        row = row.narrowed(untraced_cuts=_only(NO))
     disk = next((d for broker, d in timeline.collected_logs.items() if broker == timeline.standing.leader), None)
     if disk is not None and (log_end := exact_end(disk, timeline)) is not None:
         end = (disk.end_event(),)
         row = row.narrowed(new_log_end=Interval(0, log_end, (), end), high_watermark=_highest_mark(timeline))
     return row.done()
+
+
+def _ended_before(term: Term, cluster: Cluster) -> bool:
+    """The logs of the leader end before the first line about its term."""
+    last = cluster.last_line(term.leader)
+    return last is not None and term.at is not None and last < term.at
 
 
 def _highest_mark(timeline: PartitionTimeline) -> Interval:

@@ -71,13 +71,13 @@ def _last_seen(timeline: PartitionTimeline, cluster: Cluster) -> datetime | None
     """The last sign of the process that led, or of the last in-sync replicas if none of them is left."""
     if gone := last_copies_gone(timeline, cluster):
         return max((g.seen for g in gone if g.seen is not None), default=None)
-    leader = timeline.standing.leader
-    last = cluster.last_line(leader) if leader is not None else None
-    led = max((at for at in (timeline.standing.at, *(t.at for t in timeline.terms[-1:])) if at is not None), default=None)
-    if leader is None or last is None or led is None:
+    led = next((s for s in reversed(timeline.states_with_describe) if s.leader >= 0), None)
+    last = cluster.last_line(led.leader) if led is not None else None
+    if led is None or last is None:
         return last
-    again = next(iter(cluster.availability(leader).begun(led, last)), None)
-    return last if again is None else max((led, *_last_words(leader, again, timeline, cluster)))
+    since = max((at for at in (led.at, *(t.at for t in timeline.terms[-1:])) if at is not None), default=last)
+    again = next(iter(cluster.availability(led.leader).begun(since, last)), None)
+    return last if again is None else max((since, *_last_words(led.leader, again, timeline, cluster)))
 
 
 def _last_words(broker: int, again: datetime, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[datetime]:

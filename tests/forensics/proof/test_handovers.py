@@ -85,6 +85,11 @@ def test_nothing_is_missing() -> None:
 # the start of the evidence
 
 
+EXPIRED = (
+    "INFO [GroupMetadataManager brokerId=2] Removed 0 expired offsets in 0 milliseconds. (kafka.coordinator.group.GroupMetadataManager)"
+)
+
+
 def taken_over(epoch: int, previous: int) -> Staged:
     """The evidence begins with broker 2's line of this leader epoch."""
     s = begun(2)
@@ -97,6 +102,7 @@ def back(*, unclean: bool) -> Staged:
     s = begun(2)
     s.loads(2, 5, 200, unclean=unclean)
     s.online(3, 10, 1, 2, [1, 2], 1)
+    s.line(2, "server", 20, EXPIRED)
     return s
 
 
@@ -209,7 +215,7 @@ def test_a_later_start_of_the_first_leader_is_not_the_start_of_its_first_leader_
 
 def test_one_unclean_stop_before_the_evidence_is_enough() -> None:
     s = back(unclean=True)
-    s.loads(2, 7, 200, unclean=False)
+    s.loads(2, 25, 200, unclean=False)
     assert left(judge(s)) == [(BEGIN, "unseen")]
 
 
@@ -661,6 +667,15 @@ def test_the_log_of_a_deposed_leader_begins_after_it() -> None:
         path = f"broker-{broker}/logs/state-change.log"
         late.put(path, s.files[path].splitlines())
     check(Case(late, [(CHANGE, "untraced_cuts")], "the log of broker 1 begins after it led in leader epoch 0", s))
+
+
+def test_a_leader_whose_log_ends_before_it_is_known_to_lead() -> None:
+    s = begun(2)
+    s.online(3, 10, 3, 2, [2], 4)
+    assert the(judge(s), END).untraced_cuts == EITHER
+    assert "the logs of broker 2 end before the first line about leader epoch 3" in the(judge(s), END).notes["untraced_cuts"]
+    s.line(2, "server", 20, EXPIRED)
+    assert the(judge(s), END).untraced_cuts == only(NO)
 
 
 def unknown_to_the_leader(end: int) -> Staged:

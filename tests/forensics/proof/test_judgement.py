@@ -139,15 +139,18 @@ def test_a_crash_that_was_before_the_remaining_logs_of_the_only_replica() -> Non
     assert "the evidence begins after an unclean stop of broker 1" in judged.why
 
 
-def test_to_the_end_of_the_evidence_where_the_leader_has_no_log() -> None:
+def test_to_the_last_line_of_the_last_leader_where_there_is_none_any_more() -> None:
     s = handed_over()
+    s.runs(2, 50)
     s.runs(1, 60)
     s.describes("none")
-    judged = judge(s, {DESCRIBED: when(70)})
-    assert judged.until == when(60)
+    assert judge(s, {DESCRIBED: when(70)}).until == when(50)
+
+
+def test_to_the_end_of_the_evidence_if_that_is_earlier() -> None:
     timeline, cluster = made(handed_over())
     cluster.until = when(5)
-    assert judgement(timeline, cluster, ()).until == when(5), "whichever comes first"
+    assert judgement(timeline, cluster, ()).until == when(5)
 
 
 def test_no_line_has_a_time() -> None:
