@@ -77,7 +77,7 @@ def rules() -> Iterator[str]:
             yield f"\nSee {', '.join(linked(prose(r)) for r in rule.references)}."
         yield ""
         for exemplar in exemplars_of(rule.kind):
-            yield f"- *{'finds' if exemplar.found else 'leaves'}* {code(exemplar.name)}: {prose(exemplar.story)}"
+            yield f"- *{'found' if exemplar.found else 'not found'}* in {code(exemplar.name)}: {prose(exemplar.story)}"
 
 
 def patterns() -> Iterator[str]:

@@ -57,7 +57,7 @@ def command(kinds: tuple[str, ...], json_file: str | None) -> None:
         if rule.references:
             click.echo(_wrapped("see " + ", ".join(rule.references)))
         for exemplar in exemplars_of(rule.kind):
-            click.echo(_wrapped(f"{'finds' if exemplar.found else 'leaves'} {exemplar.name}: {exemplar.story}"))
+            click.echo(_wrapped(f"{'found' if exemplar.found else 'not found'} in the test {exemplar.name}: {exemplar.story}"))
         click.echo()
 
 

@@ -134,7 +134,7 @@ RULE = Rule(
     level="info",
     urgency=Urgency.OVER,
     meaning="A clock was wrong by more than the uncertainty of its estimate; times are corrected, raw lines are not.",
-    benign=("A time zone other than UTC is not an error: zones differ by whole quarters of an hour.",),
+    benign=("A time zone other than UTC is not an error: zones differ by multiples of 15 minutes.",),
     cluster=detect,
     of_last_cluster=True,
 )

@@ -86,7 +86,7 @@ RULE = Rule(
     kind="consumer-skip",
     rank=112,
     level="high",
-    meaning="The committed offset of a consumer group is above records that were lost, and above the offsets of their replacements: it skips those without an error. Share groups always do.",
+    meaning="The committed offset of a consumer group is above records that were lost, and above the offsets of their replacements: it skips those without an error. Share groups always skip them.",
     benign=(
         "A group that commits but does not use its commits: it reads the partition from the start each time, or keeps its offsets elsewhere.",
         "Consumers that check leader epochs (Java clients from 2.3 on, with commits that name one) return to the truncation: consumer-reset.",

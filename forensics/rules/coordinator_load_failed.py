@@ -1,4 +1,4 @@
-"""coordinator-load-failed: a coordinator could not load its state, so its groups or transactions cannot go on.
+"""coordinator-load-failed: a coordinator could not load its state, so its groups or transactions cannot continue.
 
 Here: group, transaction and share coordinators. Not here: partitions of __consumer_offsets without a leader (offline_partition), or offsets
 that were lost (offset_commit_loss).
@@ -62,7 +62,7 @@ RULE = Rule(
     kind="coordinator-load-failed",
     rank=90,
     level="high",
-    meaning="A group or transaction coordinator could not load its state from its partition: its groups or transactions cannot go on.",
+    meaning="A group or transaction coordinator could not load its state from its partition: its groups or transactions cannot continue.",
     benign=("A coordinator that loses its partition while it loads prints that loading was cancelled, without an error.",),
     partition=detect,
     urgency=Urgency.UNAVAILABLE,

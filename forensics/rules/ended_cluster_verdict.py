@@ -49,7 +49,7 @@ RULE = Rule(
     rank=520,
     level="low",
     meaning="A partition of a cluster that has ended lost records, or its evidence does not exclude that.",
-    benign=("A cluster that was recreated on purpose, with records that nobody needs any more.",),
+    benign=("A cluster that was recreated on purpose, with records that are not needed any more.",),
     partition=detect,
     many=Aggregation(words=_many, whenever=True),
 )

@@ -85,7 +85,7 @@ RULE = Rule(
     kind="isr-change-refused",
     rank=88,
     level="high",
-    meaning="ISR changes of a leader were refused again and again, because it has an old state of the partition.",
+    meaning="ISR changes of a leader were repeatedly refused, because it has an old state of the partition.",
     benign=("A leader that was just replaced is refused once or twice before it learns that.",),
     partition=detect,
     many=Aggregation(whenever=True, key=lambda f: f.brokers),

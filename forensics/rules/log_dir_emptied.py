@@ -139,7 +139,7 @@ RULE = Rule(
     kind="log-dir-emptied",
     rank=332,
     level="medium",
-    meaning="A broker came back without logs that it had had: a log directory was emptied, or a disk or the machine was replaced. High if it was the only "
+    meaning="A broker came back without logs that it had before: a log directory was emptied, or a disk or the machine was replaced. High if it was the only "
     "in-sync replica of a partition.",
     benign=("A machine that was replaced on purpose while all its partitions had other in-sync replicas: the broker copies everything.",),
     next_steps=("Find out who emptied or replaced the disk.",),

@@ -194,7 +194,7 @@ RULE = Rule(
     benign=(
         "An ordinary election, at a start or after the leader stopped, ends within seconds.",
         "Controllers that are restarted one after the other: a majority is running all the time.",
-        "A controller that is cut off alone: the others go on.",
+        "A controller that is cut off alone: the others continue.",
     ),
     references=("KIP-595", "KIP-996"),
     cluster=detect,

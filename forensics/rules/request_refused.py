@@ -68,7 +68,7 @@ RULE = Rule(
     rank=86,
     level="high",
     meaning="A broker could not become leader or follower as the controller required.",
-    benign=("A request with an old leader epoch, or for a partition that is no longer assigned to the broker, is refused rightly.",),
+    benign=("A request with an old leader epoch, or for a partition that is no longer assigned to the broker, is correctly refused.",),
     partition=detect,
     many=Aggregation(whenever=True, key=lambda f: f.brokers),
 )

@@ -31,7 +31,7 @@ def spans(files: Mapping[str, bytes]) -> tuple[NoZooKeeper, ...]:
 
 
 def test_a_span_begins_when_the_last_connection_is_lost_and_ends_with_the_first_new_one() -> None:
-    (span,) = spans(EXEMPLARS["server-died"])
+    (span,) = spans(EXEMPLARS["server-crashed"])
     assert (span.brokers, span.latest, span.end) == ((1, 2), at("02:10:00.103"), at("02:10:28.400"))
 
 
@@ -51,19 +51,19 @@ def test_what_is_no_loss_of_zookeeper(name: str) -> None:
 
 
 def test_one_broker_alone_may_be_cut_off_itself() -> None:
-    assert spans({path: text for path, text in EXEMPLARS["server-died"].items() if "broker-1" in path}) == ()
+    assert spans({path: text for path, text in EXEMPLARS["server-crashed"].items() if "broker-1" in path}) == ()
 
 
 def test_a_broker_that_is_not_connected_and_says_nothing_of_it_counts_as_connected() -> None:
     other = b"[2026-11-21 02:00:07,500] INFO [KafkaServer id=3] started (kafka.server.KafkaServer)\n"
-    assert spans({**EXEMPLARS["server-died"], "broker-3/logs/server.log": other}) == ()
+    assert spans({**EXEMPLARS["server-crashed"], "broker-3/logs/server.log": other}) == ()
 
 
 def test_a_broker_that_was_down_is_no_connection() -> None:
-    assert [span.brokers for span in spans({**EXEMPLARS["server-died"], "broker-3/logs/server.log": DOWN})] == [(1, 2)]
+    assert [span.brokers for span in spans({**EXEMPLARS["server-crashed"], "broker-3/logs/server.log": DOWN})] == [(1, 2)]
 
 
 def test_a_process_that_was_started_again_is_connected_again() -> None:
     starting = b"[2026-11-21 02:08:06,500] INFO starting (kafka.server.KafkaServer)\n"
     connected = b"".join(line.replace(b"02:00:", b"02:08:") for line in DOWN.splitlines(keepends=True)[:2])
-    assert spans({**EXEMPLARS["server-died"], "broker-3/logs/server.log": DOWN + starting + connected}) == ()
+    assert spans({**EXEMPLARS["server-crashed"], "broker-3/logs/server.log": DOWN + starting + connected}) == ()
