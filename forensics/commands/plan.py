@@ -193,11 +193,11 @@ def _rests_on(cluster: Cluster, found: Sequence[Broker], tools: Tools) -> list[s
         lines.append(
             "the replicas of a partition are put on different racks (broker.rack) where possible"
             if racks
-            else "broker.rack is in no evidence, so racks were not considered"
+            else "broker.rack is not in the evidence, so racks were not considered"
         )
     where = "BOOTSTRAP=host:port" + ("" if tools.version >= (2, 6) or tools.kraft else ", ZOOKEEPER=host:port")
-    lines.append(f"in commands set {where}, and THROTTLE to the bytes per second copying may take; --verify removes the throttle")
+    lines.append(f"in the commands, set {where}, and THROTTLE to the bytes per second that copying may use; --verify removes the throttle")
     lines.append(
-        "run one file at a time, in order, each verified before the next; a rollback needs all the brokers that it names to be running"
+        "run one file at a time, in the order of their numbers, and verify each before the next; a rollback needs all brokers that it names running"
     )
     return lines

@@ -130,7 +130,9 @@ RULE = Rule(
     level="high",
     urgency=Urgency.UNAVAILABLE,
     meaning="The ISR was smaller than min.insync.replicas: acks=all writes are refused, and other writes are on too few replicas.",
-    benign=("Brokers that were shut down cleanly one after the other and are back in sync, with no refused write in the evidence (medium).",),
+    benign=(
+        "Brokers that were shut down cleanly one after the other and are back in sync, with no refused write in the evidence (medium).",
+    ),
     references=("KAFKA-15583",),
     partition=detect,
     many=Aggregation(words=_many, key=lambda f: f.end is None),

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from forensics.model.cluster.final_state import Broker, Partition
-from forensics.model.findings import Range
+from forensics.model.findings import Range, brokers_named
 
 LIMIT = 0.10
 """leader.imbalance.per.broker.percentage, 10 by default; the same for replicas: deviation from an even share."""
@@ -225,7 +225,7 @@ class _Planner:
     def _unknown(self) -> None:
         for p in self.given:
             if (p.topic, p.partition) not in self.table:
-                self._refuse("nothing is planned for partitions that are not known well enough", _unknown_because(p), p)
+                self._refuse("nothing is planned for partitions whose state is unknown", _unknown_because(p), p)
 
     # brokers that are gone
 
@@ -235,13 +235,13 @@ class _Planner:
             if not lost:
                 self._under_replicated(p)
                 continue
-            what = f"broker {_ids(lost)} is not replaced"
+            what = f"{brokers_named(lost)} {'is' if len(lost) == 1 else 'are'} not replaced"
             if (why := self._unmovable(p)) is not None:
                 self._refuse(what, why, p)
                 continue
             replicas = self._without(p, lost)
             if replicas is None:
-                self._refuse(what, "no other live broker is left that holds no replica of it", p)
+                self._refuse(what, "every other live broker already has a replica of the partition", p)
             else:
                 self._assign(key, replicas, REPLACE)
 
@@ -261,11 +261,11 @@ class _Planner:
     def _unmovable(self, p: Partition) -> str | None:
         """The reason why no reassignment of it can be planned."""
         if p.moving:
-            return "a reassignment of it is under way; let it end, or cancel it"
+            return "a reassignment of the partition is in progress; wait for its end, or cancel it"
         if not self.alive & set(p.isr):
-            return "no live broker is in its ISR to copy from"
+            return "no live broker in the ISR has the records to copy"
         if unsure := [b for b in p.replicas if b not in self.alive and b not in self.gone]:
-            return f"broker {_ids(unsure)}, another of its replicas, is not known to be running; name it with --live or --gone"
+            return f"{brokers_named(unsure)}, with another replica, may not be running; use --live or --gone"
         return None
 
     def _without(self, p: Partition, lost: Sequence[int]) -> tuple[int, ...] | None:
@@ -297,7 +297,7 @@ class _Planner:
         what = "balance is not planned"
         if missing:
             names = ", ".join(f"{b.id} ({b.why})" for b in missing)
-            self.result.refusals.append(Refusal(what, f"not all brokers with replicas are known to be running: {names}"))
+            self.result.refusals.append(Refusal(what, f"the evidence does not show that all brokers with replicas are running: {names}"))
         elif any(not p.replicas for p in self.given):
             self.result.refusals.append(Refusal(what, "the evidence does not name every partition's assignment"))
         return not missing and all(p.replicas for p in self.given)
@@ -423,11 +423,11 @@ class _Planner:
 
     def _not_elected(self, p: Partition, first: int) -> None:
         why = (
-            "a reassignment of it is under way"
+            "a reassignment of the partition is in progress"
             if p.moving
-            else "it is not in the ISR, so an election would not choose it"
+            else "the replica is not in the ISR, so an election would not choose it"
             if first not in p.isr
-            else "the broker is not known to be running"
+            else "the evidence does not show that the broker is running"
         )
         self._refuse(f"leadership does not go back to its preferred replica on broker {first}", why, p)
 
@@ -435,16 +435,16 @@ class _Planner:
         self._step(UNCLEAN, [c for p in self.table.values() if p.leader == -1 and (c := self._last_resort(p)) is not None])
 
     def _last_resort(self, p: Partition) -> Change | None:
-        what = "no unclean election is offered for a partition without leader"
+        what = "no unclean election is offered for a partition without a leader"
         if living := [b for b in p.isr if b in self.alive]:
-            self._refuse(what, f"its ISR has running brokers ({_ids(living)}), so one will be elected without a loss", p)
+            self._refuse(what, f"{brokers_named(living)} of the ISR can be elected without a loss", p)
             return None
         # Kafka elects the first live replica in the order of the assignment (PartitionLeaderElectionAlgorithms, PartitionChangeBuilder).
         choice = next((b for b in p.replicas if b in self.alive), None)
         if choice is None:
-            self._refuse(what, "no broker with a replica of it is known to be running", p)
+            self._refuse(what, "the evidence shows no running broker with a replica of the partition", p)
             return None
-        instead = f"; if possible, start broker {_ids(p.isr)} of its ISR instead" if p.isr else ""
+        instead = f"; if possible, start {brokers_named(p.isr)} of the ISR instead" if p.isr else ""
         return Change(p.topic, p.partition, p.replicas, p.replicas, p.leader, choice, loss(p, choice) + instead)
 
 
@@ -480,11 +480,7 @@ def loss(p: Partition, choice: int) -> str:
     if have is None or best is None:
         return "the loss is unknown: the evidence does not show where the logs end"
     if best <= have:
-        return f"no known loss: the log of broker {choice} ends at {have}, and no other is known to end later"
+        return f"no known loss: the log of broker {choice} ends at {have}, and no other known log ends later"
     committed = max(min(p.high_watermark or 0, best) - have, 0)
     kept = f", at least {committed} of them committed" if committed else ""
     return f"would lose offsets {Range(have, best)} ({best - have} or more{kept})"
-
-
-def _ids(ids: Iterable[int]) -> str:
-    return " and ".join(map(str, ids))

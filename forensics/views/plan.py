@@ -34,10 +34,10 @@ LISTED = 20
 SOME = 4
 _PURPOSE = {
     PREFERRED: "give leadership back to preferred replicas; no data is copied",
-    REPLACE: "put live brokers in the place of those gone for good; their replicas are copied",
-    MOVE: "even out replicas per broker; the replicas moved are copied",
-    REORDER: "even out preferred leaders; only the order of replicas changes, no data is copied",
-    PREFERRED_AFTER: "once the reassignments are complete: let the new preferred replicas lead",
+    REPLACE: "replace brokers that will not come back by live brokers; the replicas are copied",
+    MOVE: "balance the replicas per broker; the moved replicas are copied",
+    REORDER: "balance the preferred leaders; only the order of replicas changes, no data is copied",
+    PREFERRED_AFTER: "after the reassignments are complete: move leadership to the new preferred replicas",
     UNCLEAN: "elect outside the ISR; THIS CAN LOSE DATA and cannot be undone",
 }
 _STATES = {"live": "green", "down": "red", "gone": "bold red", "unknown": "yellow"}
@@ -251,7 +251,7 @@ def parts(overview: Overview, out: str | None) -> Iterator[RenderableType]:
         yield Text()
         yield from _step(overview, step, written, number, out)
     if overview.resets:
-        yield Text("\nConsumer groups to be set back, while they have no members", style="bold")
+        yield Text("\nConsumer groups to reset while they have no members", style="bold")
         for reset in overview.resets[:LISTED]:
             yield _indented(Text(clean(f"- {reset.group}, {reset.topic}-{reset.partition}: {_TO_BE_SET_BACK[reset.why]}")))
             yield Text(clean(f"    run: {reset.command}"), no_wrap=True)
@@ -278,7 +278,7 @@ def _head(overview: Overview, out: str | None) -> Text:
         text.append(f"{counted(len(planned), 'step')} planned", style="bold")
     else:
         text.append("Nothing to elect or reassign" + (" except the last resort" if overview.plan.steps else ""), style="bold")
-    text.append(f" for {counted(overview.partitions)} on {len(overview.brokers)} brokers. Nothing was executed")
+    text.append(f" for {counted(overview.partitions)} on {counted(len(overview.brokers), 'broker')}. Nothing was executed")
     text.append("; the files are in " + clean(out) + "." if out is not None else ".")
     return text
 

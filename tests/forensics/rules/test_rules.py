@@ -194,8 +194,8 @@ def test_command_names_the_exemplars() -> None:
 
     shown = CliRunner().invoke(command, ["unclean-election"])
     assert shown.exit_code == 0
-    assert "finds controller-elects-from-outside-the-isr" in shown.output
-    assert "leaves last-step-of-a-reassignment" in shown.output
+    assert "    found in the test controller-elects-from-outside-the-isr" in shown.output
+    assert "    not found in the test last-step-of-a-reassignment" in shown.output
 
 
 def test_command_as_json() -> None:
