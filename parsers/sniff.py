@@ -34,9 +34,12 @@ KINDS: Mapping[str, str] = {
     "empty": "no bytes, under a name that gives that no meaning",
     "binary": "not text, and the name does not explain the content; for example a log of NUL bytes",
     "pointer": "a pointer of Git LFS, in place of the file itself",
+    "document": "a document, or a report of this tool: the log lines in it are quoted",
     "text": "other text",
 }
 _POINTER = b"version https://git-lfs.github.com/spec/"
+_DOCUMENT_NAME = re.compile(r"\.(?:md|markdown|rst|adoc|html?|sarif)$", re.IGNORECASE)
+_OWN_REPORT = re.compile(r'\s*\{\s*"schema": ?"kafka-forensics/')
 _LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d"
 _LOG_LINE = re.compile(
@@ -63,6 +66,8 @@ def sniff(member: Member, head: bytes) -> str:
     if not head:
         return "empty"
     text = Head(member.path, name, decoded(head))
+    if _DOCUMENT_NAME.search(name) or _OWN_REPORT.match(text.text):
+        return "document"
     if records_of(text.text.encode() if head.startswith(UTF16) else head) is not None:
         return log_kind(member.path) or "other-log"
     return formats.kind_before_logs(text) or _log_by_lines(text) or _without_lines(text, head)

@@ -410,8 +410,12 @@ def _nothing_usable(paths: Sequence[str], cluster: Cluster) -> str:
     from parsers.containers.storage import without_secrets
     from parsers.schemas import located
 
-    problem = next((f" ({located(s.path, s.problem)})" for s in cluster.sources if s.problem), "")
-    return f"No Kafka logs or checkpoints found in {', '.join(map(without_secrets, paths))}{problem}; `kafka-forensics collect --print` prints a script that collects them."
+    reasons = (
+        *(located(s.path, s.problem) for s in cluster.sources if s.problem),
+        *(f"{s.path} is the log of another process, such as ZooKeeper" for s in cluster.sources if s.of_other_process),
+    )
+    reason = f" ({reasons[0]})" if reasons else ""
+    return f"No Kafka logs or checkpoints found in {', '.join(map(without_secrets, paths))}{reason}; `kafka-forensics collect --print` prints a script that collects them."
 
 
 def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:

@@ -92,6 +92,22 @@ def test_logs(path: str, head: bytes, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "head"),
+    [
+        ("docs/own-patterns.md", b"# Lines\n\n    " + LINE),
+        ("report.html", b"<!DOCTYPE html>\n<pre>" + LINE),
+        (
+            "report.json",
+            b'{\n "schema": "kafka-forensics/report/1",\n "partitions": [{"topic": "t", "partition": 0, "replicas": [1]}],\n "text": "'
+            + LINE,
+        ),
+    ],
+)
+def test_documents_quote_log_lines(path: str, head: bytes) -> None:
+    assert kind(path, head) == "document"
+
+
+@pytest.mark.parametrize(
     ("path", "expected"),
     [
         ("data/replication-offset-checkpoint", "hw-checkpoint"),

@@ -24,6 +24,7 @@ from forensics.model.events import Event
 from forensics.thresholds import MAX_CLOCK_STEPS
 from parsers.cached import cached_property
 from parsers.kinds import OF_DELETION, Role, of
+from parsers.sniff import LOGS
 
 _DESCRIBING = of(role=Role.TOPIC_MADE | Role.SETTING | Role.DESCRIPTION)
 _NUMBER = attrgetter("number")
@@ -115,6 +116,12 @@ class Source:
     def nodes(self) -> tuple[int, ...]:
         """The nodes that wrote it."""
         return self.shared or (() if self.node is None else (self.node,))
+
+    @property
+    def of_other_process(self) -> bool:
+        """Whether it is a log in which only another process than a broker or controller wrote, such as ZooKeeper."""
+        of_broker = self.last_own is not None or self.newest_first or self.ascents or self.descents or self.printed
+        return self.kind in LOGS and self.last is not None and not of_broker
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +221,10 @@ class Cluster:
     @property
     def usable(self) -> bool:
         """Whether any Kafka file was collected."""
+        nothing_said = all(e.event == "problem" for e in self.events)
         return any(
-            s.kind not in ("unreadable", "empty", "binary", "pointer", "text", "json", "json-columns", "index", "redaction")
+            s.kind not in ("unreadable", "empty", "binary", "pointer", "document", "text", "json", "json-columns", "index", "redaction")
+            and not (s.of_other_process and nothing_said)
             for s in self.sources
         )
 

@@ -111,10 +111,17 @@ def test_damaged_evidence_is_named_and_the_rest_analysed(tmp_path: Path, called:
     assert warning.count("half.tar.gz") == 1 and "cut off" in warning
 
 
+ZOOKEEPER = (
+    b"[2026-11-21 02:05:02,000] INFO Expiring session 0x1, timeout of 18000ms exceeded (org.apache.zookeeper.server.ZooKeeperServer)\n"
+)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("notes.txt", b"we saw errors at three", "No Kafka logs or checkpoints"),
+        ("zookeeper.log", ZOOKEEPER, "zookeeper.log is the log of another process, such as ZooKeeper"),
+        ("notes.md", b"Broker 1 printed:\n\n    " + ZOOKEEPER.replace(b"zookeeper.server", b"kafka"), "No Kafka logs or checkpoints"),
         ("empty.tar.gz", b"", "empty.tar.gz: the file is empty (0 bytes)"),
         ("bundle.tar.gz", bytes(range(255, 0, -1)) * 40, "bundle.tar.gz: not an archive"),
         ("bundle.tar.gz", b"\x1f\x8b\x08half", "bundle.tar.gz"),
