@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_directories import FailedDirectory, failed_directories
-from forensics.model.cluster.process_errors import failures, named_node, span
+from forensics.model.cluster.process_errors import FREE_SPACE, failures, named_node, span
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, Urgency, capital, quote
 from forensics.thresholds import SAME_DISK_FAILURE
@@ -32,7 +32,7 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Fin
         summary=f"{who} found a disk full{detail}",
         explanation=f"{capital(who)} found a disk full{detail} {span(errors)}. A broker cannot append records to a full disk: the log directory goes offline, and without another one the broker ends.",
         next_steps=(
-            "Free space outside the log directories, or enlarge the disk; check both `df -h` and `df -i`. Do not delete segment files by hand.",
+            FREE_SPACE,
             f"Reduce retention.ms or retention.bytes of the largest topics of {who} (`kafka-log-dirs.sh --bootstrap-server HOST:PORT --describe` shows their sizes), or move replicas to other brokers.",
         ),
         evidence=quote(errors[:5], errors[-1:]),

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from forensics.model.cluster.availability import KILLED, Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import ends_the_jvm, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
+from forensics.model.findings import Aggregation, Finding, Rule, began, capital, moment, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 
 _MAPS = (
@@ -99,24 +100,29 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times:
     who, (cause, step) = named_node(node, cluster), _kind(errors[0])
     detail = next((f" ({e.value})" for e in errors if e.value), " (Map failed)" if errors[0].reason == "maps" else "")
     ended = next((e for e in errors if ends_the_jvm(e)), None)
+    crash = _crash(node, ended, cluster) if node is not None and ended is not None else None
+    time = times.of(crash, crash.life.node) if crash is not None and crash.life is not None else None
+    start, latest = (time.start, time.latest) if time is not None and errors[0] is ended else (errors[0].at, None)
     back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None else None
+    until = crash.until if crash is not None else back.at if back is not None else None
     return Finding(
         kind="out-of-memory",
         severity="high",
         confidence="certain",
         brokers=(node,) if node is not None else (),
-        start=errors[0].at,
-        end=back.at if back is not None else errors[-1].last_at,
+        start=start,
+        start_latest=latest,
+        end=until or errors[-1].last_at,
         cause=cause,
         summary=f"{who} ran out of memory{detail}" + (", and its JVM ended" if ended is not None else ""),
         explanation=" ".join(
             (
-                f"{capital(who)} ran out of memory{detail} {span(errors)}.",
+                f"{capital(who)} ran out of memory{detail} {span(errors) if latest is None else began(start, latest)}.",
                 *_why(errors[0]),
                 _outcome(who, node, ended is not None, errors, cluster),
                 *(times.meanwhile(node, errors[0].at, errors[-1].last_at) if node is not None else ()),
                 *(times.followers(node, errors[0].at, errors[-1].last_at) if node is not None and ended is None else ()),
-                *((f"{capital(who)} was started again at {moment(back.at)}.",) if back is not None else ()),
+                *((f"{capital(who)} was started again at {moment(until)}.",) if until is not None else ()),
             )
         ),
         next_steps=(
@@ -132,6 +138,12 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times:
     )
 
 
+def _crash(node: int, ended: Event, cluster: Cluster) -> Outage | None:
+    """The crash with which the JVM ended. Its line has no time: its event has that of the line before."""
+    crashes = (o for o in cluster.availability(node).outages if o.how == KILLED and o.life is not None)
+    return next((o for o in crashes if ended.at is not None and (o.until is None or o.until > ended.at)), None)
+
+
 def _outcome(who: str, node: int | None, ended: bool, errors: Sequence[Event], cluster: Cluster) -> str:
     if ended:
         how = "because the operating system gave it no memory" if _kind(errors[0])[0] == "native" else "(-XX:+ExitOnOutOfMemoryError)"
@@ -139,10 +151,10 @@ def _outcome(who: str, node: int | None, ended: bool, errors: Sequence[Event], c
     first, until = errors[0].at, cluster.last_own_line(node) if node is not None else None
     runs = cluster.availability(node).living(first, first + _GOES_ON) if node is not None and first is not None else iter(())
     if first is not None and until is not None and until - first > _GOES_ON and next(runs, None) is not None:
-        went_on = f"The process of {who} went on after {'the first of these errors' if len(errors) > 1 else 'this error'}, possibly without the threads that failed;"
+        continued = f"The process of {who} continued after {'the first of these errors' if len(errors) > 1 else 'this error'}, possibly without the threads that failed;"
     else:
-        went_on = "The JVM ended, or went on without the threads that failed;"
-    return f"{went_on} such a process can keep its session while it does not serve requests."
+        continued = "The JVM ended, or continued without the threads that failed;"
+    return f"{continued} such a process can keep its session while it does not serve requests."
 
 
 RULE = Rule(

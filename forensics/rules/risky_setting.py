@@ -328,6 +328,7 @@ def _finding(risk: _Risk, number: int) -> Finding:
     consequences = "; ".join(seen[:MAX_TOPICS_NAMED])
     if len(seen) > MAX_TOPICS_NAMED:
         consequences += f"; and {len(seen) - MAX_TOPICS_NAMED} more"
+    others = f"; and {counted(len(seen) - 1, 'more consequence')}" if len(seen) > 1 else ""
     shown = f"{risk.key}={'never' if risk.value == NEVER else risk.value}"
     internal = bool(names) and set(names) <= INTERNAL_TOPICS and not seen
     return Finding(
@@ -337,7 +338,7 @@ def _finding(risk: _Risk, number: int) -> Finding:
         topic=names[0] if len(names) == 1 else None,
         brokers=tuple(sorted(b for b in risk.brokers if b is not None)),
         cause=shown,
-        summary=f"{shown} {risk.where}" + (f": {consequences}" if seen else ""),
+        summary=f"{shown} {risk.where}" + (f": {seen[0]}{others}" if seen else ""),
         explanation=f"{shown.replace('=', ' was ', 1)} {risk.where}. {risk.words.threat}. "
         + (f"In this incident: {consequences}." if seen else "The evidence shows no consequence in this incident."),
         next_steps=(risk.words.advice,),

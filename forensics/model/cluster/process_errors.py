@@ -35,6 +35,7 @@ def _cause(name: str, found: str, words: str, *steps: str, of_starts: bool = Fal
 
 
 INTERRUPTED = "interrupted"
+FREE_SPACE = "Free space on the disk outside the log directories, or enlarge the disk; check with `df -h` and `df -i`. Do not delete segment files by hand."
 _SETTING = (
     "a setting is missing or not valid",
     "Correct the setting that the error names in the configuration of the node, and start the node again.",
@@ -50,7 +51,7 @@ _CAUSES = (
         "disk-full",
         r"No space left on device|not enough space on the disk|Disk quota exceeded",
         "a disk was full",
-        "Free space on the disk outside the log directories, or enlarge the disk; check with `df -h` and `df -i`. Do not delete segment files by hand.",
+        FREE_SPACE,
     ),
     _cause(
         "too-many-open-files",
