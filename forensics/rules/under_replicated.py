@@ -84,7 +84,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     out = tuple(i.broker for i in why)
     smallest = min(window.states, key=lambda s: len(s.isr))
     silent = silent_leaders(window.states, timeline, cluster)
-    turns = " by turns" if _by_turns(out, window, timeline) else ""
+    turns = " in turn" if _by_turns(out, window, timeline) else ""
     reasons = "; ".join(i.words for i in why) or "the evidence does not show why"
     were = "was" if len(out) == 1 else "were"
     return Finding(

@@ -95,8 +95,26 @@ def up_to(group: Sequence[Statement]) -> str:
 
 
 def missing(group: Sequence[Statement]) -> str:
-    """The brokers of windows that are reported together."""
-    return brokers_named(sorted({b for f in group for b in f.brokers}))
+    """The brokers of windows that are reported together, and whether they were missing one after the other."""
+    brokers = {b for f in group for b in f.brokers}
+    if turns := _turns(group) if len(brokers) > 1 else ():
+        return f"{brokers_named(turns)}, one after the other,"
+    return brokers_named(sorted(brokers))
+
+
+def _turns(group: Sequence[Statement]) -> Sequence[int]:
+    """The brokers in the order of their windows, if the windows of each had ended before those of the next began; else none."""
+    turns: list[int] = []
+    ended = datetime.min
+    for f in sorted(group, key=lambda f: f.start or datetime.min):
+        if len(f.brokers) != 1 or f.start is None or f.end is None:
+            return ()
+        if f.brokers[0] not in turns[-1:]:
+            if f.brokers[0] in turns or f.start < ended:
+                return ()
+            turns.append(f.brokers[0])
+        ended = max(ended, f.end)
+    return turns
 
 
 def ending(cluster: Cluster) -> str:
@@ -113,7 +131,7 @@ def until(window: Window, cluster: Cluster) -> str:
     if window.end is not None:
         return f"to {moment(window.end)}{_how_it_ended(window)}"
     if window.deleted:
-        return "until the topic was deleted and made anew"
+        return "until the topic was deleted and created again"
     return "until the cluster ended" if cluster.number < 0 else "to the end of the evidence"
 
 

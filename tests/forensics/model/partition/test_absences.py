@@ -17,7 +17,7 @@ from forensics.incidents.judging import PARTITION, judge_partition
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.failed_replicas import degradations, episodes, outs, shared
 from forensics.model.events import Event
-from forensics.model.findings import counted
+from forensics.model.findings import Finding, counted
 from forensics.model.partition.absences import (
     CRASHED,
     GONE,
@@ -36,6 +36,7 @@ from forensics.model.partition.absences import (
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.windows import missing
 from forensics.model.rows import Rows
 from forensics.rules import (
     cluster_wide_degradation,
@@ -622,3 +623,17 @@ def test_every_state_without_a_replica_lies_in_one_absence_of_it(drawn: list[tup
             assert len(covering) == (broker in (state.replicas or ()) and broker not in state.isr)
     assert sum(r["times"] for r in rows(told)) == len(told)
     assert all(w.missing for w in shorts(found, Cluster()))
+
+
+def test_brokers_that_were_missing_one_after_the_other_are_named_so() -> None:
+    """Each row: the broker that was missing, from and to in seconds."""
+
+    def words(*rows: tuple[int, int, int]) -> str:
+        at = [datetime(2026, 11, 21, 12) + timedelta(seconds=s) for s in range(100)]
+        common = {"kind": "under-replicated", "severity": "low", "confidence": "certain", "summary": "", "explanation": "", "evidence": ()}
+        return missing([Finding(**common, brokers=(b,), start=at[start], end=at[end]) for b, start, end in rows])
+
+    assert words((3, 0, 5), (3, 1, 6), (1, 6, 9), (2, 20, 30)) == "brokers 3, 1 and 2, one after the other,"
+    assert words((3, 0, 5), (1, 4, 9)) == "brokers 1 and 3", "for a second, both were missing"
+    assert words((3, 0, 5), (1, 6, 9), (3, 20, 30)) == "brokers 1 and 3"
+    assert words((3, 0, 5), (3, 1, 6)) == "broker 3"
