@@ -128,7 +128,7 @@ def _why(broker: int, found: Degradation, of_all: str, whole: _Whole, cluster: C
         held = max(whole.shared(broker, episode.end), len({o.name for o in episode.outs if o.broker == broker}))
         of_them = "Every time" if found.whole else f"In {of_all}"
         common = (
-            f"{of_them} the missing replica was on broker {broker}, in {len(episode.names):,} of the {counted(held)} it shares with others"
+            f"{of_them} the missing replica was on broker {broker}, in {_share(len(episode.names), held)} that it shares with other brokers"
         )
     else:
         missing = sorted({o.broker for o in episode.outs})

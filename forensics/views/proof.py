@@ -7,7 +7,7 @@ or how it looks (proof_lines, html).
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
@@ -248,7 +248,7 @@ def _shown(number: int, record: Row, row: Handover) -> Shown:
         old_log_end=interval(row.old_log_end) if other_log or row.old_log_end != Interval() else UNUSED,
         new_log_end=interval(row.new_log_end),
         high_watermark=interval(row.high_watermark) if row.kind != BEGIN or row.high_watermark != Interval() else UNUSED,
-        removed=tuple(map(_removed, record["removed"] or ())),
+        removed=tuple(_removed(record["removed"] or ())),
         process=_words(row.process.values, ANY_PROCESS.values) if hands_over else UNUSED,
         log=_words(row.log.values, ANY_LOG.values) if hands_over else UNUSED,
         lost=tuple(_losses(number, row)),
@@ -283,13 +283,18 @@ def interval(cell: Interval) -> str:
     return str(cell.at_least) if cell.exact else f"{cell.at_least}–{cell.at_most}"
 
 
-def _removed(removed: Row) -> str:
-    start, end = removed["start"], removed["end"]
-    begin = start["at_most"] if start["at_most"] is not None else start["at_least"]
-    low = f", perhaps from {start['at_least']}" if start["at_least"] < begin else ""
-    more = " or beyond" if end["at_most"] is None else ""
-    how = f", {removed['how']}" if removed["how"] else ""
-    return f"{Range(begin, end['at_least'])}{more}{low} (broker {removed['broker']}{how})"
+def _removed(found: Iterable[Row]) -> Iterator[str]:
+    """The ranges that were removed, each with its broker and all the ways in which the evidence shows that."""
+    ways: dict[tuple[str, int], list[str]] = {}
+    for removed in found:
+        start, end = removed["start"], removed["end"]
+        begin = start["at_most"] if start["at_most"] is not None else start["at_least"]
+        low = f", perhaps from {start['at_least']}" if start["at_least"] < begin else ""
+        more = " or beyond" if end["at_most"] is None else ""
+        how = ways.setdefault((f"{Range(begin, end['at_least'])}{more}{low}", removed["broker"]), [])
+        how.extend([removed["how"]] if removed["how"] and removed["how"] not in how else ())
+    for (offsets, broker), how in ways.items():
+        yield f"{offsets} ({', '.join((f'broker {broker}', *how))})"
 
 
 COMMITTED = {True: "committed", False: "never committed", None: "commit status unknown"}

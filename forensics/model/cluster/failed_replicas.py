@@ -122,16 +122,28 @@ class Episode:
     def words(self) -> str:
         """The partitions' words about each broker. Words that differ only in offsets and times are printed once, as in the first
         partition."""
-        said: dict[tuple[int, str], list[ReplicaAbsence]] = defaultdict(list)
-        for o in sorted(self.outs, key=lambda o: o.cause == NOT_STATED):
-            if o.confidence == self.confidence:
-                said[o.broker, _NUMBER.sub("", o.words)].append(o)
-        return "; ".join(f"{own[0].words} ({some([o.name for o in own], SHOWN)})" for own in list(said.values())[:SHOWN])
+        outs = [o for o in sorted(self.outs, key=lambda o: o.cause == NOT_STATED) if o.confidence == self.confidence]
+        whole: dict[int, set[str]] = defaultdict(set)
+        for o in outs:
+            whole[o.broker].add(_NUMBER.sub("", o.words))
+        said: dict[tuple[int, str], tuple[str, dict[str, None]]] = {}
+        for o in outs:
+            for words in _parts(o.words, whole[o.broker]):
+                said.setdefault((o.broker, _NUMBER.sub("", words)), (words, {}))[1][o.name] = None
+        return "; ".join(f"{words} ({some(list(names), SHOWN)})" for words, names in list(said.values())[:SHOWN])
 
     def seconds(self) -> float | None:
         """How long the longest absence lasted that ended."""
         lasted = [(o.end - o.start).total_seconds() for o in self.outs if o.end is not None and o.start is not None and o.times == 1]
         return max(lasted, default=None)
+
+
+def _parts(words: str, whole: Collection[str]) -> tuple[str, ...]:
+    """The words; or their first clauses and the others, if the first ones are the whole words of another partition."""
+    clauses = words.split("; ")
+    firsts = ("; ".join(clauses[:n]) for n in range(1, len(clauses)))
+    first = next((part for part in firsts if _NUMBER.sub("", part) in whole), None)
+    return (words,) if first is None else (first, words.removeprefix(f"{first}; "))
 
 
 class Telling(NamedTuple):

@@ -136,13 +136,13 @@ class _Measure:
         return self.caught_up if self.caught_up is not None else self.at - self.lag * 1.5 - self.tolerance
 
     def _ended(self, as_when: str = "") -> str:
-        return f"its log ended at {self.end}{as_when}, the leader's at {self.shrink.log_end_offset}"
+        return f"its log ended at {self.end}{as_when}, while the log of the leader ended at {self.shrink.log_end_offset}"
 
     def stuck(self, confidence: str) -> Cause:
         since = (
             f", as when it was caught up last at {moment(self.caught_up)}"
             if self.caught_up is not None
-            else f", where the leader's had ended {self.lag.total_seconds():g} s before"
+            else f", which the log of the leader had reached {self.lag.total_seconds():g} s before"
         )
         return Cause(STUCK, confidence, f"broker {self.broker} fetched nothing: {self._ended(since)}", evidence=[self.shrink])
 
@@ -151,7 +151,7 @@ class _Measure:
         return Cause(
             SLOW,
             confidence,
-            f"broker {self.broker} went on fetching and did not catch up for {(self.at - self.latest).total_seconds():.1f} s: {self._ended()}{newest}",
+            f"broker {self.broker} continued to fetch and did not catch up for {(self.at - self.latest).total_seconds():.1f} s: {self._ended()}{newest}",
             evidence=[self.shrink],
         )
 

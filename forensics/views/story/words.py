@@ -347,7 +347,7 @@ def _resets(e: Event, w: Wording) -> str:
     came = f" from {e.previous_offset}" if e.previous_offset is not None else ""
     if e.reason == "tier":
         return f"begins an empty log{came} at {e.offset} or later, after the records in the remote tier"
-    return f"is out of its leader's range: goes on{came} at {e.offset}"
+    return f"is outside the offset range of its leader and resets its fetch offset{came} to {e.offset}"
 
 
 def _fetches(e: Event, w: Wording) -> str:

@@ -111,6 +111,14 @@ def test_a_row_says_what_was_lost_and_what_is_open() -> None:
     assert (begin.leader, begin.process, end.election) == ("2", "-", "end of evidence")
 
 
+def test_a_range_that_two_ways_show_is_named_once() -> None:
+    found = lossy(1)
+    same, longer = (replace(found.removed[0], how="overwritten", end=Interval.exactly(end)) for end in (358, 400))
+    (_, change) = section(table([row(0, BEGIN, old_leader=None), replace(found, removed=(*found.removed, same, longer))])).rows
+    assert isinstance(change, Shown)
+    assert change.removed == ("200–357 (broker 1, truncation, overwritten)", "200–399 (broker 1, overwritten)")
+
+
 def test_of_a_long_table_every_row_that_matters_is_shown() -> None:
     last = 400
     rows = [row(0, BEGIN, old_leader=None), *(row(n) for n in range(1, last)), row(last, END)]
