@@ -41,6 +41,11 @@ MAX_QUOTE = 600
 """Maximum length of the raw text that a piece of evidence quotes, in characters."""
 
 
+def shortened(text: str, most: int) -> str:
+    """The text with at most this many characters; a text that is cut ends with `…`."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A place in the evidence and the text found there."""
@@ -53,7 +58,7 @@ class Evidence:
     @classmethod
     def of(cls, event: Event) -> Evidence:
         text = (event.text or _rendered(event)).rstrip("\n")
-        return cls(event.source, event.line, event.byte, text[:MAX_QUOTE])
+        return cls(event.source, event.line, event.byte, shortened(text, MAX_QUOTE))
 
     def row(self) -> dict[str, Any]:
         return {"source": self.source, "line": self.line, "byte": self.byte, "text": self.text}

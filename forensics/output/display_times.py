@@ -111,7 +111,8 @@ class DisplayZone:
         return f"{begin} {found[2]} {end[11:] if begin[:10] == end[:10] else end}"
 
     def span(self, first: datetime | None, last: datetime | None, *, dates: bool) -> str:
-        """'02:48:25–02:49:08': whole seconds that include both; with `dates` '11-21 02:48:25–02:49:08'."""
+        """'02:48:25–02:49:08': whole seconds that include both; with `dates` '11-21 02:48:25–02:49:08' or
+        '11-21 23:59:58 – 11-22 00:00:01'."""
         form = "%m-%d %H:%M:%S" if dates else "%H:%M:%S"
         begin = self.wall(first).strftime(form) if first is not None else "…"
         if last is None:
@@ -119,7 +120,7 @@ class DisplayZone:
         up = last if not last.microsecond else last.replace(microsecond=0) + SECOND
         same_day = first is not None and self.wall(first).date() == self.wall(up).date()
         end = self.wall(up).strftime("%H:%M:%S" if same_day else form)
-        return begin if begin.endswith(end) else f"{begin}–{end}"
+        return begin if begin.endswith(end) else f"{begin}{'–' if same_day or not dates else ' – '}{end}"
 
 
 UTC = DisplayZone()

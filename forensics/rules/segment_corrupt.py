@@ -15,6 +15,7 @@ from forensics.model.findings import Aggregation, Finding, Range, Rule, Statemen
 from forensics.model.partition.damaged import DamagedStretch, Overlap
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline
+from parsers.paths import name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _finding(log: _Log, damages: Sequence[_Damage], overlaps: Sequence[Overlap],
 def _place(damages: Sequence[_Damage], overlaps: Sequence[Overlap]) -> str:
     files = list(dict.fromkeys([*(d.stretch.segment.source for d in damages), *(o.segment.source for o in overlaps)]))
     what = "damaged bytes" if damages else "batches with contradictory offsets"
-    return f"{what} in {files[0]}{f' and {len(files) - 1} more files' if len(files) > 1 else ''}"
+    return f"{what} in {name_of(files[0])}{f' and {len(files) - 1} more files' if len(files) > 1 else ''}"
 
 
 def _listed(offsets: Sequence[Range]) -> str:

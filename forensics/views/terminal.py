@@ -5,9 +5,10 @@ Here: how parts become lines. Not here: the content.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
@@ -22,6 +23,36 @@ def hung(lead: str, text: Text, style: str = "") -> RenderableType:
     grid.add_column(overflow="fold")
     grid.add_row(Text(lead, style=style), text)
     return grid
+
+
+class WordTable:
+    """A table without borders that cuts no word, as long as its columns have room for their longest words."""
+
+    GAP = 2
+
+    def __init__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        self._header, self._rows = header, rows
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = Table(box=None, padding=(0, self.GAP, 0, 0), header_style="dim")
+        for name, width in zip(self._header, self._widths(options.max_width), strict=True):
+            table.add_column(name, width=width, overflow="fold")
+        for row in self._rows:
+            table.add_row(*map(Text, row))
+        yield table
+
+    def _widths(self, room: int) -> Sequence[int | None]:
+        columns = list(zip(self._header, *self._rows, strict=True))
+        widths = [max(cell_len(word) for cell in column for word in (cell.split() or [""])) for column in columns]
+        wanted = [max(map(cell_len, column)) for column in columns]
+        spare = room - self.GAP * len(columns) - sum(widths)
+        if spare < 0:
+            return [None] * len(columns)
+        for n in sorted(range(len(columns)), key=lambda n: wanted[n] - widths[n]):
+            more = min(wanted[n] - widths[n], spare)
+            widths[n] += more
+            spare -= more
+        return widths
 
 
 def rendered(console: Console, parts: Iterable[RenderableType]) -> list[Line]:

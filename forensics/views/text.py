@@ -27,7 +27,7 @@ from forensics.views.impact import broken
 from forensics.views.losses import LostRange, by_kind, losses, spans_days, unsettled
 from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.notes import after_earlier_clusters, notes
-from forensics.views.terminal import Line, hung, indent, put, rendered
+from forensics.views.terminal import Line, WordTable, hung, indent, put, rendered
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
 MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper", "unknown": "mode unknown"}
@@ -170,14 +170,10 @@ def _lost(report: Report) -> Iterator[RenderableType]:
 
 
 def _loss_table(ranges: Sequence[LostRange], zone: DisplayZone, *, dates: bool) -> RenderableType:
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=True, header_style="dim", expand=False)
     times = [at for r in ranges if r.place.written is not None for at in (r.place.written.since, r.place.written.until) if at is not None]
-    for name in ("partition", "offsets", f"written ({zone.label(times) if times else zone.name})", "recoverable", "groups beyond"):
-        table.add_column(name, overflow="fold")
-    for r in ranges:
-        row = (r.name, r.extent, r.written(zone, dates=dates), r.recoverable, r.readers)
-        table.add_row(*(Text(clean(cell)) for cell in row))
-    return Padding(table, (0, 0, 0, 2))
+    header = ("partition", "offsets", f"written ({zone.label(times) if times else zone.name})", "recoverable", "groups beyond")
+    rows = [[clean(cell) for cell in (r.name, r.extent, r.written(zone, dates=dates), r.recoverable, r.readers)] for r in ranges]
+    return Padding(WordTable(header, rows), (0, 0, 0, 2))
 
 
 def _present(report: Report) -> Iterator[RenderableType]:

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from forensics.incidents.folding import places
 from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, Span
 from forensics.model.cluster.facts import Source
-from forensics.model.findings import LEVELS, Finding, began, moment, period
+from forensics.model.findings import LEVELS, Finding, began, moment, period, shortened
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views import happened
 from forensics.views.document import Report
@@ -291,7 +291,7 @@ class _Page:
     def _quoted(self, s: Span) -> int | None:
         if not s.evidence:
             return None
-        self.quotes.append([[self.sources.number(e.source), e.line, e.byte, e.text[:CUT]] for e in s.evidence])
+        self.quotes.append([[self.sources.number(e.source), e.line, e.byte, shortened(e.text, CUT)] for e in s.evidence])
         return len(self.quotes) - 1
 
     def _eventful(self, spans: Sequence[Span]) -> bool:
@@ -327,7 +327,7 @@ class _Page:
         near = self.kept.around(set(lines_quoted), REACH) if lines_quoted else {}
         contexts, room = {}, QUOTED
         for key in lines_quoted:
-            if lines := [(line, text[:CUT]) for line, text in near.get(key, ())]:
+            if lines := [(line, shortened(text, CUT)) for line, text in near.get(key, ())]:
                 room -= sum(len(text) + 8 for _, text in lines)
                 if room < 0:
                     break

@@ -58,7 +58,7 @@ def _shifted(at: datetime, zone: DisplayZone) -> list[datetime]:
         (SUMMER, SUMMER.replace(hour=23), False, "22:30:00–23:30:01"),
         (SUMMER, SUMMER.replace(microsecond=900_000), False, "22:30:00–22:30:01"),
         (WINTER, WINTER, False, "22:30:00"),
-        (SUMMER, WINTER, True, "07-01 22:30:00–12-01 22:30:00"),
+        (SUMMER, WINTER, True, "07-01 22:30:00 – 12-01 22:30:00"),
         (None, WINTER, False, "…–22:30:00"),
         (SUMMER, None, False, "22:30:00–…"),
     ],

@@ -25,6 +25,7 @@ from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, Evidence, Fin
 from forensics.output.sanitise import clean
 from forensics.rules import RULES, under_replicated
 from forensics.views.document import SCHEMA, Report, rules_digest
+from forensics.views.terminal import WordTable
 from forensics.views.text import MOST, show
 from tests.forensics.staged import START, Story
 from tests.support import local, recorded
@@ -420,3 +421,17 @@ def test_leader_epoch_checkpoints_are_missed_from_the_version_that_writes_them(b
     events = recorded.events(bundle)
     without = events.filter(pc.invert(pc.ends_with(events["source"], "leader-epoch-checkpoint")))
     assert any("leader-epoch-checkpoint" in words for words in local.report(without).not_collected()) == missed
+
+
+def test_a_table_cuts_no_word_while_there_is_room_for_the_longest() -> None:
+    rows = [["acksall-rf2-min1-3", "200–304 (105 records)", "06:24:26–06:24:47", "partly: broker 1"]]
+
+    def shown(width: int) -> str:
+        console = Console(file=StringIO(), width=width, color_system=None)
+        console.print(WordTable(("partition", "offsets", "written (UTC)", "recoverable"), rows))
+        return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+    words = {word for row in rows for cell in row for word in cell.split()}
+    assert all(words <= set(shown(width).split()) for width in (64, 70, 80, 120))
+    assert len([line for line in shown(120).splitlines() if line.strip()]) == 2
+    assert all(len(line) <= 64 for line in shown(64).splitlines())
