@@ -388,11 +388,12 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
     """Reads new files, commits them, and returns them."""
     from forensics.audit.audited import KEPT
     from forensics.jobs import keep
+    from forensics.model.findings import counted
     from parsers.containers.units import divided
     from spark.audit import digests
 
     to_digest = archive.to_digest(candidates)
-    with progress.stage(f"Digesting {len(to_digest)} files"):
+    with progress.stage(f"Digesting {counted(len(to_digest), 'file')}"):
         files = {path: group.files() for path, group in to_digest.items()}
         found = iter(digests(session, [file for own in files.values() for file in own]))
         changed = archive.changed(candidates, {path: _joined([next(found) for _ in own]) for path, own in files.items()})
@@ -422,6 +423,7 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
     """Judges clusters and commits them: small ones in parallel, a large one with all tasks."""
     from forensics.audit.whole import Work
     from forensics.case.write import Origin
+    from forensics.model.findings import counted
 
     settings = archive.settings
     words = ("audit", *_words(settings, options))
@@ -437,7 +439,7 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
     fingerprints = {sources.name: sources.fingerprint for sources in to_judge}
     small = [work(sources) for sources in to_judge if sources.rows <= WHOLE]
     for begin in range(0, len(small), AT_ONCE):
-        with progress.stage(f"Judging {len(small)} clusters"):
+        with progress.stage(f"Judging {counted(len(small), 'cluster')}"):
             put(_side_by_side(session, small[begin : begin + AT_ONCE]))
     for sources in to_judge:
         if sources.rows > WHOLE:
@@ -553,9 +555,10 @@ def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources], 
     from forensics.model.findings import counted
     from forensics.views.text import sized
 
+    earlier = archive.listed - len(read)
     of_files = (
-        f"Read {len(read)} of {counted(archive.listed, 'file')} ({sized(sum(leaf.size or 0 for leaf in read))}); the other {archive.listed - len(read)} were read "
-        "earlier."
+        f"Read {len(read)} of {counted(archive.listed, 'file')} ({sized(sum(leaf.size or 0 for leaf in read))})"
+        + (f"; {counted(earlier, 'other file')} had been read before." if earlier else ".")
         if archive.listed
         else "Read nothing."
     )

@@ -120,7 +120,7 @@ def _evidence(partition: Mapping[str, Any]) -> Evidence:
 
 def _steps(cause: str, kept: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     steps = [
-        "Find out who wiped or moved the state of the cluster; if nobody did, check the disks of ZooKeeper or the controllers before any restart."
+        "Find out who wiped or moved the state of the cluster. If this was not done on purpose, check the disks of ZooKeeper or the controllers before any restart."
     ]
     if kept:
         steps.append(f"Copy the log directories of {_disks(kept)} now: they may have the only copy of the old records.")

@@ -15,9 +15,9 @@ from typing import Any
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import ADDRESS, names
-from forensics.model.cluster.process_errors import failures, listed, named_node, runs, span
+from forensics.model.cluster.process_errors import failures, named_node, runs, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote, some
+from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, nodes_named, quote, some
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.log_coverage import was_running
 from forensics.thresholds import CONNECTS_AGAIN, UNREACHABLE
@@ -122,7 +122,7 @@ def _finding(found: _Unreachable, times: CrashTimes) -> Finding:
     cluster, target = found.cluster, found.target
     ran, local = found.ran, found.local
     other = named_node(target, cluster) if found.nodes != (target,) else "its own address"
-    who = listed([named_node(n, cluster) for n in found.nodes])
+    who = nodes_named(found.nodes, cluster.controllers)
     first, last = found.span
     address = f" ({', '.join(found.addresses[:3])})" if found.addresses else ""
     lasted, effects = span(found.events), list(times.unreached(target, found.nodes, first, last))
@@ -154,7 +154,7 @@ def _finding(found: _Unreachable, times: CrashTimes) -> Finding:
 
 def _reasons(found: _Unreachable, who: str, other: str) -> Iterator[str]:
     if found.local:
-        yield f"The address {found.addresses[0]} is the machine of whoever connects, but other nodes have addresses elsewhere, so the advertised listener of {other} is wrong."
+        yield f"The address {found.addresses[0]} means the machine of the node that connects, but other nodes have addresses elsewhere, so the advertised listener of {other} is wrong."
     elif found.ran and found.other_addresses:
         yield (
             f"The log of {other} shows that it was running. Its listeners, or its registrations at other times, name {some(found.other_addresses)} instead, so its advertised "

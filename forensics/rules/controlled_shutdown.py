@@ -52,6 +52,6 @@ RULE = Rule(
     meaning="A broker or controller was shut down cleanly: leader changes and a smaller ISR at that time are expected.",
     references=("KAFKA-340",),
     cluster=detect,
-    many=Aggregation(words=lambda first, group: "were shut down cleanly"),
+    many=Aggregation(words=lambda first, group: "shut down cleanly"),
     root="shut down cleanly",
 )

@@ -382,7 +382,7 @@ def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
     if loss.committed is not False:  # consumers read below the high watermark only
         yield f"Consumers of {timeline.name} that had read past the start of the lost range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."
     if loss.at_least or loss.range.end is None:
-        yield f"Look for an older copy of the leader's disk (its replication-offset-checkpoint or {timeline.name} segments): the end of the lost range is a lower bound, and the copy would settle it."
+        yield f"Look for an older copy of the disk of the leader of {timeline.name} (replication-offset-checkpoint or segments): the end of the lost range is a lower bound, and such a copy would show the exact end."
 
 
 def _possibly_below(loss: Loss, below: Below, timeline: PartitionTimeline) -> Finding:

@@ -59,7 +59,7 @@ _OUT_OF_RANGE = _Why(
     "offset-out-of-range",
     "the leader did not have the offset that it asked for",
     (
-        "Compare retention.ms and retention.bytes of {topic} with the speed of {follower}: a follower that copies more slowly than the leader deletes starts again and again at the log start.",
+        "Compare retention.ms and retention.bytes of {topic} with the speed of {follower}: a follower that copies more slowly than the leader deletes repeatedly starts at the log start.",
     ),
 )
 _TOO_LARGE = _Why(
@@ -164,7 +164,7 @@ def _finding(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -> F
         start=first.at,
         end=None if goes_on else last.last_at,
         cause=words.why.cause,
-        summary=f"{timeline.name}: fetches of {words.follower}{words.source} failed again and again, because {words.because}",
+        summary=f"{timeline.name}: fetches of {words.follower}{words.source} failed repeatedly, because {words.because}",
         explanation=" ".join(
             (
                 f"From {period(streak.first, streak.last)} fetches of {words.follower}{words.source} for {timeline.name}{words.at} failed {times} times, because {words.because}.",

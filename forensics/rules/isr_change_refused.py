@@ -1,4 +1,4 @@
-"""isr-change-refused: the ISR changes of a leader were refused again and again."""
+"""isr-change-refused: the ISR changes of a leader were repeatedly refused."""
 
 from __future__ import annotations
 

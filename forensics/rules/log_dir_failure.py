@@ -8,7 +8,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_directories import AT_START, FailedDirectory, failed_directories
 from forensics.model.cluster.failed_starts import failed_starts
-from forensics.model.cluster.process_errors import named_node
+from forensics.model.cluster.process_errors import FREE_SPACE, named_node
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, capital, counted, moment, quote
 
@@ -42,7 +42,7 @@ def _finding(failure: FailedDirectory) -> Finding:
         + (", and the broker halted" if failure.alone else "")
         + (f"; in use again at {moment(back.at)}" if back is not None else ""),
         explanation=f"At {moment(at)} {who} {_took_offline(failure, where)}{_why(refused)}. {_went_on(failure, halted, back)} {_records(cause, failure.alone)}",
-        next_steps=_next_steps(cause),
+        next_steps=_next_steps(cause, f"{where} on {who}", over=back is not None),
         evidence=quote(refused, failure.lines, halted, back),
     )
 
@@ -113,7 +113,7 @@ def _records(cause: str | None, alone: bool) -> str:
     return "The replicas return only after a restart on a working disk; on an empty disk they are copied again."
 
 
-def _next_steps(cause: str | None) -> tuple[str, ...]:
+def _next_steps(cause: str | None, where: str, *, over: bool) -> tuple[str, ...]:
     if cause == "in-use":
         return (
             "Complete the refused change by hand while the broker is stopped (for a deleted topic, remove its directories); otherwise the failure "
@@ -140,11 +140,13 @@ def _next_steps(cause: str | None) -> tuple[str, ...]:
         return (
             "Give the log directory and all its files back to the user that runs the broker; find out who started the broker as another user.",
         )
+    if cause == "full":
+        return (FREE_SPACE,)
     return (
-        "Check whether the disk is full, read-only or failing (dmesg)."
-        if cause not in DISK
-        else "Repair or replace the disk of the log directory before its broker is started again.",
-        "Before a disk is replaced, check that every partition on the disk has another in-sync replica, and copy the partitions that have none.",
+        f"Check whether the disk of {where} is full, read-only or failing (`dmesg`)."
+        if over or cause not in DISK
+        else f"Repair or replace the disk of {where} before the broker is started again.",
+        f"Before the disk of {where} is replaced, check that every partition on the disk has another in-sync replica, and copy the partitions that have none.",
     )
 
 

@@ -291,7 +291,7 @@ def _odd(brokers: Sequence[int], pairs: Sequence[tuple[Disk, Disk]]) -> int | No
 def _who(brokers: Sequence[int], odd: int | None) -> str:
     if odd is not None and len(brokers) > 2:
         return f"broker {odd} differs from the others"
-    return f"brokers {', '.join(map(str, brokers))} differ"
+    return f"{brokers_named(brokers)} differ"
 
 
 def _each(brokers: Sequence[int]) -> str:

@@ -168,7 +168,7 @@ def _min_isr_of_all(incident: _Incident) -> Iterator[_Risk]:
         refusing = beyond and bool(known) and known[0] < STRICT
         if beyond and not refusing and all(incident.topics[n].factor == 1 for n in values):
             continue  # from 3.7 on Kafka requires at most all replicas
-        have = "have fewer replicas than that" if beyond else "have exactly as many replicas"
+        have = f"{'has' if len(values) == 1 else 'have'} {'fewer replicas than that' if beyond else 'exactly as many replicas'}"
         yield _Risk(
             key,
             str(required),

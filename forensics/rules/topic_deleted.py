@@ -40,5 +40,5 @@ RULE = Rule(
     meaning="A topic was deleted on request.",
     references=("KAFKA-330",),
     cluster=detect,
-    many=Aggregation(words=lambda first, group: "were deleted"),
+    many=Aggregation(words=lambda first, group: "deleted"),
 )

@@ -49,8 +49,8 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
             )
         ),
         next_steps=(
-            f"Do not delete the log or its partition.metadata before it is clear which topic has the valid records: compare the topic ids with `kafka-topics.sh --describe --topic {timeline.topic}`.",
-            f"If the log of {timeline.name} on {who} is the outdated one, stop {who}, move the directory of the partition out of the log directory, and start {who} again: the replica is copied from the leader.",
+            f"Do not delete the log or the partition.metadata of {timeline.name} before it is clear which topic has the valid records: compare the topic ids with `kafka-topics.sh --describe --topic {timeline.topic}`.",
+            f"If the log of {timeline.name} on {who} is the outdated one, stop {who}, move the directory of {timeline.name} out of the log directory, and start {who} again: the replica is copied from the leader.",
         ),
         evidence=quote(events[:4], last),
     )

@@ -76,5 +76,5 @@ RULE = Rule(
     meaning="A topic was deleted and created again: the new topic of the same name has another topic id.",
     references=("KIP-516",),
     cluster=detect,
-    many=Aggregation(words=lambda first, group: "were deleted and created again"),
+    many=Aggregation(words=lambda first, group: "deleted and created again"),
 )

@@ -84,7 +84,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     out = tuple(i.broker for i in why)
     smallest = min(window.states, key=lambda s: len(s.isr))
     silent = silent_leaders(window.states, timeline, cluster)
-    turns = " in turn" if _by_turns(out, window, timeline) else ""
+    turns = ", never all at once" if _by_turns(out, window, timeline) else ""
     reasons = "; ".join(i.words for i in why) or "the evidence does not show why"
     were = "was" if len(out) == 1 else "were"
     return Finding(
@@ -96,19 +96,19 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         start=window.start,
         end=window.end,
         cause=_cause(why),
-        summary=f"{timeline.name}: {brokers_named(out)} missing from the ISR{turns} {lasted(window, cluster)}",
+        summary=f"{timeline.name}: {brokers_named(out)} missing from the ISR{turns}{',' if turns else ''} {lasted(window, cluster)}",
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {brokers_named(out)} "
             f"{were} missing from the ISR of {timeline.name}{turns} (smallest ISR "
             f"{list(smallest.isr) or 'empty,'} of replicas {list(smallest.replicas or timeline.assigned)}): {reasons}."
             f"{silence_words(silent)}"
         ),
-        next_steps=tuple(_steps(window, why)),
+        next_steps=tuple(_steps(window, why, timeline)),
         evidence=quote(window.states[0].event, *(e for i in why for e in i.evidence[:2]), *(s.event for s in window.states[1:2])),
     )
 
 
-def _steps(window: Window, why: Sequence[Interval]) -> Iterator[str]:
+def _steps(window: Window, why: Sequence[Interval], timeline: PartitionTimeline) -> Iterator[str]:
     for i in why:
         if i.cause in (NOT_STATED, UNKNOWN):
             yield (
@@ -119,10 +119,10 @@ def _steps(window: Window, why: Sequence[Interval]) -> Iterator[str]:
         return
     failed = sorted({i.broker for i in why if i.cause == LOG_DIR and i.end is None})
     if failed:
-        yield f"Repair the failed log directory of {brokers_named(failed)} and restart the broker; only then do its replicas return."
+        yield f"Repair the failed log directory of {brokers_named(failed)} and restart the broker: its replicas return only then."
     others = sorted({i.broker for i in why if i.cause != LOG_DIR and i.end is None})
     if others:
-        yield f"Find out why {brokers_named(others)} did not rejoin; server.log shows fetches and truncations."
+        yield f"Find out why {brokers_named(others)} did not rejoin the ISR of {timeline.name}: server.log of the broker shows fetches and truncations."
 
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:

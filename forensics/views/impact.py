@@ -109,7 +109,7 @@ def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> 
     """Failures at the end of the evidence, and partitions that one more failure would harm, one line each."""
     yield from failures(findings)
     for broker, names in sorted(_alone(states).items(), key=lambda item: -len(item[1])):
-        yield f"{_have(names, '{} one replica in sync')}, on broker {broker}: its failure would lose all records written since"
+        yield f"{_have(names, '{} one replica in sync')}, on broker {broker}: a failure of this broker would lose all records written since"
 
 
 def _names(partitions: Iterable[tuple[str | None, int | None]]) -> list[str]:

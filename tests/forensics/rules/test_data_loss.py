@@ -63,7 +63,7 @@ def test_a_cut_of_a_log_whose_end_nobody_told_proves_one_record_and_leaves_the_r
     rest, proven = sorted(losses(s.files), key=lambda f: f.offsets[0].end is not None)
     assert told(proven) == ((Range(150, 151),), False, "uncommitted-tail", "possible"), "what producers sent is not in evidence"
     assert told(rest) == ((Range(151, None),), False, "uncommitted-tail", "possible")
-    assert any("would settle" in step for step in rest.next_steps)
+    assert any("would show the exact end" in step for step in rest.next_steps)
 
 
 def test_follower_ahead_of_a_leader_that_began_there_loses_only_what_lies_above() -> None:
