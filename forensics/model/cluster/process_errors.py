@@ -365,11 +365,6 @@ def of_fetcher(error: Event) -> bool:
     return error.event == "fatal-error" and error.reason == "thread" and "ReplicaFetcher" in (error.text or "").split("\n")[0]
 
 
-def listed(names: Sequence[str]) -> str:
-    """'broker 1, broker 2 and controller 100'."""
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-
-
 def span(events: Sequence[Event]) -> str:
     """When it happened, and how often."""
     first, last, times = events[0].at, events[-1].last_at, sum(e.repeats for e in events)
