@@ -28,6 +28,7 @@ from parsers.cached import cached_property
 
 SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"})
 """Kinds that occur when leadership returns to a broker."""
+CRASH = "broker-crash"
 STOP = "controlled-shutdown"
 BACK = "restarted-replica"
 ROLLING = "rolling-restart"
@@ -260,7 +261,8 @@ def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Ru
         if rule.root is not None
         if f.start is not None and f.brokers and (not rule.root_causes or f.cause in rule.root_causes)
     ]
-    roots.sort(key=lambda r: (r.start, r.cause.kind, r.brokers))
+    # a crash is the effect of a cause of the same time, such as exhausted memory
+    roots.sort(key=lambda r: (r.start, r.cause.kind == CRASH, r.cause.kind, r.brokers))
     plans = [f for kind, rule in causes.items() if rule.plan for f in findings.get(kind, ()) if f.start is not None]
     planned = _planned([r for r in roots if r.cause.kind == STOP], sorted(plans, key=_start))
     stops = [r for r in roots if r.cause.kind == STOP and r not in {x for own in planned.values() for x in own}]

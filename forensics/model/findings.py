@@ -42,8 +42,8 @@ MAX_QUOTE = 600
 
 
 def shortened(text: str, most: int) -> str:
-    """The text with at most this many characters; a text that is cut ends with `…`."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    """The text; if it is longer, its first characters and `…`."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,12 @@ class Evidence:
     @classmethod
     def of(cls, event: Event) -> Evidence:
         text = (event.text or _rendered(event)).rstrip("\n")
-        return cls(event.source, event.line, event.byte, shortened(text, MAX_QUOTE))
+        return cls(event.source, event.line, event.byte, text[:MAX_QUOTE])
+
+    @property
+    def shown(self) -> str:
+        """The text, with `…` if it was cut."""
+        return shortened(self.text, MAX_QUOTE - 1)
 
     def row(self) -> dict[str, Any]:
         return {"source": self.source, "line": self.line, "byte": self.byte, "text": self.text}

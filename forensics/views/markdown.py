@@ -249,7 +249,7 @@ def _evidence(report: Report) -> Iterator[str]:
 
 def _quoted(e: Evidence) -> tuple[str, ...]:
     where = f":{e.line}" if e.line is not None else f"@{e.byte}" if e.byte is not None else ""
-    return f"{e.source}{where}", *(f"    {line}" for line in e.text.splitlines())
+    return f"{e.source}{where}", *(f"    {line}" for line in e.shown.splitlines())
 
 
 def _actions(report: Report) -> Iterator[str]:

@@ -268,7 +268,7 @@ def _colour(severity: str) -> str:
 def _quote(evidence: Evidence) -> Iterator[RenderableType]:
     where = f":{evidence.line}" if evidence.line is not None else f"@{evidence.byte}" if evidence.byte is not None else ""
     yield Padding(Text(clean(evidence.source + where), style="cyan"), (0, 0, 0, 4))
-    yield Padding(Text(clean(evidence.text.splitlines()[0] if evidence.text else ""), style="dim"), (0, 0, 0, 6))
+    yield Padding(Text(clean(evidence.shown.splitlines()[0] if evidence.text else ""), style="dim"), (0, 0, 0, 6))
 
 
 def _unknowns(report: Report) -> Iterator[RenderableType]:

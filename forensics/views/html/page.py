@@ -21,7 +21,7 @@ from markupsafe import Markup
 from forensics.incidents.folding import places
 from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, Span
 from forensics.model.cluster.facts import Source
-from forensics.model.findings import LEVELS, Finding, began, moment, period, shortened
+from forensics.model.findings import LEVELS, Evidence, Finding, began, moment, period, shortened
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views import happened
 from forensics.views.document import Report
@@ -313,7 +313,11 @@ class _Page:
             "s": self.window.place(f.start or f.end),
             "e": self.window.place(f.end),
             "quotes": [
-                {**e, "key": f"{self.sources.number(e['source'])}:{e['line']}" if (e["source"], e["line"]) in contexts else None}
+                {
+                    **e,
+                    "text": Evidence(**e).shown,
+                    "key": f"{self.sources.number(e['source'])}:{e['line']}" if (e["source"], e["line"]) in contexts else None,
+                }
                 for e in row["evidence"]
             ],
         }
