@@ -55,11 +55,10 @@ def _shifted(cluster: Cluster) -> Iterator[Finding]:
             brokers=(node,),
             summary=f"{some(paths)} {'repeats' if len(paths) == 1 else 'repeat'} lines of other logs of {named} with times {by} {later}",
             explanation=(
-                f"The lines of {some(paths)} are in other logs of {named}, too, with times {by} {earlier}. Those times were used, and {by} were "
-                f"{'subtracted from' if shift_ms > 0 else 'added to'} the times of other lines of {some(paths)}."
-                f"{unsure} Possible causes: a log store that exports times in another time zone, or with its own clock."
+                f"Other logs of {named} contain the same lines with times {by} {earlier}. Those times were used, and all times of {some(paths, 1)} "
+                f"were moved by {by}.{unsure} Possible causes: a log store that exports times in another time zone, or with its own clock."
             ),
-            next_steps=(f"Check in which time zone, and by which clock, {some(paths)} {'was' if len(paths) == 1 else 'were'} written.",),
+            next_steps=(f"Check in which time zone, and by which clock, {some(paths, 1)} {'was' if len(paths) == 1 else 'were'} written.",),
             evidence=tuple(Evidence(path, None, None, f"times {by} {later}") for path in paths[:4]),
         )
 
