@@ -127,7 +127,6 @@ EVENTS = pa.schema(
         documented("mode", pa.string(), "'zookeeper' or 'kraft', where only a process of a cluster of that mode states such a fact"),
         documented("text", pa.string(), f"the raw text, at most {MAX_TEXT} characters"),
         documented("node", pa.int32(), "node id the fact itself names as its writer (line prefix, broker.id); null when it names none"),
-        documented("near", pa.int32(), "node that the last line before named as its writer, where this one names none"),
         documented("topic", pa.string(), "topic name"),
         documented("partition", pa.int32(), "partition index"),
         documented("topic_id", pa.string(), "topic id, 22 characters base64url (KIP-516)"),

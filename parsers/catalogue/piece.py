@@ -5,7 +5,7 @@ are cut (parsers.pieces), or how a log is read (log_file, reading).
 
 The single reader reads chunks that end at the last record before a multiple of CHUNK, so pieces are whole chunks: the first record of one
 may begin before its first byte, and the last one is left to the next. The state that the single reader carries from chunk to chunk
-(layouts, the owner of lines that begin no record, the broker named last) is learned by a piece from the file's first chunk and from the one
+(layouts, the owner of lines that begin no record) is learned by a piece from the file's first chunk and from the one
 before its own. This state is checked: each piece reports its initial and final state, and if the final state of a piece differs from the
 initial state of the next, the pieces are rejected.
 """
@@ -22,7 +22,6 @@ from parsers.catalogue import log_file
 from parsers.catalogue.columnar.vectorised import search
 from parsers.catalogue.layouts_in_use import MAX_RECORD
 from parsers.catalogue.log_file import LogFile
-from parsers.catalogue.reading import SAME_MOMENT
 from parsers.catalogue.survey import Survey
 from parsers.containers.units import Piece
 from parsers.layouts import LOG4J, Layout, Record
@@ -30,13 +29,9 @@ from parsers.learning.sample import HEAD
 from parsers.lines import UTF16
 from parsers.schemas import Member, Row, Rows
 
-Named = tuple[int, datetime | None] | None
-"""A broker that a line named as its writer, and when."""
-
 
 class State(NamedTuple):
-    """State that the single reader carries from one chunk to the next, except for the broker named last: it may be named long before, and
-    is rarely needed."""
+    """State that the single reader carries from one chunk to the next."""
 
     offset: int
     line: int
@@ -57,12 +52,6 @@ class Account:
     after: State
     whole: bool
     """The piece was read to its end, as plain lines."""
-    asked: tuple[datetime, datetime] | None
-    """Time range of the rows that needed the broker named last, before the piece itself named one."""
-    assumed: Named
-    """The broker that these rows were given."""
-    named: Named
-    """The broker named last in the piece itself."""
     survey: Survey
     known: bool
     shown: list[str]
@@ -79,8 +68,6 @@ class PieceOfLog(LogFile):
         self.piece = piece
         self.whole = True
         self.before = self._state()
-        self._assumed: Named = None
-        self._asked: tuple[datetime, datetime] | None = None
         self._to: int | None = None
         self._at = 0  # bytes of the file that are read
 
@@ -92,7 +79,7 @@ class PieceOfLog(LogFile):
         if self.piece.begin:
             self._take_up(stream)
         self._to = self.piece.end
-        self.before, self._assumed, self._asked = self._state(), self.named, None
+        self.before = self._state()
         if self.whole:
             yield from self._plain(stream)
         self.whole = self.whole and self.problem is None
@@ -103,9 +90,6 @@ class PieceOfLog(LogFile):
             self.before,
             self._state(),
             self.whole,
-            self._asked,
-            self._assumed,
-            self.named if self.named is not self._assumed else None,
             self.survey,
             bool(known.known),
             known.shown,
@@ -143,12 +127,6 @@ class PieceOfLog(LogFile):
                 pass
         self.whole = self.whole and self.wrapped_at < 0 and not self.cut_short
 
-    def near(self, time: datetime | None) -> int | None:
-        if time is not None and self.named is self._assumed:
-            first, last = self._asked or (time, time)
-            self._asked = min(first, time), max(last, time)
-        return super().near(time)
-
     def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Rows]:
         self.whole = False
         return iter(())
@@ -176,21 +154,7 @@ def _written_out(layout: Layout) -> tuple[object, ...]:
 
 def fit(accounts: Sequence[Account]) -> bool:
     """Whether each piece ended in the state in which the next one began, so that together they equal a single reader's result."""
-    named: Named = None
-    for account in accounts:
-        if (
-            account.asked is not None
-            and named != account.assumed
-            and (_near(account.asked, named) or _near(account.asked, account.assumed))
-        ):
-            return False
-        named = account.named or named
     return all(a.whole for a in accounts) and all(a.after == b.before for a, b in pairwise(accounts))
-
-
-def _near(span: tuple[datetime, datetime], named: Named) -> bool:
-    """Whether a row that needed the broker may have been given this one."""
-    return named is not None and named[1] is not None and span[0] - SAME_MOMENT <= named[1] <= span[1] + SAME_MOMENT
 
 
 def joined(accounts: Sequence[Account], member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Row]:

@@ -9,7 +9,7 @@ A line without a literal runs no Python code.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -25,9 +25,6 @@ from parsers.matching.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
 from parsers.patterns.pattern import Pattern
 from parsers.schemas import MAX_TEXT, Member, Row, Rows, problem, shared
-
-SAME_MOMENT = timedelta(seconds=1)
-"""Neighbouring lines of a log that several brokers write to are one broker's as a rule."""
 
 Quickly = Callable[["Reading", bytes, int], Generator[Rows, None, "int | None"]]
 """Events of a chunk as Reading finds them, most of them as batches (parsers.catalogue.columnar.vectorised)."""
@@ -63,7 +60,6 @@ class Reading:
         self.last: Row | None = None  # place, time and text of a broker's last record in the chunks before
         self.known = 0  # up to here in the chunk `owner` is known
         self.matched_whole = False  # a pattern of several lines has matched all of `owner`
-        self.named: tuple[int, datetime | None] | None = None  # writer that a line looked at named last, and when
         self.unread = False  # the line looked at begins a record in no layout that is known
         self.wrapped_at = -1  # place in the chunk from which on lines are wrapped
 
@@ -206,7 +202,6 @@ class Reading:
         readings = readings_of(seen)
         if "node" in readings[0][0]:
             self.survey.nodes[readings[0][0]["node"]] += 1
-            self.named = (readings[0][0]["node"], self.owner.time if self.owner else None)
         for pattern in self.layouts.literals.candidates(ids):
             if pattern.multiline:
                 complete = seen
@@ -264,7 +259,6 @@ class Reading:
             "clock": clock,
             "event": pattern.event,
             "pattern": pattern.name,
-            "near": self.near(time) if "node" not in context else None,
         }
         level = (self.owner.level or None) if self.owner else None
         rows = pattern.events(groups, context, time, level)
@@ -275,12 +269,6 @@ class Reading:
         """False for a partition event without a time in a log without dates, if its meaning would depend on its order among files with
         times."""
         return row.get("time") is not None or self.survey.first is not None or row.get("partition") is None or row["event"] in UNDATED
-
-    def near(self, time: datetime | None) -> int | None:
-        """The writer named last, if named at the same moment."""
-        if self.named is None or time is None or self.named[1] is None or abs(time - self.named[1]) > SAME_MOMENT:
-            return None
-        return self.named[0]
 
     def _place(self, seen: Seen) -> tuple[int, int]:
         """Line and byte in the file."""

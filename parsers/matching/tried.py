@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from parsers.patterns.pattern import Pattern
 
-OF_LINE = ("line", "byte", "time", "clock", "level", "text", "near")
+OF_LINE = ("line", "byte", "time", "clock", "level", "text")
 """Columns that come from the line, whatever its pattern."""
 _RESERVED = (*OF_LINE, "event", "pattern", "source")
 

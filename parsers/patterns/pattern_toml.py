@@ -33,7 +33,7 @@ else:
 
 MIN_LITERAL = 4
 """Characters. Files are searched for literals, and a shorter one would be in half of their lines."""
-OF_LINE = frozenset({"source", "line", "byte", "time", "clock", "event", "pattern", "level", "text", "near", "collected", "batches"})
+OF_LINE = frozenset({"source", "line", "byte", "time", "clock", "event", "pattern", "level", "text", "collected", "batches"})
 """Columns that do not come from the text of a message."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _VERSION = re.compile(r"\d+(\.\d+){1,2}")

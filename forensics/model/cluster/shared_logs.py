@@ -1,8 +1,8 @@
 """The writer of each line in a log that several brokers of one host write to.
 
-Here: the brokers that a log names as its writers; for lines without a name, the directory they name, the start they belong to, or the
-line before them; and which brokers share a host, by their logs. Not here: the owner of a file that one broker wrote (identity), or lines
-with a writer from a wrapper (parsers.wrappers).
+Here: the brokers that a log names as its writers; for lines without a name, the directory they name or the start they belong to; and which
+brokers share a host, by their logs. Other lines have no writer: the line before them may be of any broker. Not here: the owner of a file that
+one broker wrote (identity), or lines with a writer from a wrapper (parsers.wrappers).
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.settings import LOG_DIRECTORIES, plain_directory
-from parsers.kinds import KINDS, Role, of
+from parsers.kinds import Role, of
 
 _STARTS = of(role=Role.BEGINS)
 _ENDS = of(role=Role.ENDS)
-_FIRST = KINDS["process-starting"].name
 TOGETHER = timedelta(seconds=30)
 """Time between a broker's first line and its settings: it connects to ZooKeeper first, for up to zookeeper.connection.timeout.ms."""
 _ROLLED = re.compile(r"(?P<name>.*?)(?:\.(?:(?P<date>\d{4}-\d\d(?:-\d\d){0,3})|\d{1,3}))?")
@@ -80,9 +79,7 @@ class SharedLogs:
                 pc.greater_equal(line, turn.line),
             )
             of_directory = pc.if_else(pc.fill_null(own, False), pa.scalar(turn.node, pa.int32()), of_directory)
-        of_new_process = pc.equal(batch.column("event"), _FIRST)  # it is not the broker that printed the lines before
-        near = pc.if_else(of_new_process, pa.scalar(None, pa.int32()), batch.column("near"))
-        return pc.coalesce(batch.column("node"), of_directory, starting, near)
+        return pc.coalesce(batch.column("node"), of_directory, starting)
 
     def owner(self, directory: str | None) -> int | None:
         """The node whose log directory this is, or contains this directory."""

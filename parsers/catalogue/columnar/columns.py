@@ -85,7 +85,6 @@ class Lines:
     text: pa.StringArray
     clock: Sequence[str]
     level: Sequence[str | None]
-    near: Sequence[int | None]
     context: Sequence[Mapping[str, Any]]
     quote: Callable[[int], str]
 

@@ -6,10 +6,8 @@ Reading reads in their turn, or the further processing of events (columns).
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from datetime import datetime
 from itertools import accumulate, chain
 from operator import itemgetter, sub
 from typing import Any
@@ -20,15 +18,13 @@ from parsers.catalogue.columnar import columns
 from parsers.catalogue.columnar.block import Block, Chunk
 from parsers.catalogue.columnar.columns import Events, Lines, TooMany, add_statement, slices
 from parsers.catalogue.columnar.computed import add_computed
-from parsers.catalogue.columnar.heads import microseconds, moment_of
-from parsers.catalogue.reading import SAME_MOMENT, Reading
+from parsers.catalogue.reading import Reading
 from parsers.matching.literals import Hits
 from parsers.matching.messages import Seen
 from parsers.schemas import MAX_TEXT, Row, Rows
 
 _LINES = 1 << 15
 """Lines that are read at a time."""
-_MOMENT = SAME_MOMENT.seconds * 10**6
 
 
 def search(reading: Reading, data: bytes, base: int) -> Generator[Rows, None, int | None]:
@@ -90,13 +86,8 @@ class _InTurn(Block):
         super().__init__(chunk)
         self.floor = floor, number
         """End and number of the previous line with literals."""
-        self.namings: list[int] = []
-        """Lines that name their writer."""
-        self.named: dict[int, tuple[int, int | None]] = {}
-        """The writers that lines left to Reading name, and when."""
         self.nodes: dict[int, int] = {}
         """Those components' names that are writers."""
-        self.carried = self.reading.named
 
     def in_turn(self) -> Generator[Rows, None, int | None]:
         """Events, including those of the lines left to Reading. Returns the position from which to search again, if any."""
@@ -112,15 +103,13 @@ class _InTurn(Block):
             if loggers[at] is not None:
                 self._count_unrecognised(at)
                 continue
-            before, reading.line = reading.named, self.numbers[at]
+            reading.line = self.numbers[at]
             for row in reading.look(chunk.data, self.begins[at], self.ends[at], self.literals[at]):
                 rows.append((at, row))
                 characters += len(row.get("text") or "")
                 if len(rows) >= columns.MAX_ROWS or characters >= columns.MAX_CHARACTERS:
                     yield from self._events_of(begun, at, rows)
                     begun, characters, rows = at, 0, []
-            if reading.named is not before:
-                self._note_writer(at)
             if reading.wrapped_at >= 0 or layouts.literals is not chunk.literals:
                 yield from self._events_of(begun, at, rows)
                 return self._go_back(at)
@@ -135,14 +124,6 @@ class _InTurn(Block):
         """Finds the lines whose component names a node."""
         contexts = {id(context): context for context in self.heads.contexts}
         self.nodes = {at: context["node"] for at, context in contexts.items() if "node" in context}
-        if self.nodes:
-            self.namings = [at for at, context in enumerate(map(id, self.heads.contexts)) if context in self.nodes]
-
-    def _note_writer(self, at: int) -> None:
-        """Notes that a line left to Reading has named a node."""
-        if self.reading.named is not None:
-            self.named[at] = _in_microseconds(self.reading.named)
-            self.namings.insert(bisect_left(self.namings, at), at)
 
     def _go_back(self, at: int) -> int | None:
         """The end of the line before, from which to search again; None if the rest of the file is wrapped."""
@@ -162,27 +143,12 @@ class _InTurn(Block):
             reading.matched_whole = at not in self.inner
         else:
             reading.pass_by(None, self.begins[at], self.begins[at], layout)
-        if namings := self._namings(begin, end):
-            self._name(namings[-1])
-
-    def _namings(self, begin: int, end: int) -> Sequence[int]:
-        return self.namings[bisect_left(self.namings, begin) : bisect_left(self.namings, end)]
-
-    def _naming(self, at: int) -> tuple[int, int | None]:
-        """The writer that a line names, and when."""
-        return self.named.get(at) or (self.nodes[id(self.heads.contexts[at])], self.heads.times[at])
-
-    def _name(self, at: int) -> None:
-        node, time = self._naming(at)
-        self.reading.named = node, moment_of(time) if time is not None else None
 
     def _count_unrecognised(self, at: int) -> None:
         assert self.chunk.heads is not None
         record = self.record(at)
         self.reading.pass_by(record, self.begins[at], self.ends[at], self.chunk.heads.layout)
         self.reading.count_unrecognised(Seen(self.line(at), record.message, record.logger, self.begins[at], self.ends[at]))
-        if id(self.heads.contexts[at]) in self.nodes:
-            self._name(at)
 
     # to columns
 
@@ -233,9 +199,8 @@ class _InTurn(Block):
             else ends
         )
         spots = self.reading.spots(numbers, begins, stops, times, self._texts(chosen, begins, stops))
-        nears = self._nears(chosen, spots[2])
         clocks = ["utc" if here else "line" for here in utc]
-        return Lines(*spots, clocks, [level or None for level in levels], nears, contexts, lambda place: self.line(chosen[place]))
+        return Lines(*spots, clocks, [level or None for level in levels], contexts, lambda place: self.line(chosen[place]))
 
     def _texts(self, chosen: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
         """The records as they are in the chunk."""
@@ -251,36 +216,3 @@ class _InTurn(Block):
             [self.line(at)[:MAX_TEXT] if record is None else record.text[:MAX_TEXT] for at, record in zip(chosen, records, strict=True)],
             pa.string(),
         )
-
-    def _nears(self, chosen: Sequence[int], times: Sequence[int]) -> Sequence[int | None]:
-        """The writer named last before lines that name no writer, by the same rule as Reading."""
-        found: list[int | None] = [None] * len(chosen)
-        namings = self.namings[: bisect_left(self.namings, chosen[-1])] if chosen else []
-        carried = _in_microseconds(self.carried) if self.carried is not None else (0, None)
-        begins = [0, *[bisect_right(chosen, at) for at in namings]]
-        named = [carried, *map(self._naming, namings)]
-        for (node, moment), begin, end in zip(named, begins, [*begins[1:], len(chosen)], strict=True):
-            if moment is not None:
-                for place in _near(times, begin, end, moment):
-                    at = chosen[place]
-                    if self.heads.loggers[at] is not None and id(self.heads.contexts[at]) not in self.nodes:
-                        found[place] = node
-        return found
-
-
-def _near(times: Sequence[int], begin: int, end: int, moment: int) -> Iterator[int]:
-    """The places with times near a moment, which is about that of the first of them. In a quiet log, few of very many are."""
-    compared = False
-    for place in range(begin, end):
-        if abs(times[place] - moment) <= _MOMENT:
-            yield place
-        elif not compared:
-            compared = True
-            if min(times[place:end]) > moment + _MOMENT:
-                return
-
-
-def _in_microseconds(named: tuple[int, datetime | None]) -> tuple[int, int | None]:
-    """A writer, and when it was named."""
-    node, moment = named
-    return node, microseconds(moment) if moment is not None else None

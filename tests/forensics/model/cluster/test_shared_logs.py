@@ -10,6 +10,7 @@ import pytest
 
 from forensics.model.cluster.shared_logs import TOGETHER, Start, Turn, hosts, shared_logs
 from parsers import schemas
+from tests.support import local
 
 NOON = datetime(2026, 11, 21, 12)
 SERVER = "logs/server.log"
@@ -94,6 +95,19 @@ def test_a_directory_of_two_brokers_is_that_of_the_last_one_that_was_started_wit
     ]
     (batch,) = schemas.batches(asked)
     assert found.writers(batch, SERVER).to_pylist() == [1, 2, None]
+
+
+def test_a_line_without_a_name_is_not_of_the_broker_of_the_line_before_it() -> None:
+    lines = (
+        "[2026-11-21 02:00:00,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)",
+        "[2026-11-21 02:00:00,100] INFO [KafkaServer id=2] started (kafka.server.KafkaServer)",
+        "[2026-11-21 02:01:00,000] INFO [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Starting (kafka.server.ReplicaFetcherThread)",
+        "[2026-11-21 02:01:00,200] ERROR Shutdown broker because all log dirs in /data have failed (kafka.log.LogManager)",
+        "[2026-11-21 02:02:00,000] INFO [KafkaServer id=1] shutting down (kafka.server.KafkaServer)",
+    )
+    report = local.report(local.events_of_files({SERVER: "\n".join((*lines, ""))}))
+    assert [(e.line, e.writer) for e in report.cluster.of("fatal-error")] == [(4, None)]
+    assert {f.kind: f.brokers for f in report.findings if f.severity == "high"} == {"log-dir-failure": ()}
 
 
 @pytest.mark.parametrize(

@@ -134,14 +134,6 @@ def test_damaged_logs(seed: int, layout: str, damages: list[tuple[int, int, byte
     agree(bytes(data))
 
 
-def test_a_line_whose_logger_only_the_layout_behind_it_shows_names_the_writer() -> None:
-    own = "[2026-11-21 02:15:38,147] INFO [Log partition=t-0, dir=/data] Truncating to offset {} (kafka.log.Log)".format
-    names = "[2026-11-21 02:15:38,147] INFO [ReplicaFetcher replicaId=5, leaderId=2, fetcherId=0] So? (kafka.server.ReplicaFetcherThread)"
-    lines = [*map(own, range(300)), strimzi(names), *(strimzi(own(offset)) for offset in range(300, 330))]
-    rows = told(agree("\n".join([*lines, ""]).encode()))
-    assert [row["near"] for row in rows if row["event"] == "truncation"] == [None] * 300 + [5] * 30
-
-
 @pytest.mark.parametrize("name", ["busy-rolling-4.1.1-kraft", "busy-two-at-once-2.8.2-zk", "hw-truncation-0.10.2.2-zk"])
 def test_recorded_logs(name: str) -> None:
     logs = [file.content for path, file in bundle(name).items() if "/logs/" in path]
