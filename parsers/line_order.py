@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
@@ -46,8 +47,8 @@ class Stamp(NamedTuple):
     clock: str
 
 
-class StepBack(NamedTuple):
-    """Two neighbouring lines, the second with an earlier time; `line` is the second one's."""
+class Step(NamedTuple):
+    """Two neighbouring lines with different times; `line` is the second one's."""
 
     line: int
     before: datetime
@@ -64,6 +65,8 @@ class LineOrder:
     MOST = 64
     BACK = timedelta(seconds=1)
     """Lines of several threads may be out of order by some milliseconds."""
+    PAUSE = timedelta(minutes=1)
+    """A log prints a line about once a minute."""
     REMEMBERED = 1 << 18
     """About how many of the latest lines are recognised if they come again."""
 
@@ -72,7 +75,8 @@ class LineOrder:
         self._last: Stamp | None = None
         self._ascents = 0
         self._descents = 0
-        self._back: list[StepBack] = []
+        self._back: list[Step] = []
+        self._ahead: list[Step] = []
         self._waiting: list[Row] = []
         self._before = _NO_KEYS
         """Keys of the latest lines."""
@@ -115,6 +119,7 @@ class LineOrder:
         lines, times, clocks = rows["line"], rows["time"], rows["clock"]
         steps = pc.if_else(pc.equal(clocks[1:], clocks[:-1]), pc.subtract(*(t.cast(pa.int64()) for t in (times[1:], times[:-1]))), 0)
         back = pc.indices_nonzero(pc.less(steps, -(self.BACK // _MICRO)))
+        ahead = pc.indices_nonzero(pc.greater(steps, self.BACK // _MICRO))
         first = _stamp(rows[:1])
         goes_back = self._goes_back_to(first)
         if goes_back or len(back):
@@ -124,9 +129,10 @@ class LineOrder:
         self._descents += pc.sum(pc.less(steps, 0), min_count=0).as_py()
         if self.again:
             back = back.filter(pc.invert(pc.is_in(lines.take(pc.add(back, 1)), pa.array(sorted(self.again), pa.int64()))))
-        largest = back.take(pc.sort_indices(steps.take(back))[: self.MOST])  # a stable sort: of equal steps the first
-        columns = (column.take(largest).to_pylist() for column in (lines[1:], times[:-1], times[1:]))
-        self._keep(StepBack(*one) for one in zip(*columns, strict=True))
+        for kept, places, order in ((self._back, back, "ascending"), (self._ahead, ahead, "descending")):
+            largest = places.take(pc.array_sort_indices(steps.take(places), order)[: self.MOST])  # a stable sort: of equal steps the first
+            columns = (column.take(largest).to_pylist() for column in (lines[1:], times[:-1], times[1:]))
+            self._keep(kept, (Step(*one) for one in zip(*columns, strict=True)))
         self._last = _stamp(rows[-1:])
         self._before = pa.concat_arrays([self._before, rows["key"]])[-self.REMEMBERED :]
 
@@ -157,7 +163,8 @@ class LineOrder:
             self._step(later._first)
             self._ascents += later._ascents
             self._descents += later._descents
-            self._keep(later._back)
+            self._keep(self._back, later._back)
+            self._keep(self._ahead, later._ahead)
             self._last = later._last
 
     def collected(self) -> Row:
@@ -169,7 +176,23 @@ class LineOrder:
             "ascents": self._ascents,
             "descents": self._descents,
             "steps_back": [step._asdict() for step in sorted(self._back)] or None,
+            "consecutive": self._consecutive(),
         }
+
+    def _consecutive(self) -> bool | None:
+        """Whether the parts that the steps back separate continue each other: they have no times in common, and the pauses between them are no
+        longer than PAUSE or those within them. None without such parts. A part that leaps over the beginning of another one is two:
+        server.log.2 may follow server.log.10."""
+        if not self._back or self.again or len(self._back) == self.MOST:
+            return None
+        assert self._first is not None
+        assert self._last is not None
+        begins = [self._first.time, *(step.after for step in self._back)]
+        leaps = {step for step in self._ahead if any(step.before <= begin < step.after for begin in begins)}
+        pause = max([self.PAUSE, *(_size(step) for step in self._ahead if step not in leaps)])
+        cuts = sorted((*self._back, *leaps))
+        spans = sorted(zip((self._first.time, *(c.after for c in cuts)), (*(c.before for c in cuts), self._last.time), strict=True))
+        return all(-self.BACK <= begin - end <= pause for (_, end), (begin, _) in pairwise(spans))
 
     def _step(self, stamp: Stamp) -> None:
         last = self._last
@@ -178,15 +201,18 @@ class LineOrder:
         if last is not None and last.clock == stamp.clock:
             self._ascents += stamp.time > last.time
             self._descents += stamp.time < last.time
-            if self._goes_back_to(stamp) and stamp.line not in self.again:
-                self._keep([StepBack(stamp.line, last.time, stamp.time)])
+            step = Step(stamp.line, last.time, stamp.time)
+            if stamp.time - last.time > self.BACK:
+                self._keep(self._ahead, [step])
+            elif self._goes_back_to(stamp) and stamp.line not in self.again:
+                self._keep(self._back, [step])
         self._first, self._last = self._first or stamp, stamp
 
-    def _keep(self, steps: Iterable[StepBack]) -> None:
-        """The largest steps; of equal ones the first."""
-        self._back += steps
-        if len(self._back) > self.MOST:
-            self._back = sorted(self._back, key=lambda step: (-_size(step), step.line))[: self.MOST]
+    def _keep(self, kept: list[Step], steps: Iterable[Step]) -> None:
+        """Adds the steps and keeps the largest; of equal ones the first."""
+        kept += steps
+        if len(kept) > self.MOST:
+            kept[:] = sorted(kept, key=lambda step: (-_size(step), step.line))[: self.MOST]
 
 
 def _stamp(row: pa.RecordBatch) -> Stamp:
@@ -208,5 +234,5 @@ def _forwards(rows: pa.RecordBatch, after: int) -> pa.RecordBatch:
     return rows.filter(pc.greater(rows["place"], before))
 
 
-def _size(step: StepBack) -> timedelta:
-    return step.before - step.after
+def _size(step: Step) -> timedelta:
+    return abs(step.before - step.after)

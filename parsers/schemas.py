@@ -64,8 +64,9 @@ PRINTED = pa.struct([("facet", pa.string()), ("line", pa.int64()), ("time", pa.t
 # `clock` is that of `first` and `last`; `wall_minus_utc_ms`: by how much the times of lines exceed the UTC stamps of the wrapper (median).
 # `layout`: conversion patterns learned from the file, one per line. `printed`: the first and last of such lines in each block of lines, by
 # facet. `ascents`, `descents`: how often the time of a line is later or earlier than that of the line before, for lines that give events.
-# `steps_back`: the largest descents of more than a second. `cut_at`: the length in characters at which the lines of the file were cut, if
-# they were. `repeated`: lines that were there twice, out of their place, and were read once.
+# `steps_back`: the largest descents of more than a second. `consecutive`: whether the parts that these descents separate continue each
+# other in another order. `cut_at`: the length in characters at which the lines of the file were cut, if they were.
+# `repeated`: lines that were there twice, out of their place, and were read once.
 # `suppressed`: messages that a rate limit dropped, as its own lines state. `informed`: a line has the level INFO.
 # `common_words`: words that all lines contain, apart from levels and loggers.
 COLLECTED = pa.struct(
@@ -85,6 +86,7 @@ COLLECTED = pa.struct(
         ("ascents", pa.int64()),
         ("descents", pa.int64()),
         ("steps_back", pa.list_(JUMP)),
+        ("consecutive", pa.bool_()),
         ("cut_at", pa.int32()),
         ("repeated", pa.int64()),
         ("suppressed", pa.int64()),

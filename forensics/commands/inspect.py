@@ -97,7 +97,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
         yield Text()
     yield from _list("Names of nodes", [_named(node, own) for node, own in names(report.cluster).items() if own])
     yield _files(report.cluster.sources)
-    yield from _newest_first(report.cluster.sources)
+    yield from _not_in_order(report.cluster.sources)
     yield from _list(
         "Lines that were there twice, and were read once", [f"{s.path}: {s.repeated:,}" for s in report.cluster.sources if s.repeated]
     )
@@ -186,14 +186,15 @@ def _times(sources: Sequence[Source], time_format: str) -> tuple[str, str]:
     return begin, end
 
 
-def _newest_first(sources: Sequence[Source]) -> Iterator[RenderableType]:
-    """The files whose newest line comes first. The lines of one file may be of several writers."""
+def _not_in_order(sources: Sequence[Source]) -> Iterator[RenderableType]:
+    """The files whose lines are not in the order in which they were written. The lines of one file may be of several writers."""
     from rich.text import Text
 
     from forensics.output.sanitise import clean
 
-    for file in sorted({source.path.partition("#")[0] for source in sources if source.newest_first}):
-        yield Text(clean(f"\n{file}: the newest line comes first; lines are read in the order of their times"))
+    for file, joined in sorted({(source.path.partition("#")[0], bool(source.parts)) for source in sources if source.parts is not None}):
+        how = "parts of logs were joined" if joined else "the newest line comes first"
+        yield Text(clean(f"\n{file}: {how}; lines are read in the order of their times"))
 
 
 def _layouts(sources: Sequence[Source]) -> Iterator[RenderableType]:

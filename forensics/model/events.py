@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import pickle
 from array import array
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from itertools import repeat
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, cast
 
 import pyarrow as pa
@@ -245,10 +246,10 @@ def lasting(event: Event) -> timedelta:
     return timedelta(milliseconds=min(max(event.duration_ms or 0, 0), 86_400_000))
 
 
-def place_in(event: Event, newest_first: Container[str] = ()) -> tuple[int, int, int]:
-    """Sort key of the event within its source, oldest first. `newest_first`: sources whose newest line comes first."""
+def place_in(event: Event, parts: Mapping[str, Sequence[int]] = MappingProxyType({})) -> tuple[int, int, int]:
+    """Sort key of the event within its part of its source, oldest first. `parts`: Cluster.parts."""
     line, byte, offset = event.line or 0, event.byte or 0, event.metadata_offset or 0
-    return (-line, -byte, offset) if event.source in newest_first else (line, byte, offset)
+    return (-line, -byte, offset) if parts.get(event.source) == () else (line, byte, offset)
 
 
 def latest_times(file: Iterable[Event]) -> Iterator[datetime]:

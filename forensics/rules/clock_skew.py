@@ -38,11 +38,16 @@ def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime
     seconds = f"{size.total_seconds():,.1f} s"
     others = f" Its logs show {counted(len(steps) - 1, 'more step')} of at most this size." if len(steps) > 1 else ""
     seen_twice = any(s.path != log.path and abs(at - before) <= size + SAME_STEP for _, s, _, at in steps[1:])
+    joined = log.first is not None and before - size < log.first
     late = "" if seen_twice else " One log alone does not prove it: a process that was suspended may print a line with an earlier time."
+    if joined:
+        late = (
+            " This line is also earlier than the first line of the log, so the log may consist of parts that were joined in another order."
+        )
     return Finding(
         kind="clock-skew",
         severity="medium" if size >= timedelta(milliseconds=HARMFUL_SKEW_MS) else "info",
-        confidence="certain" if seen_twice else "probable",
+        confidence="possible" if joined else "certain" if seen_twice else "probable",
         brokers=(node.id,),
         start=before,
         summary=f"the clock of node {node.id} was set back by about {seconds} at {moment(before)}",
@@ -53,7 +58,7 @@ def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime
         ),
         next_steps=(f"Check time synchronisation (chronyc tracking, journalctl -u chronyd) on node {node.id} at {moment(before)}.",),
         evidence=tuple(
-            Evidence(s.path, n, None, f"the clock goes back by {by.total_seconds():,.1f} s at this line") for by, s, n, _ in steps[:4]
+            Evidence(s.path, n, None, f"the time goes back by {by.total_seconds():,.1f} s at this line") for by, s, n, _ in steps[:4]
         ),
     )
 

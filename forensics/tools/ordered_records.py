@@ -3,7 +3,8 @@
 Here: which records are selected, and the UTC time and sort key of each. Not here: how a log is cut into records (parsers.records), how
 clocks are estimated (forensics.model.cluster.clocks), or the sorting (spark.sorting).
 
-Records are ordered by corrected time, but no file is ever reordered: a record counts as no earlier than those before it in its file.
+Records are ordered by corrected time, but no log is ever reordered: a record counts as no earlier than those before it in its file, or in its
+part of a joined file.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit
 from parsers.evidence import LOG_KINDS
 from parsers.layouts import abbreviates
+from parsers.line_order import LineOrder
 from parsers.log_pattern import compiled
 from parsers.records import RECORDS, records
 from parsers.schemas import Row, documented
@@ -177,8 +179,9 @@ class Merger:
     """Sources that may contain copies of the records of another source."""
     log_patterns: tuple[str, ...] = ()
     stated: bool = True
-    newest_first: frozenset[str] = frozenset()
-    """Sources whose newest record comes first; their records are numbered downwards from -1."""
+    parts: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Sources whose records are not in the order in which they were written (Cluster.parts). Those whose newest record comes first are numbered
+    downwards from -1."""
 
     def rows(self, units: Iterable[Unit]) -> Iterator[Row]:
         for log in logs(units, self.kinds, self.log_patterns, stated=self.stated):
@@ -193,11 +196,11 @@ class Merger:
             if place is None:
                 place = sources[source] = _Place(self.ranks.get(source, len(self.ranks)))
             at = self._utc(row)
-            if source in self.newest_first:
+            parts = self.parts.get(source)
+            if parts == ():
                 row = {**row, "number": -1 - row["number"]}
-                place.latest = at or place.latest
-            else:
-                place.latest = max(place.latest, at or place.latest)
+            if at is not None and (at > place.latest or parts == () or (parts and place.latest - at > LineOrder.BACK)):
+                place.latest = at
             twin = self._twin(row, place) if self.copies else None
             broker = self._broker(row)
             where = {"key": place.latest, "rank": place.rank, "twin": twin, "at": at, "broker": broker}
@@ -291,7 +294,7 @@ def merger(
         firsts={raw(s.path): s.first for s in logs if s.first is not None},
         copies=frozenset(raw(s.path) for s in logs if s.path in cluster.copies.sources) | frozenset(map(raw, _touching(logs))),
         log_patterns=tuple(log_patterns),
-        newest_first=frozenset(raw(s.path) for s in logs if s.newest_first),
+        parts={raw(s.path): s.parts for s in logs if s.parts is not None},
         stated=stated or wanted is None or wanted.of_events or any(s.node is None for s in logs),
     )
 

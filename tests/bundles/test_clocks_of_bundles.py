@@ -365,3 +365,11 @@ def test_a_clock_that_was_set_back_is_reported_with_its_lines() -> None:
     assert all(e.source.startswith("broker-2/logs/") and e.line for e in found[0].evidence)
     set_back = float(found[0].summary.split("about ")[1].split(" s")[0])
     assert 0 < set_back <= 120, "at most the step: time passed between the two lines"
+
+
+def test_a_time_before_the_first_line_may_be_that_of_a_joined_part() -> None:
+    name = "clean-failover-3.9.1-kraft"
+    (way,) = (way for way in ways(name) if way[1] == "clock of broker-2 -3600 s from the middle on")
+    (found,) = (f for f in taken.report(way[2](bundle(name))).findings if f.kind == "clock-skew" and "was set back" in f.summary)
+    assert found.confidence == "possible"
+    assert "parts that were joined in another order" in found.explanation

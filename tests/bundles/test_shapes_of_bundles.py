@@ -22,6 +22,7 @@ from forensics.views.document import Report
 from forensics.views.text import show
 from tests.support import local, recorded, taken
 from tests.support.shapes import (
+    HEAD,
     File,
     Files,
     bundle,
@@ -307,6 +308,46 @@ def test_rotated_logs(name: str, style: str, kept: bool, tmp_path: Path) -> None
     late = latest(files) + 5003
     put(tmp_path, {"dump.tar": tar(files if kept else {p: File(f.content, late) for p, f in files.items()})})
     expect_same(name, tmp_path / "dump.tar", but=frozenset({"evidence-gap"}))
+
+
+def newest_first(files: Files) -> Files:
+    """The logs as `cat server.log server.log.1` joins them, rotated in the middle of the time."""
+    told = {path: records(file.content) for path, file in logs(files).items()}
+    times = [moment(record) for own in told.values() for record in own if HEAD.match(record)]
+    middle = (min(times) + max(times)) / 2
+    made = dict(files)
+    for path, own in told.items():
+        at, older, newer = 0.0, [], []
+        for record in own:
+            at = moment(record) if HEAD.match(record) else at
+            (newer if at >= middle else older).append(record)
+        made[path] = File(b"".join([*newer, *older]), files[path].modified)
+    return made
+
+
+def verdict_of(report: Report) -> dict[tuple[str, int], str]:
+    return {(p["topic"], p["partition"]): p["verdict"] for p in report.document()["partitions"]}
+
+
+@pytest.mark.parametrize("name", [ZOOKEEPER, KRAFT, TWICE])
+def test_rotated_logs_that_were_joined_in_another_order(name: str) -> None:
+    """Line numbers of the evidence differ; a clock was not set back."""
+    report, expected = taken.report(newest_first(bundle(name))), recorded.report(name)
+    assert verdict_of(report) == verdict_of(expected)
+    assert verdicts(report) == verdicts(expected)
+
+
+def test_several_logs_in_one_file_are_not_in_order_and_show_nothing_about_the_clock() -> None:
+    files = bundle(ZOOKEEPER)
+    made = without(files, r"/logs/")
+    for node in nodes(files):
+        own = [files[f"{node}/logs/{log}.log"] for log in ("server", "state-change")]
+        made[f"{node}/logs/all.log"] = File(b"".join(file.content for file in own), own[0].modified)
+    report, expected = taken.report(made), verdict_of(recorded.report(ZOOKEEPER))
+    assert [f.summary for f in report.findings if f.kind == "clock-skew"] == []
+    unknown = [p for p in report.document()["partitions"] if p["verdict"] != expected[p["topic"], p["partition"]]]
+    assert {p["verdict"] for p in unknown} == {"unknown"}
+    assert all("are not in the order of their time" in p["why"] for p in unknown)
 
 
 @pytest.mark.parametrize(("name", "moment"), [(name, (0.0, 1_850_000_000.0)[n // 2]) for n, name in enumerate(NAMES)])

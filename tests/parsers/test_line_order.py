@@ -45,7 +45,7 @@ def collected(*rows: Row) -> Row:
 
 def test_lines_of_several_threads_are_no_step_back() -> None:
     found = collected(event(1, 5), event(2, 3), event(3, 3), event(4, 1003), event(5, 3))
-    assert found == {"ascents": 1, "descents": 2, "steps_back": None}
+    assert found == {"ascents": 1, "descents": 2, "steps_back": None, "consecutive": None}
 
 
 def test_a_step_back_of_more_than_a_second() -> None:
@@ -98,6 +98,25 @@ def test_a_step_back_to_lines_that_were_there_is_none_of_a_clock() -> None:
     assert again(*rows[:6], *missing) == ([], [9]), "a part may have been filtered"
 
 
+def consecutive(*parts: Sequence[int]) -> bool | None:
+    """Of parts with lines at these seconds, in the order of the file."""
+    seconds = [second for part in parts for second in part]
+    found: bool | None = collected(*(event(n, 1000 * second) for n, second in enumerate(seconds, 1)))["consecutive"]
+    return found
+
+
+def test_parts_that_continue_each_other_in_another_order() -> None:
+    hour = [range(3600 * n, 3600 * (n + 1), 50) for n in range(11, -1, -1)]  # server.log, server.log.1, …
+    assert consecutive(hour[0], *hour[:0:-1]), "cat server.log*, with dates"
+    assert consecutive(*hour), "server.log, server.log.1, server.log.2, …"
+    assert consecutive(hour[0], hour[1], hour[10], hour[11], *hour[2:10]), (
+        "server.log, server.log.1, server.log.10, server.log.11, server.log.2"
+    )
+    assert not consecutive(hour[0], *hour[2:]), "an hour is missing"
+    assert not consecutive(hour[0], range(3600, 11 * 3600 + 60, 50)), "they overlap"
+    assert consecutive(*hour[::-1]) is None, "they are in order"
+
+
 MOMENTS = st.lists(
     st.tuples(
         st.integers(0, 2),
@@ -116,7 +135,7 @@ def test_any_cut_gives_the_same_order(moments: list[tuple[int, int | None, str]]
     for on, ms, clock in moments:
         line += on
         rows.append(event(line, ms, clock))
-    expected = by_hand(rows)
+    expected = {**by_hand(rows), **{k: v for k, v in passed([rows], [True]).collected().items() if k == "consecutive"}}
     edges = sorted(choose.randint(0, len(rows)) for _ in range(pieces - 1))
     parts = [rows[a:b] for a, b in zip([0, *edges], [*edges, len(rows)], strict=True)]
     as_batches = [choose.random() < 0.5 for _ in parts]

@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from forensics.model.cluster.availability import BrokerRun, by_time, lives, of_controller
 from forensics.model.cluster.clocks import Clock, estimate
 from forensics.model.cluster.cluster_history import CLUSTER_ID, OF_CLUSTERS, ClusterHistory, cluster_history
-from forensics.model.cluster.comparisons import LEADERSHIPS, RELATING, relations
+from forensics.model.cluster.comparisons import DECIDED, LEADERSHIPS, RELATING, relations
 from forensics.model.cluster.copies import LOG_SUFFIX, Copies
-from forensics.model.cluster.directions import straightened
+from forensics.model.cluster.directions import EpochLine, straightened
 from forensics.model.cluster.facts import Archive, Cluster, ClusterJoin, Node, SetAside, Source, recreated_topics
 from forensics.model.cluster.gathered import Gathered, Mask, but, of_kinds, one_of
 from forensics.model.cluster.identity import Clues, Conflict, identify
@@ -269,6 +269,24 @@ def _collected(gathered: Gathered) -> Iterator[Mapping[str, Any]]:
                 yield {**row, "collected": {name: value for name, value in (row["collected"] or {}).items() if value not in (None, [])}}
 
 
+def _epoch_lines(gathered: Gathered, paths: Collection[str]) -> dict[str, list[EpochLine]]:
+    """The lines of these logs with the leader epoch of a replica, without those in which a controller decides."""
+    leaderships = _naming(LEADERSHIPS, "leader_epoch")
+    of_these, decided = pa.array(sorted(paths), pa.string()), pa.array(sorted(DECIDED), pa.string())
+
+    def of_replicas(events: pa.Table) -> pa.ChunkedArray:
+        own = pc.and_(pc.is_in(events["source"], of_these), pc.invert(pc.is_in(events["reason"], decided)))
+        return pc.and_(leaderships(events), own)
+
+    columns = ("source", "line", "time", "topic", "topic_id", "partition", "leader_epoch")
+    found: dict[str, list[EpochLine]] = defaultdict(list)
+    for row in gathered.rows(of_replicas, *columns).to_pylist():
+        if row["line"] is not None and row["time"] is not None:
+            replica = (row["topic"], row["topic_id"], row["partition"])
+            found[row["source"]].append(EpochLine(row["line"], row["time"], replica, row["leader_epoch"]))
+    return found
+
+
 def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
     found = []
     for row in table:
@@ -300,7 +318,7 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 common_words=tuple(c.get("common_words") or ()),
                 cut_at=c.get("cut_at"),
                 of_seconds=all(at is not None and not at.microsecond for at in (c.get("first"), c.get("last"))),
-                newest_first=bool(c.get("newest_first")),
+                parts=c.get("parts"),
             )
         )
     twice = {path for path, count in Counter(s.path for s in found).items() if count > 1}
@@ -348,7 +366,8 @@ def _witnesses(
             jumps = tuple(Jump(j["line"], j["before"], j["after"]) for j in c.get("jumps") or () if None not in j.values())
             utc = c.get("clock") == "utc"
             stated = 0 if utc else c.get("wall_minus_utc_ms")
-            modified = c.get("modified") if row["source"] not in owned.unstamped else None
+            stamped = row["source"] not in owned.unstamped and not c.get("parts")  # a joined file is as old as the joining
+            modified = c.get("modified") if stamped else None
             witness = Witness(c["last"], modified, stated, row["source"], jumps, c.get("first"))
             for node in nodes[row["source"]] or (None,):
                 (absolute if utc else found)[node].append(witness)
@@ -472,7 +491,13 @@ def _raw(gathered: Gathered, resolver: EventResolver, sources: Sequence[Source])
 
     found = _identified(gathered.tables(comparing), resolver)
     copies = Copies.of(sources, resolver.shown)  # they would pair wrong lines
-    return copies.without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))
+    joined = {resolver.shown(s.path) for s in sources if s.parts}
+
+    def place(e: Event) -> tuple[str, datetime, int, int]:
+        """Place in the order in which the lines of each file were written."""
+        return e.source, (e.at if e.source in joined else None) or datetime.min, e.line or 0, e.byte or 0
+
+    return copies.without_twins(sorted(found, key=place))
 
 
 def _shifts(gathered: Gathered, sources: Sequence[Source]) -> dict[str, int]:
@@ -691,7 +716,7 @@ def _digests(gathered: Gathered) -> tuple[set[Archive], set[Archive]]:
 def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[Cluster, EventResolver]:
     """The cluster at the end of the evidence and the EventResolver."""
     archives, ignored = _digests(gathered)
-    collected = straightened(list(_collected(gathered)))
+    collected = straightened(list(_collected(gathered)), partial(_epoch_lines, gathered))
     sources = _sources(collected)
     aside = _set_aside(gathered, collected, sources)
     others = frozenset(path for other in aside for path in other.paths)
@@ -731,9 +756,9 @@ def build_cluster(gathered: Gathered, options: Options | None = None) -> tuple[C
     )
     comparing = of_kinds(LEADERSHIPS | _OF_FILES)
     events = _identified(gathered.tables(lambda t: pc.invert(comparing(t))), resolver)
-    newest_first = {resolver.shown(s.path) for s in sources if s.newest_first}
+    parts = {resolver.shown(s.path): s.parts for s in sources if s.parts is not None}
     times = _latest_times(events, {resolver.shown(s.path) for s in sources if s.clock_set_back})
-    events.sort(key=lambda e: (times.get(id(e), e.at or datetime.min), e.source, *place_in(e, newest_first)))
+    events.sort(key=lambda e: (times.get(id(e), e.at or datetime.min), e.source, *place_in(e, parts)))
     events = copies.without_twins(events)
     for s in sources:
         s.path = resolver.shown(s.path)

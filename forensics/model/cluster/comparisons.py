@@ -47,7 +47,7 @@ LEADERSHIPS = of(role=Role.START | Role.STATE | Role.FETCHING, by=By.LEADER | By
 """Kinds of partition events that are compared here, for partition 0 of each topic only: other partitions involve the same few machines."""
 _LOOKED_AT = RELATING | LEADERSHIPS
 _STARTING = named("broker-starting", "broker-state")
-_DECIDED = frozenset({"decided", "sent"})
+DECIDED = frozenset({"decided", "sent"})
 
 
 def relations(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int] | None = None) -> list[Relation]:
@@ -333,7 +333,7 @@ def _start_times(events: Iterable[Event]) -> list[datetime]:
 
 
 def _is_decision(e: Event) -> bool:
-    return e.event == "partition-state" and e.reason in _DECIDED
+    return e.event == "partition-state" and e.reason in DECIDED
 
 
 def _by_starts_and_stops(

@@ -85,8 +85,9 @@ class Source:
     steps_back: Sequence[tuple[int, datetime, datetime]] = field(default=(), repr=False)
     """The largest steps back of more than a second: the number of the later line, and the times of the line before and of this line in UTC.
     A change of the zone is not a step."""
-    newest_first: bool = False
-    """The newest line comes first, as some log stores export it."""
+    parts: tuple[int, ...] | None = None
+    """None if its lines are in the order in which they were written. Empty if the newest line comes first, as some log stores export it. Else
+    parts of logs were joined: the first lines of all but the first part."""
     repeated: int = 0
     """Lines that were there twice, as shippers deliver them again, and were read once."""
     suppressed: int = 0
@@ -104,9 +105,13 @@ class Source:
 
     @property
     def clock_set_back(self) -> bool:
-        """Whether its clock was set back. Logs with many steps back, or with the lines of several brokers, have lines out of order, and show
-        nothing about the clock."""
-        return 0 < len(self.steps_back) <= MAX_CLOCK_STEPS and not self.shared
+        """Whether its clock was set back. Logs with many steps back, joined ones, and those with the lines of several brokers have lines out of
+        order, and show nothing about the clock."""
+        return 0 < len(self.steps_back) <= MAX_CLOCK_STEPS and not self.shared and not self.parts
+
+    @property
+    def newest_first(self) -> bool:
+        return self.parts == ()
 
     @property
     def largest_step_back(self) -> timedelta:
@@ -299,9 +304,9 @@ class Cluster:
         return next((e for e in events if e.writer == node and e.at is not None and e.at > at), None)
 
     @cached_property
-    def newest_first(self) -> frozenset[str]:
-        """Paths of the logs whose newest line comes first."""
-        return frozenset(s.path for s in self.sources if s.newest_first)
+    def parts(self) -> Mapping[str, tuple[int, ...]]:
+        """By path, the parts of the logs whose lines are not in the order in which they were written (Source.parts)."""
+        return {s.path: s.parts for s in self.sources if s.parts is not None}
 
     @property
     def collected(self) -> set[int]:

@@ -198,13 +198,14 @@ def _has_replicas(anywhere: Collection[str]) -> bool:
 def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, str]:
     found: dict[str, str] = {}
     for s in logs:
-        if len(s.steps_back) > MAX_CLOCK_STEPS or (s.descents > s.ascents and s.ascents + s.descents > MAX_CLOCK_STEPS):
+        joined = bool(s.parts and s.steps_back)
+        if joined or len(s.steps_back) > MAX_CLOCK_STEPS or (s.descents > s.ascents and s.ascents + s.descents > MAX_CLOCK_STEPS):
             found.setdefault(ORDER, f"the lines of {s.path} are not in the order of their time")
         elif s.steps_back and s.shared:
             size = f"{s.largest_step_back.total_seconds():.0f} s"
             found.setdefault(ORDER, f"{brokers_named(s.shared)} write to {s.path}, and its lines are up to {size} out of order")
         elif s.steps_back:
-            found.setdefault(CLOCK, f"the clock of {s.path} steps back by {s.largest_step_back.total_seconds():.0f} s")
+            found.setdefault(CLOCK, f"the times in {s.path} go back by {s.largest_step_back.total_seconds():.0f} s")
     for _, (premise, reason) in _lacking(logs, cluster):
         found.setdefault(premise, reason)
     if missing := _rolled_together(broker, cluster) or _unregistered(broker, cluster) or _half_a_start(broker, cluster):

@@ -9,11 +9,13 @@ leads.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
+from types import MappingProxyType
 
 from forensics.model.events import Event, latest_times, place_in
 from parsers.kinds import STARTS, By, Role, named, of
@@ -25,14 +27,16 @@ _FETCHES = of(role=Role.FETCHING | Role.FETCH_FAILS)
 _REQUESTS = of(role=Role.STATE | Role.FETCHING_ENDS, by=By.FOLLOWER | By.REPLICA)
 _PLACED = _LOADS | STARTS | _CUTS | _OF_A_LEADER | _FETCHES | _REQUESTS
 
+Parts = Mapping[str, Sequence[int]]
+
 _FIRST, _REQUEST, _START, _FETCH, _LATER, _LAST = range(6)
 
 
 class FileOrders:
     """Cache of the order of each broker's events of one partition."""
 
-    def __init__(self, newest_first: Container[str] = ()) -> None:
-        self._newest_first = newest_first
+    def __init__(self, parts: Parts = MappingProxyType({})) -> None:
+        self._parts = parts
         self._found: dict[int | None, tuple[Sequence[Event], Sequence[Event]]] = {}
 
     def of(self, events: Sequence[Event]) -> Sequence[Event]:
@@ -40,24 +44,24 @@ class FileOrders:
         writer = events[0].writer if events else None
         events_before, order = self._found.get(writer, ((), ()))
         if events_before != events:
-            order = file_order(events, self._newest_first)
+            order = file_order(events, self._parts)
             self._found[writer] = events, order
         return order
 
 
-def file_order(events: Iterable[Event], newest_first: Container[str] = ()) -> list[Event]:
-    """Events of one broker and partition in order. A clock that jumps back inside a file does not reorder the file. `newest_first`:
-    sources whose newest line comes first."""
-    by_source: dict[str, list[Event]] = defaultdict(list)
+def file_order(events: Iterable[Event], parts: Parts = MappingProxyType({})) -> list[Event]:
+    """Events of one broker and partition in order. A clock that jumps back inside a file does not reorder the file. `parts`: Cluster.parts; the
+    parts of a joined log are merged like files."""
+    by_source: dict[tuple[str, int], list[Event]] = defaultdict(list)
     for event in events:
-        by_source[event.source].append(event)
-    files = [_placed(by_source[source], newest_first) for source in sorted(by_source)]
+        by_source[event.source, bisect_right(parts.get(event.source, ()), event.line or 0)].append(event)
+    files = [_placed(by_source[source], parts) for source in sorted(by_source)]
     return _merged(files) if len(files) > 1 else [event for own in files for event in own]
 
 
-def _placed(file: list[Event], newest_first: Container[str]) -> list[Event]:
-    if file[0].source in newest_first:
-        return sorted(file, key=lambda e: place_in(e, newest_first))
+def _placed(file: list[Event], parts: Parts) -> list[Event]:
+    if file[0].source in parts:
+        return sorted(file, key=lambda e: place_in(e, parts))
     try:
         return sorted(file, key=_PLACE)
     except TypeError:  # some positions are unknown

@@ -383,7 +383,7 @@ def _state_at(start: LeaderStart, states: Sequence[State]) -> State | None:
 def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> list[PartitionTimeline]:
     """Timelines of a topic-partition, one per generation of the topic, oldest first; generations that only client events name are left
     out."""
-    orders = FileOrders(cluster.newest_first)
+    orders = FileOrders(cluster.parts)
     split = sorted(generations(topic, once(events, cluster.copies.of_seconds), cluster, orders).items())
     return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
 

@@ -527,7 +527,7 @@ class _Stream:
         self.lives = Lives(node, story.covers, story.dropped, created=timeline.created()) if node is not None else None
         of_process = [e for e in _around(cluster).own.get(writer, ()) if story.covers(e.at)] if self.lives is not None else []
         starts_and_ends = self.lives.events() if self.lives is not None else ()
-        self.events = file_order([*events, *of_process, *starts_and_ends])
+        self.events = file_order([*events, *of_process, *starts_and_ends], cluster.parts)
         replica = (timeline.replicas.get(writer) if writer is not None else None) or Replica(-1)
         self.removals = {id(r.evidence[-1]): r for r in replica.removals if r.evidence}
         self.loads = {id(load.event): load.unclean for load in replica.loads}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 from datetime import datetime, timedelta
 
+import pytest
+
 from forensics.model.cluster.build import Options
 from forensics.model.cluster.facts import Source
 from tests.support import local
@@ -33,6 +35,28 @@ def test_places_of_lines_and_steps_back_are_in_utc() -> None:
     assert (found.first, found.last) == (utc, utc + timedelta(seconds=7))
     assert (found.ascents, found.descents, found.largest_step_back, found.cut_at) == (2, 1, timedelta(seconds=5), None)
     assert found.steps_back == ((3, utc + timedelta(seconds=10), utc + timedelta(seconds=5)),)
+
+
+def leads(seconds: int, epoch: int) -> str:
+    at = f"{START + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S},000"
+    return f"[{at}] INFO [Partition clicks-0 broker=1] clicks-0 starts at Leader Epoch {epoch} from offset 9. Previous Leader Epoch was: {epoch - 1} (kafka.cluster.Partition)"
+
+
+def test_a_clock_that_was_set_back_does_not_set_back_leader_epochs() -> None:
+    found = source([leads(9000, 0), leads(9010, 1), leads(600, 2), leads(610, 3)])
+    assert (found.parts, found.clock_set_back, found.last) == (None, True, START + timedelta(seconds=610))
+
+
+def test_parts_of_a_log_that_were_joined_in_another_order() -> None:
+    found = source([leads(100, 2), leads(110, 3), line(60, 9), leads(70, 1), leads(80, 1), line(20, 8), leads(30, 0), line(50, 7)])
+    assert (found.parts, found.steps_back, found.clock_set_back) == ((3, 6), (), False)
+    assert (found.first, found.last) == (START + timedelta(seconds=20), START + timedelta(seconds=110))
+
+
+@pytest.mark.parametrize("again", [105, -900], ids=["they overlap", "a part between them is missing"])
+def test_joined_parts_that_do_not_continue_each_other_are_not_in_order(again: int) -> None:
+    found = source([leads(100, 2), leads(110, 3), leads(again, 0), leads(again + 10, 1)])
+    assert (found.parts, len(found.steps_back), found.clock_set_back) == ((3,), 1, False)
 
 
 def test_lines_that_print_no_date_have_places_without_times() -> None:

@@ -353,7 +353,7 @@ def test_lines_that_are_out_of_order() -> None:
 
 def test_a_clock_that_stepped() -> None:
     assert failed(source(ascents=50, descents=1, steps_back=steps(1, 1800))) == {
-        CLOCK: "the clock of broker-1/server-log steps back by 1800 s"
+        CLOCK: "the times in broker-1/server-log go back by 1800 s"
     }
     assert failed(source(ascents=50, steps_back=steps(MAX_CLOCK_STEPS, 1))).keys() == {CLOCK}
 
@@ -392,7 +392,7 @@ def test_the_first_log_of_which_something_is_wrong_is_named() -> None:
         source(steps_back=steps(1, 2)),
         source(path="other", steps_back=steps(1, 9)),
     )
-    assert failed(one, other) == {CLOCK: "the clock of broker-1/server-log steps back by 2 s"}
+    assert failed(one, other) == {CLOCK: "the times in broker-1/server-log go back by 2 s"}
 
 
 @pytest.mark.parametrize("kind", ["hw-checkpoint", "server-properties"])
@@ -607,7 +607,7 @@ STEPPED = cluster(source(steps_back=steps(1, 40)), source(2, path="other"))
 def test_a_finding_that_rests_on_lines_out_of_order_is_only_possible() -> None:
     found = weakened(finding(), STEPPED)
     assert (found.confidence, found.severity) == ("possible", "medium")
-    assert found.explanation.startswith("e. This is only possible, because the clock of broker-1/server-log steps back")
+    assert found.explanation.startswith("e. This is only possible, because the times in broker-1/server-log go back")
     assert weakened(finding(severity="low"), STEPPED).severity == "low"
 
 
@@ -650,7 +650,7 @@ def test_of_a_log_out_of_order_whose_clock_stepped_the_order_is_named() -> None:
     both = cluster(source(descents=9), source(path="other", steps_back=steps(1)))
     assert "not in the order of their time" in weakened(finding(), both).explanation
     two = cluster(source(steps_back=steps(1, 2)), source(2, path="other", descents=9))
-    assert "steps back by 2 s" in weakened(finding(brokers=(2, 1)), two).explanation, "the broker with the lower id"
+    assert "go back by 2 s" in weakened(finding(brokers=(2, 1)), two).explanation, "the broker with the lower id"
 
 
 def test_coverage_is_that_of_the_cluster_as_it_is() -> None:
@@ -682,7 +682,7 @@ ALTERED = {
     "a registration that is missing": (without_lines(REGISTERED, 1), BROKER_2, "broker 2 registered with broker epoch", "untraced_cuts"),
     "half a start": (without_lines(STARTING, 1), BROKER_2, "only a part of its start", "untraced_cuts"),
     "lines in no order": (shuffled_lines, BROKER_3, "are not in the order of their time", "sole_restart"),
-    "a clock that was set back": (set_back(40, 0.7), BROKER_3, "steps back by 40 s", "sole_restart"),
+    "a clock that was set back": (set_back(40, 0.7), BROKER_3, "go back by 40 s", "sole_restart"),
 }
 
 
