@@ -123,7 +123,8 @@ NOTICEABLE_PAUSE = timedelta(seconds=1)
 LONG_PAUSE = timedelta(seconds=6)
 """The shortest default session timeout: ZooKeeper sessions up to 2.4. A process that is paused for longer loses its session."""
 LOG_GAP = timedelta(hours=1)
-"""From this length on, the time between two log files of a broker counts as not covered: a running broker prints something every hour."""
+"""From this length on, the time between two log files of a broker, or after its last line, counts as not covered: a running broker prints
+something every hour."""
 
 # balance
 

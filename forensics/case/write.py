@@ -114,7 +114,9 @@ def write(
     put("broker_states", [_table("broker_states", map(asdict, spans(cluster, found.partitions)))])
     for name, table in of_report(cluster, found.findings, found.incidents).items():
         put(name, [table])
-    (to / MANIFEST).write_text(json.dumps(_manifest(origin, resolver, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (to / MANIFEST).write_text(
+        json.dumps(_manifest(origin, resolver, cluster, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8"
+    )
     return found
 
 
@@ -148,8 +150,8 @@ def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, pa
     }
 
 
-def _manifest(origin: Origin, resolver: EventResolver, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
-    verdict = headline(found.findings, found.partitions)
+def _manifest(origin: Origin, resolver: EventResolver, cluster: Cluster, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
+    verdict = headline(found.findings, found.partitions, end=cluster.until)
     return {
         "schema": SCHEMA,
         "tool": {"version": version(), "command": list(origin.command), "rules": rules_digest()},

@@ -92,7 +92,8 @@ class Report:
 
     @cached_property
     def headline(self) -> Headline:
-        return headline(self.scope.findings if self.scope is not None else self.findings, self.partitions, self.scope)
+        findings = self.scope.findings if self.scope is not None else self.findings
+        return headline(findings, self.partitions, self.scope, self.cluster.until)
 
     @cached_property
     def all_partitions(self) -> Sequence[Mapping[str, Any]]:

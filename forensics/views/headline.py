@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from forensics.incidents.folding import hit, places
 from forensics.model.findings import Finding, capital, counted, moment, some
 from forensics.proof.judgement import without_row
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
+from forensics.thresholds import LOG_GAP
 from forensics.views.impact import failures, stopped, unusable
 from forensics.views.losses import CUT, LostRange, is_one, losses, partitions_of, total
 from forensics.views.losses import LOST as GONE
@@ -66,11 +68,12 @@ class Headline:
         return " ".join(self.sentences)
 
 
-def headline(findings: Sequence[Finding], states: Partitions, scope: Scope | None = None) -> Headline:
-    """The headline of a report on these partitions. `findings`: those about these partitions, and those about no partition."""
+def headline(findings: Sequence[Finding], states: Partitions, scope: Scope | None = None, end: datetime | None = None) -> Headline:
+    """The headline of a report on these partitions. `findings`: those about these partitions, and those about no partition. `end`: of the
+    evidence."""
     loss = loss_of(findings, states)
     before, after = (scope.before(len(states)), scope.after()) if scope is not None else ([], [])
-    sentences = [*before, *_sentences(findings, states), *after]
+    sentences = [*before, *_sentences(findings, states, end), *after]
     return Headline(loss, _tone(loss, findings, scope), _title(loss, findings, scope), tuple(sentences), counts(states))
 
 
@@ -96,7 +99,7 @@ def _title(loss: str, findings: Sequence[Finding], scope: Scope | None) -> str:
     return "; ".join((title, *unusable(findings)))
 
 
-def _sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
+def _sentences(findings: Sequence[Finding], states: Partitions, end: datetime | None) -> list[str]:
     ranges = losses(findings, states)
     now = list(failures(findings))
     lines = [
@@ -107,7 +110,7 @@ def _sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
         *_missing(findings, states),
         *_cut(ranges),
         *_unknown(findings, states),
-        *_whole(findings, states),
+        *_whole(findings, states, end),
         *([] if states else ["Unknown whether data was lost: the evidence contains no partition."]),
     ]
     if unclean := sum(p.times for f in findings if f.kind == "unclean-election" and f.confidence != "possible" for p in places(f)):
@@ -175,10 +178,11 @@ def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
     return lines
 
 
-def _whole(findings: Sequence[Finding], states: Partitions) -> list[str]:
+def _whole(findings: Sequence[Finding], states: Partitions, end: datetime | None) -> list[str]:
     by_verdict = counts(states)
     elsewhere = loss_of(findings, states) != EXCLUDED
-    intact = by_verdict[INTACT] + by_verdict[TAIL_CUT]
+    whole = [p for p in states if p["verdict"] in (INTACT, TAIL_CUT)]
+    intact = len(whole)
     if not intact:
         return []
     if intact == len(states) and elsewhere:
@@ -192,10 +196,15 @@ def _whole(findings: Sequence[Finding], states: Partitions) -> list[str]:
         lines = [f"No committed record was lost: {proven}."]
     else:
         lines = [f"{counted(intact)} {'is' if intact == 1 else 'are'} proven to have lost no committed record."]
-    late = [p["since"] for p in states if p["verdict"] in (INTACT, TAIL_CUT) and not p["from_creation"]]
-    if late:
-        where = "" if len(late) == intact else f" in {len(late):,} of these partitions"
-        when = max((at for at in late if at is not None), default=None)
-        begins = f" ({'at the latest ' if len({*late}) > 1 else ''}at {moment(when)})" if when is not None else ""
-        lines.append(f"Losses{where} before the evidence begins{begins} are unknown.")
+    if late := [p["since"] for p in whole if not p["from_creation"]]:
+        last = max((at for at in late if at is not None), default=None)
+        lines.append(_not_covered(late, intact, "before the evidence begins", "at the latest ", last))
+    if early := [p["until"] for p in whole if end is not None and p["until"] is not None and end - p["until"] >= LOG_GAP]:
+        lines.append(_not_covered(early, intact, "after the logs of the leaders end", "at the earliest ", min(early)))
     return lines
+
+
+def _not_covered(times: Sequence[datetime | None], intact: int, when: str, bound: str, at: datetime | None) -> str:
+    where = "" if len(times) == intact else f" in {len(times):,} of these partitions"
+    moments = f" ({bound if len({*times}) > 1 else ''}at {moment(at)})" if at is not None else ""
+    return f"Losses{where} {when}{moments} are unknown."

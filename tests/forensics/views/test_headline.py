@@ -30,8 +30,11 @@ def loss(**changes: Any) -> Finding:
     return Finding(**{**told, **changes})
 
 
-def state(verdict: str, partition: int = 0, why: str = "why", begins: datetime | None = None) -> dict[str, Any]:
-    return {"topic": "t", "partition": partition, "verdict": verdict, "why": why, "since": begins, "from_creation": begins is None}
+def state(
+    verdict: str, partition: int = 0, why: str = "why", begins: datetime | None = None, ends: datetime | None = None
+) -> dict[str, Any]:
+    times = {"since": begins, "until": ends, "from_creation": begins is None}
+    return {"topic": "t", "partition": partition, "verdict": verdict, "why": why, **times}
 
 
 def ended(verdict: str) -> Finding:
@@ -114,6 +117,25 @@ CASES = [
 def test_headline(findings: list[Finding], states: list[dict[str, Any]], word: str, words: str) -> None:
     found = headline(findings, states)
     assert (found.loss, found.summary) == (word, words)
+
+
+def test_the_logs_of_leaders_end_before_the_evidence() -> None:
+    noon = datetime(2026, 5, 1, 12)
+    states = [
+        state("intact", ends=noon),
+        state("tail-cut", 1, ends=datetime(2026, 5, 1, 13)),
+        state("intact", 2, ends=datetime(2026, 5, 1, 15)),
+    ]
+    unknown = (
+        "Losses in 2 of these partitions after the logs of the leaders end (at the earliest at 2026-05-01 12:00:00.000 UTC) are unknown."
+    )
+    assert headline([], states, end=datetime(2026, 5, 1, 15)).sentences[-1] == unknown
+    (only,) = headline([], states[:1], end=datetime(2026, 5, 1, 12, 59)).sentences
+    assert only == "No committed record was lost: the partition is proven intact.", "a running broker may print nothing for an hour"
+    assert headline([], states[:1], end=datetime(2026, 5, 1, 13)).sentences[1:] == (
+        "Losses after the logs of the leaders end (at 2026-05-01 12:00:00.000 UTC) are unknown.",
+    )
+    assert headline([], [state("unknown", ends=noon), state("intact", 1)], end=datetime(2026, 5, 1, 15)).summary.count("Losses") == 0
 
 
 def test_every_verdict_is_counted() -> None:
