@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from forensics.cli import cli
 from forensics.commands.inputs import CaseInput
+from forensics.model.findings import Evidence
 from forensics.output.display_times import DisplayZone
 from forensics.views.document import Report
 from forensics.views.html.drawing import window
@@ -55,7 +56,9 @@ def test_the_page_says_what_the_report_says(told: tuple[Report, CaseInput, str])
     assert all(words(s) in shown for s in report.headline.sentences) and report.headline.summary == document["verdict"]["summary"]
     for f in document["findings"]:
         assert parsed.ids.count(f"f-{f['id']}") == 1
-        assert all(words(s) in shown for s in (f["summary"], f["explanation"], *f["next_steps"], *(e["text"] for e in f["evidence"])))
+        assert all(
+            words(s) in shown for s in (f["summary"], f["explanation"], *f["next_steps"], *(Evidence(**e).shown for e in f["evidence"]))
+        )
     for i in document["incidents"]:
         assert f"i-{i['id']}" in parsed.ids and words(i["explanation"]) in shown
     p, partitions = own["p"], document["partitions"]
