@@ -228,7 +228,7 @@ def test_a_failed_directory_is_what_keeps_its_replicas_out() -> None:
     for f in said("log-dir-failure-3.9.1-kraft", "under-replicated"):
         assert f.cause == "log-dir-failure"
         assert [s.partition(",")[0] for s in f.next_steps] == [
-            "Repair the failed log directory of broker 2 and restart the broker; only then do its replicas return."
+            "Repair the failed log directory of broker 2 and restart the broker: its replicas return only then."
         ]
 
 

@@ -45,7 +45,7 @@ def test_the_setting_that_allowed_it_is_named_with_what_it_cost(name: str) -> No
     (found,) = risk(name, "unclean.leader.election.enable=true")
     truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
     assert found.severity == "high"
-    assert all(f"{place} lost " in found.summary for place in truth["lost"])
+    assert all(f"{place} lost " in found.explanation for place in truth["lost"])
     assert any("unclean" in e.text for e in found.evidence)
 
 
@@ -55,7 +55,7 @@ def test_min_isr_of_one_cost_what_the_last_replica_lost(name: str) -> None:
     (found,) = risk(name, "min.insync.replicas=1")
     proven = [place for place, lost in truth["lost"].items() if lost.get("provable", True)]
     assert found.severity == ("medium" if proven else "low")
-    assert all(f"{place} lost " in found.summary for place in proven)
+    assert all(f"{place} lost " in found.explanation for place in proven)
 
 
 @for_each(NAMES)
