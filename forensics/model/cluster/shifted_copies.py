@@ -1,6 +1,6 @@
 """Copies of a log with other times: a log store exports lines in local time without the zone, or stamps them with another clock.
 
-Here: which logs of a broker state the same at a constant distance in time, and by how much each is later than the one whose times count.
+Here: which logs of a broker contain the same lines at a constant distance in time, which times count, and by how much the others are later.
 Not here: dropping the lines that copies repeat (copies), or what the clock of the broker shows (clocks).
 """
 
@@ -27,10 +27,10 @@ _STATING = tuple(n for n in COLUMNS if n in EVENTS.names and n not in OF_A_LAYOU
 READ = ("source", "time", *_STATING)
 """The columns of EVENTS that show copies."""
 _MOST_FILES = 8
-"""A statement in more files of one broker is one that its processes repeat."""
+"""A statement in more files of one broker shows no copy: its processes repeat it."""
 _FEW = 3
 _SPANS_MS = {1: SECOND_MS, SECOND_MS: 5 * SECOND_MS}
-"""By the precision of times in ms, the time in which lines at one distance are no coincidence: two starts of a process print the same lines
+"""By the precision of times in ms, the time over which lines at one distance show a copy: two starts of a process print the same lines
 in about the same rhythm."""
 _MOSTLY = 0.9
 FARTHEST = timedelta(minutes=ZONES[-1])
