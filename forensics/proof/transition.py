@@ -48,7 +48,7 @@ class LeaderTransition:
     timeline: PartitionTimeline
     cluster: Cluster
     rows: Sequence[Handover] = ()
-    """The rows of the hand-overs before this one."""
+    """The rows of the table so far: at least those of the hand-overs before this one."""
 
     # leaders
 

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import moment, period
+from forensics.model.findings import moment, period, shortened
 from forensics.thresholds import SAME_FAILURE
 
 
@@ -323,7 +323,7 @@ _SHOWN = 240
 def exception(errors: Iterable[Event]) -> str | None:
     """The exception of the first error that has one."""
     thrown = next((e.key.split("; Caused by: ")[-1].rstrip(". ") for e in errors if e.key), None)
-    return thrown if thrown is None or len(thrown) <= _SHOWN else f"{thrown[:_SHOWN]}…"
+    return shortened(thrown, _SHOWN) if thrown is not None else None
 
 
 def failures(

@@ -7,13 +7,14 @@ Reading reads in their turn, or the further processing of events (columns).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from operator import itemgetter, sub
 from typing import Any
 
 import pyarrow as pa
 
+from parsers.cached import cached_property
 from parsers.catalogue.columnar import columns
 from parsers.catalogue.columnar.block import Block, Chunk
 from parsers.catalogue.columnar.columns import Events, Lines, TooMany, add_statement, slices
@@ -86,8 +87,6 @@ class _InTurn(Block):
         super().__init__(chunk)
         self.floor = floor, number
         """End and number of the previous line with literals."""
-        self.nodes: dict[int, int] = {}
-        """Those components' names that are writers."""
 
     def in_turn(self) -> Generator[Rows, None, int | None]:
         """Events, including those of the lines left to Reading. Returns the position from which to search again, if any."""
@@ -95,7 +94,6 @@ class _InTurn(Block):
         rows: list[tuple[int, Row]] = []
         begun, passed, characters = 0, 0, 0
         loggers = self.heads.loggers
-        self._find_writers()
         others = [at for at, logger in enumerate(loggers) if logger is None] if None in loggers else []
         for at in sorted([*self.unknown, *others]):
             self._pass_by(passed, at)
@@ -120,10 +118,10 @@ class _InTurn(Block):
         yield from self._events_of(begun, len(loggers), rows)
         return None
 
-    def _find_writers(self) -> None:
-        """Finds the lines whose component names a node."""
-        contexts = {id(context): context for context in self.heads.contexts}
-        self.nodes = {at: context["node"] for at, context in contexts.items() if "node" in context}
+    @cached_property
+    def _nodes(self) -> Mapping[int, int]:
+        """The nodes that components name, by the id of the component's context."""
+        return {id(context): context["node"] for context in self.heads.contexts if "node" in context}
 
     def _go_back(self, at: int) -> int | None:
         """The end of the line before, from which to search again; None if the rest of the file is wrapped."""
@@ -156,10 +154,10 @@ class _InTurn(Block):
         """Events of a range of lines, with these rows between them."""
         survey = self.reading.survey
         survey.hits += end - begin - self.heads.loggers[begin:end].count(None)
-        if self.nodes:
+        if self._nodes:
             for context, count in Counter(map(id, self.heads.contexts[begin:end])).items():
-                if context in self.nodes:
-                    survey.nodes[self.nodes[context]] += count
+                if context in self._nodes:
+                    survey.nodes[self._nodes[context]] += count
         first, most = 0, end - begin
         while begin < end or first < len(rows):
             until = min(end, begin + most)
