@@ -6,7 +6,7 @@ Not here: the records that an unclean election lost (losses), or how it is repor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
@@ -67,6 +67,12 @@ def elections(timeline: PartitionTimeline, cluster: Cluster) -> list[Election]:
     return found
 
 
+@cached_on_timeline
+def by_order(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int, int], Election]:
+    """The elections by the order of their terms; of two leaders of one epoch, the first."""
+    return {e.term.order: e for e in reversed(elections(timeline, cluster))}
+
+
 def _changes_leader(term: Term, timeline: PartitionTimeline) -> bool:
     if term.before is not None:
         missed = term.state is not None and between(term.before, term.state, isr_told=True)
@@ -90,8 +96,10 @@ def right_before(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> C
 
 def _statements(term: Term, timeline: PartitionTimeline) -> list[Event]:
     """Lines that say that an election was unclean: the controller's about this one, or the new leader's that the partition is RECOVERING."""
-    later = [t for t in timeline.terms if t.order > term.order and t.leader == term.leader and not t.restart]
-    lines = [e for e in timeline.of("unclean-election-said") if e.leader == term.leader and _belongs(e, term, later)]
+    lines = [e for e in timeline.of("unclean-election-said") if e.leader == term.leader]
+    if lines:
+        later = [t for t in timeline.terms if t.order > term.order and t.leader == term.leader and not t.restart]
+        lines = [e for e in lines if _belongs(e, term, later)]
     marks = [e for e in timeline.of("recovering-mark") if e.writer == term.leader and _mark_belongs(e, term, timeline)]
     return lines + marks
 

@@ -511,7 +511,7 @@ def _sole_restart(row: _Draft, t: LeaderTransition) -> _Draft:
 @cached_on_timeline
 def _lone_states(timeline: PartitionTimeline, _: Cluster) -> Mapping[tuple[int, int] | None, Sequence[State]]:
     """The states with one in-sync replica, by the order of the term that follows them; None: the evidence ends."""
-    orders = [t.order for t in timeline.terms]
+    orders = timeline.term_orders
     found: dict[tuple[int, int] | None, list[State]] = defaultdict(list)
     for state in timeline.states:
         if len(state.isr) == 1:

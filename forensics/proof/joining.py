@@ -35,16 +35,13 @@ def joined_with_all(joined: State, end: int, rows: Sequence[Handover], timeline:
     known = versions(cluster, joined.leader, joined.at)
     if cluster.mode == "kraft" or (known and known[0] > LAST_UNCHECKED):
         return True
-    before = [*takewhile(lambda s: s is not joined, _led_alike(joined, timeline))]
+    led_alike = (s for s in timeline.states_of_epoch(joined.leader_epoch) if s.leader == joined.leader)
+    before = [*takewhile(lambda s: s is not joined, led_alike)]
     if any(s.isr == (s.leader,) and s.doubt is None for s in before):
         return True  # the high watermark was the leader's log end
     if known and known[0] >= REMOVES_LAGGING and before and _isr_reached_end(before[-1], joined, timeline, cluster):
         return True
     return any(mark is not None and mark <= end for mark in _committed_before(joined, rows))
-
-
-def _led_alike(state: State, timeline: PartitionTimeline) -> Iterator[State]:
-    return (s for s in timeline.states if (s.leader, s.leader_epoch) == (state.leader, state.leader_epoch))
 
 
 def _isr_reached_end(before: State, joined: State, timeline: PartitionTimeline, cluster: Cluster) -> bool:

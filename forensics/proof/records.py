@@ -5,6 +5,7 @@ Here: the Arrow type of a row with its evidence, and rows made into records. `fo
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
@@ -65,11 +66,13 @@ MAX_QUOTED = 3
 
 def records(judged: Judgement) -> list[dict[str, Any]]:
     """The rows of a partition as records of HANDOVER."""
-    texts = judged.verdict != INTACT
-    return [_record(number, row, judged, texts=texts) for number, row in enumerate(judged.rows)]
+    texts, left = judged.verdict != INTACT, defaultdict[int, list[Open]](list)
+    for cell in judged.decides:
+        left[cell.row].append(cell)
+    return [_record(number, row, left.get(number, ()), texts=texts) for number, row in enumerate(judged.rows)]
 
 
-def _record(number: int, row: Handover, judged: Judgement, *, texts: bool) -> dict[str, Any]:
+def _record(number: int, row: Handover, decides: Iterable[Open], *, texts: bool) -> dict[str, Any]:
     return {
         "row": number,
         **dict(zip(_PLAIN, _plain(row), strict=True)),
@@ -77,7 +80,7 @@ def _record(number: int, row: Handover, judged: Judgement, *, texts: bool) -> di
         "removed": [_removed(r, texts=texts) for r in row.removed],
         "premises": [{"premise": premise, "reason": reason} for premise, reason in row.premises.items()],
         "contradictions": list(row.contradictions),
-        "decides": [_decides(row, left) for left in judged.decides if left.row == number],
+        "decides": [_decides(row, left) for left in decides],
     }
 
 

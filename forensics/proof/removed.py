@@ -6,6 +6,7 @@ a removal is read from a log (forensics.model.partition.replicas), or what the p
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -294,6 +295,8 @@ def _exact_pieces(removal: Removal, later: Sequence[Term], timeline: PartitionTi
         if start is not None and start < end:
             pieces.append(Piece(start, end, term, removal, proven=term.bound == AT_MOST))
             end = start
+            if timeline.has_epochs and end <= removal.start:
+                break
     return pieces
 
 
@@ -323,7 +326,8 @@ def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> in
     older = lineage.epoch_at(removal.start)
     if older is None or older != lineage.epoch_at(min(removal.end, own.start) - 1) or older >= removal.epoch:
         return None
-    begun = [t.start_offset for t in timeline.terms if older < t.epoch <= removal.epoch and t.start_offset is not None]
+    between = timeline.terms[slice(*(bisect_right(timeline.terms, epoch, key=lambda t: t.epoch) for epoch in (older, removal.epoch)))]
+    begun = [t.start_offset for t in between if t.start_offset is not None]
     return max(removal.start, min(begun)) if begun else None
 
 
@@ -390,10 +394,10 @@ def _kept(mark: Observation, last: int, later: Sequence[Term], timeline: Partiti
     """How much of a high watermark all leaders until the last epoch of the removed records kept: a leader that began below it may have
     written other records at these offsets. None if nothing, or if one of these epochs is not in the evidence."""
     epochs = range((mark.epoch if mark.epoch is not None else -1) + 1, last + 1)
-    known = {*(s.leader_epoch for s in timeline.states), *(t.epoch for t in timeline.terms)}
-    if not all(epoch in known for epoch in epochs):  # up to the first that is missing: a damaged number makes billions of them
+    if not all(timeline.knows_epoch(epoch) for epoch in epochs):  # up to the first that is missing: a damaged number makes billions of them
         return None
-    between = (t for t in timeline.terms if t not in later and (t.epoch in epochs or _led_again(t, mark, timeline)))
+    after = set(map(id, later))
+    between = (t for t in timeline.terms if id(t) not in after and (t.epoch in epochs or _led_again(t, mark, timeline)))
     kept = min((mark.offset, *(t.at_least for t in between)))
     return kept if kept > 0 or mark.offset == 0 else None
 

@@ -22,7 +22,7 @@ from forensics.model.partition.log_coverage import LOG, ORDER, PROCESS, LogCover
 from forensics.model.partition.replicas import OWN_LOSS, LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
-from forensics.proof.elections import Election, elections, right_before
+from forensics.proof.elections import Election, by_order, right_before
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.joining import joined_with_all
 from forensics.proof.pre_kip101 import cut_before_leading
@@ -77,8 +77,7 @@ class LeaderTransition:
     @cached_property
     def earlier(self) -> Term | None:
         """The last term before, except elections of the same broker of which it was never notified because it had crashed."""
-        terms = (t for t in reversed(self.timeline.terms) if t.order < self.term.order)
-        return next((t for t in terms if t.leader != self.leader or t.start_offset is not None), None)
+        return next((t for t in self.timeline.terms_before(self.term) if t.leader != self.leader or t.start_offset is not None), None)
 
     @cached_property
     def same_leader(self) -> bool:
@@ -89,7 +88,7 @@ class LeaderTransition:
 
     @cached_property
     def election(self) -> Election | None:
-        return next((e for e in elections(self.timeline, self.cluster) if e.term.order == self.term.order), None)
+        return by_order(self.timeline, self.cluster).get(self.term.order)
 
     @cached_property
     def in_sync(self) -> bool:
@@ -195,7 +194,7 @@ class LeaderTransition:
         with what was left."""
         if not began_after(self.term, events, self.timeline):
             return False
-        led = next((t for t in reversed(self.timeline.terms) if t.order < self.term.order and t.leader == self.leader), None)
+        led = next((t for t in self.timeline.terms_before(self.term) if t.leader == self.leader), None)
         return led is None or not shown_before(led, events, self.timeline)
 
     def loads(self, broker: int) -> list[Load]:
@@ -473,7 +472,7 @@ class LeaderTransition:
         return event.event in TAKES_PART and (event.leader_epoch is None or self._term_of(event.leader_epoch))
 
     def _term_of(self, epoch: int | None) -> bool:
-        return any(t.epoch == epoch for t in self.timeline.terms)
+        return epoch in self.timeline.epochs_led
 
 
 def elected_again(term: Term) -> bool:

@@ -88,8 +88,7 @@ def _ends_of_log(hop: LeaderTransition) -> Iterator[Observation]:
 
 def _began(start: int, hop: LeaderTransition) -> datetime | None:
     """The begin of the last term before that began at or below the offset."""
-    terms = (t for t in reversed(hop.timeline.terms) if t.order < hop.term.order)
-    return next((t.at for t in terms if t.at_most is not None and t.at_most <= start), None)
+    return next((t.at for t in hop.timeline.terms_before(hop.term) if t.at_most is not None and t.at_most <= start), None)
 
 
 def _last_before(start: int, hop: LeaderTransition, begin: datetime | None, end: datetime | None) -> datetime | None:

@@ -87,7 +87,9 @@ def _preferred(before: Term, term: Term, timeline: PartitionTimeline) -> bool:
 
 def _leaving(leader: int, term: Term, timeline: PartitionTimeline) -> bool:
     """A reassignment elects another leader before it removes the previous one (ReassignPartitionLeaderElectionStrategy)."""
-    around = [s for s in timeline.states if s.at is not None and term.at is not None and abs(s.at - term.at) <= SAME_PREFERRED_ELECTION]
+    if term.at is None:
+        return False
+    around = timeline.states_between(term.at - SAME_PREFERRED_ELECTION, term.at + SAME_PREFERRED_ELECTION)
     aims = [e for e in timeline.of("reassignment") if e.replicas and _near(e, term.at)]
     return any(leader in s.removing or (s.replicas and leader not in s.replicas) for s in around) or any(
         leader not in (e.replicas or ()) for e in aims

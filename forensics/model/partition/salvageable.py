@@ -125,7 +125,6 @@ def _overlaps(found: _Found, wanted: Range) -> bool:
 
 
 def _candidates(wanted: Range, term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> Iterator[_Found]:
-    earlier = [t for t in timeline.terms if t.order < term.order]
     there = set(_there(timeline))
     for segment, batch, base in _batches(timeline):
         epoch, end = batch["leader_epoch"], batch["last_offset"] + 1
@@ -134,7 +133,7 @@ def _candidates(wanted: Range, term: Term, removals: Sequence[Removal], timeline
         if epoch < 0 or epoch == term.epoch:  # a leader that is started again may keep its epoch
             right = None if _before_the_cut(segment, removals, timeline) else False
         else:
-            right = _wrote(base, epoch, term, earlier)
+            right = _wrote(base, epoch, term, timeline)
         if right is not False:
             yield _Found(base, end, epoch, batch["whole"] is not False, right is True, segment, batch)
 
@@ -162,11 +161,11 @@ def _there(timeline: PartitionTimeline) -> Iterator[tuple[int, int, int]]:
             yield from ((b["base_offset"], b["leader_epoch"], b["crc"]) for b in timeline.collected_logs[broker].batches())
 
 
-def _wrote(offset: int, epoch: int, term: Term, earlier: Sequence[Term]) -> bool | None:
+def _wrote(offset: int, epoch: int, term: Term, timeline: PartitionTimeline) -> bool | None:
     """Whether this leader epoch was the last to write the offset before `term`; None if unknown."""
     if epoch >= term.epoch:
         return False
-    for before in reversed(earlier):
+    for before in timeline.terms_before(term):
         if before.at_most is not None and offset >= before.at_most:
             return epoch == before.epoch
         if offset >= before.at_least and epoch <= before.epoch:

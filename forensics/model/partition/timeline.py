@@ -7,12 +7,14 @@ of events (forensics).
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import partial
 from itertools import takewhile
+from operator import itemgetter
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -158,7 +160,7 @@ class PartitionTimeline:
     def out_of_isr(self, broker: int, since: datetime, until: datetime) -> datetime | None:
         """When the ISR first lacked the broker within this time; None if it did not, or no state is known."""
         before = next((s for s in reversed(self.states) if s.at is not None and s.at < since), None)
-        own = [before, *(s for s in self.states if s.at is not None and since <= s.at <= until)]
+        own = [before, *self.states_between(since, until)]
         return next((max(s.at, since) for s in own if s is not None and s.at is not None and broker not in s.isr), None)
 
     @property
@@ -198,9 +200,46 @@ class PartitionTimeline:
         replicas = next((one.replicas for one in reversed(assigned) if one.replicas), ())
         return replicas, *aims(seen, self.states)
 
+    @cached_property
+    def term_orders(self) -> Sequence[tuple[int, int]]:
+        return [t.order for t in self.terms]
+
+    def terms_before(self, term: Term) -> Iterator[Term]:
+        """The terms of earlier leaders or processes, latest first."""
+        return map(self.terms.__getitem__, reversed(range(bisect_left(self.term_orders, term.order))))
+
     def before(self, term: Term) -> Term | None:
         """The last term of an earlier leader or process."""
-        return next((t for t in reversed(self.terms) if t.order < term.order), None)
+        return next(self.terms_before(term), None)
+
+    @cached_property
+    def epochs_led(self) -> frozenset[int]:
+        """The leader epochs of the terms."""
+        return frozenset(t.epoch for t in self.terms)
+
+    def states_between(self, since: datetime, until: datetime) -> Iterator[State]:
+        """The states from these times, both included, by time."""
+        dated = self._dated_states
+        begin, end = bisect_left(dated, since, key=itemgetter(0)), bisect_right(dated, until, key=itemgetter(0))
+        return (state for _, state in dated[begin:end])
+
+    @cached_property
+    def _dated_states(self) -> Sequence[tuple[datetime, State]]:
+        return sorted(((s.at, s) for s in self.states if s.at is not None), key=itemgetter(0))
+
+    def knows_epoch(self, epoch: int) -> bool:
+        """A state or a term of this leader epoch is known."""
+        return epoch in self._states_by_epoch or epoch in self.epochs_led
+
+    def states_of_epoch(self, epoch: int) -> Sequence[State]:
+        return self._states_by_epoch.get(epoch, ())
+
+    @cached_property
+    def _states_by_epoch(self) -> Mapping[int, Sequence[State]]:
+        found: dict[int, list[State]] = defaultdict(list)
+        for state in self.states:
+            found[state.leader_epoch].append(state)
+        return found
 
     def removals_of(self, broker: int) -> Sequence[Removal]:
         """The removals from a broker's log."""
