@@ -232,6 +232,11 @@ class _Walk:
         it was started since: it may lead in a later epoch."""
         return self.epoch if self.role == "leader" and not self.loaded else None
 
+    @property
+    def epoch_of_end(self) -> int | None:
+        """The latest leader epoch of the records up to `end`. What a follower had when it began to follow is older, whatever it fetched since."""
+        return self.records_epoch if self.began is not None and self.end == self.began else self.epoch
+
     def grows(self) -> None:
         """Marks that the log may grow: the broker leads or fetches. Lines of either role show this even if the role's start is missing."""
         self.growing, self.settled = True, False
@@ -314,7 +319,7 @@ def _on_load(w: _Walk, e: Event) -> None:
     if w.several:
         w.forget_restarts()
     elif w.end is not None and e.log_end_offset < w.end:
-        w.remove(e.log_end_offset, e, "restart", w.recovering, epoch=w.epoch, under=w.epoch)
+        w.remove(e.log_end_offset, e, "restart", w.recovering, epoch=w.epoch_of_end, under=w.epoch)
     created = w.end is None and w.role == "leader" and e.log_end_offset == 0
     unclean = w.recovering is not None or w.cut
     w.replica.loads.append(Load(w.broker, e.log_end_offset, unclean, w.cut, w.epoch, e.at, e))
@@ -343,7 +348,7 @@ def _on_created(w: _Walk, e: Event) -> None:
     if w.replica.loads and w.replica.loads[-1].offset == 0 and w.replica.loads[-1].event is w.end_event:
         w.replica.loads.pop()
     if w.end:
-        w.remove(0, e, "empty", epoch=w.epoch, under=w.epoch)
+        w.remove(0, e, "empty", epoch=w.epoch_of_end, under=w.epoch)
     w.end_exactly(0, e)
     w.role_unclear = w.role_unclear or w.role is None  # a request creates the log, and the request's content is missing
     if w.role == "leader":
@@ -354,7 +359,7 @@ def _on_deleted(w: _Walk, e: Event) -> None:
     if w.end is not None and w.end > w.surely_begun:
         cause, evidence = "stray" if e.reason == "stray" else "deleted", tuple(x for x in (w.end_event, e) if x is not None)
         w.replica.deleted_logs.append(
-            Removal(w.broker, w.surely_begun, w.end, w.knows_end, w.knows_end, cause, w.epoch, w.epoch, e.at, evidence)
+            Removal(w.broker, w.surely_begun, w.end, w.knows_end, w.knows_end, cause, w.epoch_of_end, w.epoch, e.at, evidence)
         )
     w.end, w.exact, w.end_event, w.loaded, w.role, w.has_log, w.begins, w.first_end = None, False, None, False, None, False, None, None
 
@@ -362,7 +367,7 @@ def _on_deleted(w: _Walk, e: Event) -> None:
 def _regress(w: _Walk, offset: int, e: Event) -> None:
     """Records a removal if a start line is below the known log end: only a restarted process can hold less without a truncation line."""
     if w.end is not None and offset < w.end and (e.previous_leader_epoch == -1 or w.loaded):
-        w.remove(offset, e, "restart", epoch=w.epoch, under=w.epoch)
+        w.remove(offset, e, "restart", epoch=w.epoch_of_end, under=w.epoch)
 
 
 def _on_leader_start(w: _Walk, e: Event) -> None:

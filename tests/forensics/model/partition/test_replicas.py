@@ -67,6 +67,19 @@ def test_log_that_loads_shorter_than_it_was_lost_its_tail() -> None:
     assert [e.event for e in removal.evidence] == ["isr-shrink", "log-load"]
 
 
+@pytest.mark.parametrize("back", [[loads(90)], [follows(4, 90, previous=-1)], [("log-created", {})]])
+def test_what_a_follower_had_when_it_began_to_follow_is_of_earlier_epochs(back: list[Told]) -> None:
+    """The line about the cut that every follower makes then may be missing: what it lost later is still not of the new leader."""
+    removal = only(walked(leads(3, 50), follows(4, 170, previous=3), ("fetcher-added", {"leader_epoch": 4}), *back))
+    assert (removal.end, removal.epoch, removal.under_epoch) == (170, 3, 4)
+
+
+def test_what_a_follower_is_seen_to_have_later_may_be_of_the_new_leader() -> None:
+    rolled = ("segment-roll", {"offset": 200})
+    removal = only(walked(leads(3, 50), follows(4, 170, previous=3), ("fetcher-added", {"leader_epoch": 4}), rolled, loads(90)))
+    assert (removal.end, removal.epoch) == (200, 4)
+
+
 @pytest.mark.parametrize("end", [170, 171, 900])
 def test_log_that_loads_as_long_or_longer_lost_nothing(end: int) -> None:
     replica = walked(leads(3, 100), ("segment-roll", {"offset": 170}), loads(end))
