@@ -162,7 +162,9 @@ def _stated(term: Term, statements: list[Event], timeline: PartitionTimeline) ->
     recovering = marked and state is not None and bool(state.recovering)
     if not _leads_on(term, before, statements) and _unexplained(term):
         if said := tuple(e for e in statements if marked or e.event != "recovering-mark"):
-            return KafkaStatement(said), "a line of Kafka says so"
+            printed = any(e.event == "unclean-election-said" for e in said)
+            informed = f"the controller informed broker {term.leader} that the partition is RECOVERING from an unclean election"
+            return KafkaStatement(said), "the controller printed that the election was unclean" if printed else informed
         if state is not None and recovering:
             return KafkaStatement((state.event,)), "the record of the election has leaderRecoveryState RECOVERING"
     if state is not None and recovering and _given_up(term, before, timeline):

@@ -370,8 +370,9 @@ def _log(row: _Draft, t: LeaderTransition) -> _Draft:
     if row.process.only(RUNNING) and t.same_leader:
         return row.narrowed(log=_only(KEPT))
     if t.leader_recovered:
-        lost = (DAMAGED,) if t.damaged else (RECOVERED,) if t.came_back_shorter(t.leader) else (KEPT, RECOVERED)
-        return row.narrowed(log=_only(*lost))
+        lost = DAMAGED if t.damaged else RECOVERED
+        kept = t.perhaps_joined_since or not (t.damaged or t.came_back_shorter(t.leader))
+        return row.narrowed(log=_only(KEPT, lost) if kept else _only(lost))
     return row.narrowed(log=_only(KEPT)) if t.log_intact else row
 
 

@@ -47,7 +47,11 @@ class Piece:
 def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int, int], Sequence[Piece]]:
     """The pieces, by the order of their terms."""
     replicas = timeline.replicas.values()
-    shown = [replace(r, epoch=_written_up_to(r, timeline)) for replica in replicas for r in replica.removals]
+    of_replicas = [r for replica in replicas for r in replica.removals]
+    shown = [replace(r, epoch=_written_up_to(r, timeline)) for r in of_replicas]
+    dated = {
+        id(after) for before, after in zip(of_replicas, shown, strict=True) if after.epoch != before.epoch and after.under_epoch is None
+    }
     # If a reassignment removes a replica before it follows a later leader, its log is deleted with a tail that no other log has
     discarded = [r for replica in replicas for r in replica.deleted_logs if r.epoch is not None]
     overwritten = () if timeline.has_epochs else _overwritten(timeline)
@@ -55,7 +59,7 @@ def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int,
     renamed = [r for r in _in_renamed_files(timeline) if not any(_includes(x, r) for x in (*shown, *discarded))]
     for removal in (*shown, *_left_behind(timeline, cluster), *discarded, *renamed, *overwritten):
         for piece in _pieces(removal, timeline):
-            found[piece.term.order].append(piece)
+            found[piece.term.order].append(replace(piece, several=True) if id(removal) in dated else piece)
     return found
 
 

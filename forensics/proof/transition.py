@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import pairwise, takewhile
+from itertools import dropwhile, pairwise, takewhile
 
 from forensics.model.cluster.availability import BrokerRun
 from forensics.model.cluster.effective import strict
@@ -18,7 +18,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.continuity import Contiguous, Gap, between
 from forensics.model.partition.durability import required
-from forensics.model.partition.log_coverage import LOG, ORDER, PROCESS, LogCoverage, log_coverage, observable
+from forensics.model.partition.log_coverage import LOG, ORDER, PROCESS, LogCoverage, isr_changes_observable, log_coverage, observable
 from forensics.model.partition.replicas import OWN_LOSS, LeaderStart, Load, Observation, Removal, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
@@ -183,8 +183,11 @@ class LeaderTransition:
 
     def came_back_shorter(self, broker: int) -> bool:
         """The broker came back with less than its own log had held, and has not joined the ISR since."""
+        return bool(self._own_losses(broker))
+
+    def _own_losses(self, broker: int) -> list[Removal]:
         back = (r for r in self.timeline.removals_of(broker) if r.cause in OWN_LOSS and self._removed_before(r))
-        return any(not self.joined_isr_since(r.at, broker) for r in back)
+        return [r for r in back if not self.joined_isr_since(r.at, broker)]
 
     def _removed_before(self, removal: Removal) -> bool:
         return self.is_before(removal.epoch) and self._since_it_led(removal.evidence[-1:])
@@ -213,6 +216,24 @@ class LeaderTransition:
     def recovered(self, broker: int) -> bool:
         """Its log was recovered after an unclean stop, or came back shorter."""
         return self.came_back_shorter(broker) or bool(self.unclean_loads(broker))
+
+    @cached_property
+    def perhaps_joined_since(self) -> bool:
+        """Since its log was recovered or came back shorter, the leader joined the ISR, perhaps without all committed records, or may have
+        joined it: a change of the ISR is missing."""
+        moments = [*(r.at for r in self._own_losses(self.leader)), *(load.at for load in self.unclean_loads(self.leader))]
+        known = [at for at in moments if at is not None]
+        if len(known) < len(moments) or not known or self.term.state is None:
+            return True
+        after = dropwhile(lambda states: states[0] is not self.term.state, pairwise(reversed(self.timeline.states)))
+        for state, before in after:
+            told = isr_changes_observable(before.leader, self.timeline, self.cluster, before.at)
+            joined = self.leader in state.isr and self.leader not in before.isr
+            if joined or isinstance(between(before, state, isr_told=told), Gap):
+                return True
+            if before.at is not None and before.at <= max(known):
+                return False
+        return True
 
     def _between_terms(self, epoch: int | None) -> bool:
         led = self.term.epoch if self.term.restart else self.earlier.epoch if self.earlier is not None else None

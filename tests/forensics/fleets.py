@@ -41,11 +41,12 @@ def _ids(brokers: Iterable[int], comma: str = ",") -> str:
 
 
 class Fleet:
-    """Replicas of a partition lie in as many racks as there are: broker b is in rack b % 3. Nothing that was committed is ever lost."""
+    """Replicas of a partition lie in as many racks as there are: broker b is in rack b % 3. Nothing that was committed is ever lost. `tail`: a
+    leader that gives way has so many records that the next one has not fetched yet."""
 
-    def __init__(self, brokers: int, partitions: int, *, seed: int = 1) -> None:
+    def __init__(self, brokers: int, partitions: int, *, seed: int = 1, tail: int = 0) -> None:
         self._lines: dict[str, list[tuple[float, str]]] = defaultdict(list)
-        self._random = random.Random(seed)
+        self._random, self._tail = random.Random(seed), tail
         self.brokers = list(range(1, brokers + 1))
         self.live, self.controller, self.term = list(self.brokers), 1, 1
         self.partitions = []
@@ -115,6 +116,14 @@ class Fleet:
         for p in slow:
             self._isr(p, [*p.isr, broker], until)
 
+    def prefer(self, seconds: float) -> None:
+        """Leadership moves back to the first replicas."""
+        for p in self.partitions:
+            if p.leader != p.replicas[0] and p.replicas[0] in p.isr:
+                before, p.leader = p.leader, p.replicas[0]
+                p.epoch, p.version, p.end = p.epoch + 1, p.version + 1, p.end + 50
+                self._online(p, seconds, "OnlinePartition", before)
+
     # what is printed
 
     def _of(self, brokers: Sequence[int]) -> list[Hosted]:
@@ -167,8 +176,8 @@ class Fleet:
         p.isr = [b for b in p.isr if b not in brokers]
         p.epoch, p.version, p.end = p.epoch + 1, p.version + 1, p.end + 50
         if p.leader in brokers:
-            p.leader = p.isr[0]
-            self._online(p, seconds, was)
+            before, p.leader = p.leader, p.isr[0]
+            self._online(p, seconds, was, before if was == "OnlinePartition" else None)
             return
         self.line(
             self.controller,
@@ -180,7 +189,8 @@ class Fleet:
         )
         self._told(p, seconds)
 
-    def _online(self, p: Hosted, seconds: float, was: str) -> None:
+    def _online(self, p: Hosted, seconds: float, was: str, before: int | None = None) -> None:
+        """`before`: the leader that gives way, and follows."""
         self.line(
             self.controller,
             "state-change",
@@ -188,9 +198,9 @@ class Fleet:
             f"INFO [Controller id={self.controller} epoch={self.term}] Changed partition {p.name} from {was} to OnlinePartition with state "
             f"LeaderAndIsr(leader={p.leader}, leaderEpoch={p.epoch}, isr=List({_ids(p.isr, ', ')}), zkVersion={p.version}) (state.change.logger)",
         )
-        self._told(p, seconds)
+        self._told(p, seconds, before)
 
-    def _told(self, p: Hosted, seconds: float) -> None:
+    def _told(self, p: Hosted, seconds: float, before: int | None = None) -> None:
         """The replicas that live hear of it."""
         self.line(
             p.leader,
@@ -200,15 +210,20 @@ class Fleet:
             f"[{_ids(p.isr)}] addingReplicas [] removingReplicas []. Previous leader epoch was {p.epoch - 1}. (state.change.logger)",
         )
         for b in p.replicas:
-            if b in p.isr and b != p.leader:
+            if b == before and self._tail:
+                self._follows(p, b, seconds + 0.06, p.epoch - 1, self._tail)
+                where = f"/var/lib/kafka/broker-{b}/data"
+                cut = f"INFO [Log partition={p.name}, dir={where}] Truncating to offset {p.end} (kafka.log.Log)"
+                self.line(b, "server", seconds + 0.08, cut)
+            elif b in p.isr and b != p.leader:
                 self._follows(p, b, seconds + 0.06, p.epoch - 1)
 
-    def _follows(self, p: Hosted, broker: int, seconds: float, previous: int) -> None:
+    def _follows(self, p: Hosted, broker: int, seconds: float, previous: int, tail: int = 0) -> None:
         self.line(
             broker,
             "state-change",
             seconds,
-            f"INFO [Broker id={broker}] Follower {p.name} starts at leader epoch {p.epoch} from offset {p.end} with high watermark {p.end}. "
+            f"INFO [Broker id={broker}] Follower {p.name} starts at leader epoch {p.epoch} from offset {p.end + tail} with high watermark {p.end}. "
             f"Previous leader epoch was {previous}. (state.change.logger)",
         )
 

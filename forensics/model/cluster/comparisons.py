@@ -259,12 +259,17 @@ class _Started:
     def __init__(self, node: int, events: Sequence[Event], begun: Sequence[datetime]) -> None:
         self.node = node
         # a starting broker receives decisions of any earlier time
-        self.first = {k: e for k, e in _firsts(events).items() if not _comes_up(begun, _moment(e))}
+        self.first = {k: e for k, e in _firsts(events).items() if not (_new_process(e) or _comes_up(begun, _moment(e)))}
         self.received: dict[_Order, list[Event]] = defaultdict(list)
         for e in events:
             key = _epoch(e)
             if e.reason == "received" and key is not None and e.controller_epoch is not None:
                 self.received[key, e.controller_epoch].append(e)
+
+
+def _new_process(start: Event) -> bool:
+    """A process knew no leader epoch of the partition before this later one: it may have just started, also where no line shows that."""
+    return start.previous_leader_epoch == -1 and bool(start.leader_epoch)
 
 
 def _comes_up(begun: Sequence[datetime], at: datetime) -> bool:

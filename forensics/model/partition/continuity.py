@@ -45,7 +45,8 @@ class Gap:
     intended: Event | None = None
     """A change that the leader intended, without evidence that it took effect."""
     changed_from: tuple[int, ...] | None = None
-    """The ISR that the later state's line names as its previous ISR, if it differs from that of the earlier state."""
+    """The ISR that must have been before the later state, if it differs from that of the earlier one: its line names it, or it is an election
+    with members that were not in sync before."""
     at_most: bool = False
     """The number is an upper limit: the changes were counted over more states than these two."""
 
@@ -82,6 +83,8 @@ def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
         return Gap(before, after, range(0), None)
     if after.event.previous_isr is not None and {*after.event.previous_isr} != {*before.isr}:
         return Gap(before, after, range(0), None, changed_from=tuple(after.event.previous_isr))
+    if after.leader_epoch > before.leader_epoch and before.isr and len(after.isr) > 1 and not {*after.isr} <= {*before.isr}:
+        return Gap(before, after, range(0), None, changed_from=after.isr)  # no election adds to an ISR
     return Contiguous(before, after) if isr_told or before.leader < 0 else Gap(before, after, range(0), None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 
 import pytest
@@ -82,3 +83,19 @@ def test_the_order_of_partitions_changes_nothing() -> None:
     for told in (one, other):
         told["evidence"]["sources"].sort(key=lambda s: s["path"])
     assert json.dumps(one) == json.dumps(other)
+
+
+@pytest.mark.parametrize("missing", [0.02, 0.1, 0.3])
+def test_lines_that_are_missing_make_no_loss_no_wrong_clock_and_no_leader_that_led_on(missing: float) -> None:
+    """As in the sample of lines that some stores keep."""
+    fleet, dice = Fleet(6, 36, tail=30), random.Random(missing)
+    for turn, broker in enumerate(fleet.brokers[1:]):
+        fleet.stop(broker, 300 + turn * 180, 340 + turn * 180)
+        fleet.prefer(420 + turn * 180)
+    whole = report(fleet.files)
+    assert {p["verdict"] for p in whole.partitions} == {"intact", "tail-cut"}
+    kept = {path: "".join(line for line in text.splitlines(True) if dice.random() >= missing) for path, text in fleet.files.items()}
+    told = report(kept)
+    assert not {p["verdict"] for p in told.partitions} & {"lost"}
+    assert not {"clock-skew", "zombie-leader"} & kinds(told)
+    assert all(f.confidence == "possible" for f in told.findings if f.kind == "data-loss" and f.committed is not False)

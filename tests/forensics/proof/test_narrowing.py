@@ -39,6 +39,7 @@ from forensics.proof.verdict import (
     YES,
     Handover,
     Interval,
+    Possible,
     open_cells,
 )
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, judge, left, made, of_bundle, row, the, when
@@ -175,6 +176,17 @@ def recovered(*, cut: bool = False, flushed: int | None = None, shorter: bool = 
             replica.removals.append(Removal(3, 320, 330, True, True, "restart", 0, 0, when(5), ()))
 
     return changed(back_before_leading(recovers=crashed), change)
+
+
+@pytest.mark.parametrize(("epoch", "log"), [(1, only(RECOVERED)), (2, only(KEPT, RECOVERED))])
+def test_a_log_that_came_back_shorter_may_be_complete_again_if_a_leader_epoch_is_missing(epoch: int, log: Possible) -> None:
+    s = begun(2, 3)
+    s.leads(2, 0, 0, 0, 0, [2, 3])
+    s.follows(3, 0.05, 0, 330, 0)
+    s.starts(3, 4.5)
+    s.loads(3, 5, 320, unclean=True)
+    s.leads(3, 19, epoch, 340, 300, [3], previous=-1)
+    assert next(row for row in judge(s).rows if row.leader_epoch == epoch).log == log
 
 
 def test_a_recovered_log() -> None:

@@ -274,6 +274,12 @@ def test_decision_that_a_broker_meets_as_it_comes_up_compares_nothing() -> None:
     assert relations(events, {}) == []
 
 
+@pytest.mark.parametrize(("epoch", "compared"), [(1, 0), (0, 1)])
+def test_a_process_that_knew_no_earlier_epoch_may_have_come_up_unseen(epoch: int, compared: int) -> None:
+    events = [state(2, 0, epoch, "decided"), led(1, 46, epoch, previous_leader_epoch=-1)]
+    assert len(relations(events, {})) == compared
+
+
 def test_nodes_of_one_host_have_one_clock() -> None:
     events = [*shutdown(1, 2, 300), *shutdown(3, 4, 300)]
     assert len(relations(events, {})) == 2
@@ -335,8 +341,8 @@ def state(writer: int, seconds: float, epoch: int, reason: str, *, line: int = 1
     return event("partition-state", writer, seconds, line=line, **given)
 
 
-def led(writer: int, seconds: float, epoch: int, *, line: int = 1, kind: str = "leader-start") -> Event:
-    return event(kind, writer, seconds, line=line, topic="t", partition=0, leader_epoch=epoch)
+def led(writer: int, seconds: float, epoch: int, *, line: int = 1, kind: str = "leader-start", **fields: object) -> Event:
+    return event(kind, writer, seconds, line=line, topic="t", partition=0, leader_epoch=epoch, **fields)
 
 
 def test_leader_begins_after_the_controller_decided() -> None:

@@ -148,6 +148,17 @@ def test_changes_that_nobody_tells_are_counted_where_states_between_have_no_vers
     assert [s.missing_changes for s in chain([state(0, 1, [1, 2], 0, 0), state(1, 1, [1], None, 1), state(2, 2, [2], 2, 2)])] == [0, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("isr", "version", "whole"), [([1, 3], None, True), ([1, 2, 3], None, False), ([1, 2, 3], 4, True), ([2], None, True)]
+)
+def test_no_election_adds_to_an_isr(isr: list[int], version: int | None, whole: bool) -> None:
+    """A member that was not in sync before joined in between, unless the version shows that nothing was; an unclean election leaves one."""
+    before, elected = chain([state(2, 1, [1, 3], 3, 0), state(3, isr[-1], isr, version, 9)])
+    found = between(before, elected, isr_told=True)
+    assert isinstance(found, Gap) != whole
+    assert whole or str(found) == "no evidence shows how the ISR became [1, 2, 3]"
+
+
 LEADING = {"source": "server.log", "writer": 1}
 
 
