@@ -74,6 +74,7 @@ def _restarted(replica: Replica, before: Term, follows: FollowerStart, timeline:
 def _signs_of_a_start(replica: Replica, before: Term, until: datetime, cluster: Cluster) -> Iterator[datetime | None]:
     """When its process began or registered before `until`, and when it loaded its log."""
     yield from (load.at for load in replica.loads if load.offset or (load.epoch is not None and load.epoch >= before.epoch))
+    yield from (e.at for _, e in replica.recovered)
     if before.at is None:
         return
     availability = cluster.availability(replica.broker)

@@ -215,13 +215,24 @@ class LeaderTransition:
 
     def recovered(self, broker: int) -> bool:
         """Its log was recovered after an unclean stop, or came back shorter."""
-        return self.came_back_shorter(broker) or bool(self.unclean_loads(broker))
+        return self.came_back_shorter(broker) or bool(self.unclean_loads(broker)) or bool(self._recoveries(broker))
+
+    def _recoveries(self, broker: int) -> list[Event]:
+        """Recoveries of its log, as `loads`, that no line about the end of the log follows."""
+        own = self.timeline.replicas[broker].recovered if broker in self.timeline.replicas else []
+        near = [e for epoch, e in own if self._between_terms(epoch) and self._since_it_led([e])]
+        return [e for e in near if not self.joined_isr_since(e.at, broker)]
 
     @cached_property
     def perhaps_joined_since(self) -> bool:
         """Since its log was recovered or came back shorter, the leader joined the ISR, perhaps without all committed records, or may have
         joined it: a change of the ISR is missing."""
-        moments = [*(r.at for r in self._own_losses(self.leader)), *(load.at for load in self.unclean_loads(self.leader))]
+        lost: Sequence[Removal | Load | Event] = (
+            *self._own_losses(self.leader),
+            *self.unclean_loads(self.leader),
+            *self._recoveries(self.leader),
+        )
+        moments = [one.at for one in lost]
         known = [at for at in moments if at is not None]
         if len(known) < len(moments) or not known or self.term.state is None:
             return True
@@ -430,7 +441,7 @@ class LeaderTransition:
         since = self.before.at if self.before is not None else None
         loads = (load for load in self.loads(broker) if load.offset and (load.at is None or since is None or load.at > since))
         starts = (at for at in self._starts(broker) if not self.joined_isr_since(at, broker))
-        return any(starts) or any(loads)
+        return any(starts) or any(loads) or bool(self._recoveries(broker))
 
     def _starts(self, broker: int) -> Sequence[datetime]:
         """Starts of its process since the term before."""
@@ -450,6 +461,7 @@ class LeaderTransition:
         assert self.replica is not None
         since = self.replica.events[self.replica.events.index(last) : self.replica.events.index(self.start.event)]
         loaded = any(load.offset and load.event in since for load in self.replica.loads)
+        loaded = loaded or any(e in since for _, e in self.replica.recovered)
         given_up = elected_again(self.term) or (self.term.before is not None and self.term.before.leader == -1)
         return self.start.event.previous_leader_epoch is None and not given_up and not loaded
 

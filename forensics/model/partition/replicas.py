@@ -138,6 +138,8 @@ class Replica:
     """Whole logs that were deleted, or renamed as stray, because the replica was removed."""
     recreated: list[tuple[int | None, Event]] = field(default_factory=list)
     """Creations of an empty log where a log existed that was not deleted, each with the broker's last leader epoch at the time."""
+    recovered: list[tuple[int | None, Event]] = field(default_factory=list)
+    """Recoveries of the log that no line about its end follows, each with the broker's last leader epoch at the time."""
     events: list[Event] = field(default_factory=list)
 
     @property
@@ -275,7 +277,7 @@ class _Walk:
             self.end_at_entry, self.stopped_fetching = end, False
         if self.epoch is None or epoch >= self.epoch:
             self.epoch = epoch
-        self.role, self.began = role, None
+        self.role, self.began, self.recovering = role, None, None
 
     def idle(self, again: bool, end: int | None) -> bool:
         """Whether nothing was appended in the current epoch: the broker followed and fetched nothing. Before another epoch (not `again`)
@@ -323,6 +325,7 @@ def _on_load(w: _Walk, e: Event) -> None:
     created = w.end is None and w.role == "leader" and e.log_end_offset == 0
     unclean = w.recovering is not None or w.cut
     w.replica.loads.append(Load(w.broker, e.log_end_offset, unclean, w.cut, w.epoch, e.at, e))
+    w.replica.recovered = [(epoch, recovery) for epoch, recovery in w.replica.recovered if recovery is not w.recovering]
     w.end_exactly(e.log_end_offset, e)
     _on_log_start(w, e)
     if created:
@@ -572,7 +575,9 @@ def _on_below_hw(w: _Walk, e: Event) -> None:
 
 
 def _on_recovery(w: _Walk, e: Event) -> None:
-    w.recovering = w.recovering or e
+    if w.recovering is None:
+        w.recovering = e
+        w.replica.recovered.append((w.epoch, e))
 
 
 def _on_corruption(w: _Walk, e: Event) -> None:

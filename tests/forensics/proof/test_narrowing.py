@@ -178,6 +178,17 @@ def recovered(*, cut: bool = False, flushed: int | None = None, shorter: bool = 
     return changed(back_before_leading(recovers=crashed), change)
 
 
+def test_a_recovery_shows_a_restart_also_if_the_line_about_the_end_of_the_log_is_missing() -> None:
+    files = back_before_leading(starts=False, recovers=True, follows=True).files
+    files["broker-3/logs/server.log"] = "".join(
+        line for line in files["broker-3/logs/server.log"].splitlines(keepends=True) if "Completed load" not in line
+    )
+    found = the(judge(files))
+    assert not found.process.only(RUNNING)
+    assert found.log == only(KEPT, RECOVERED)
+    assert not found.had_all.only(YES)
+
+
 @pytest.mark.parametrize(("epoch", "log"), [(1, only(RECOVERED)), (2, only(KEPT, RECOVERED))])
 def test_a_log_that_came_back_shorter_may_be_complete_again_if_a_leader_epoch_is_missing(epoch: int, log: Possible) -> None:
     s = begun(2, 3)

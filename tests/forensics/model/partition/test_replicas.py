@@ -67,6 +67,13 @@ def test_log_that_loads_shorter_than_it_was_lost_its_tail() -> None:
     assert [e.event for e in removal.evidence] == ["isr-shrink", "log-load"]
 
 
+def test_recovery_without_a_load_is_told_apart_and_makes_no_later_load_unclean() -> None:
+    replica = walked(leads(3, 100), ("log-recovery", {}), follows(4, 100, previous=-1), loads(100))
+    assert [(epoch, e.event) for epoch, e in replica.recovered] == [(3, "log-recovery")]
+    assert [load.unclean for load in replica.loads] == [False]
+    assert walked(leads(3, 100), ("log-recovery", {}), loads(100)).recovered == []
+
+
 @pytest.mark.parametrize("back", [[loads(90)], [follows(4, 90, previous=-1)], [("log-created", {})]])
 def test_what_a_follower_had_when_it_began_to_follow_is_of_earlier_epochs(back: list[Told]) -> None:
     """The line about the cut that every follower makes then may be missing: what it lost later is still not of the new leader."""
