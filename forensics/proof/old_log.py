@@ -14,7 +14,7 @@ from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.replicas import EXACT, OWN_LOSS, Observation, Removal, Replica
+from forensics.model.partition.replicas import EXACT, OWN_LOSS, Observation, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.log_ends import exact_end
 from forensics.proof.pre_kip101 import cut_after
@@ -49,7 +49,7 @@ def _seen_end(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cl
         follows = next((f for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
         if follows is not None and follows.offset is not None:
             return follows.offset, follows.event
-        first = _first_exact_end(replica, before, term, timeline, cluster)
+        first = _first_exact_end(before, term, timeline, cluster)
         if first is not None:
             sure = first.event.event != "truncation" or _ran_until_it_followed(before, term, timeline, cluster)
             return (first.offset, first.event) if sure else None
@@ -61,16 +61,17 @@ def _lost_since_it_led(before: Term, seen: Event, timeline: PartitionTimeline, c
     replica = timeline.replicas.get(before.leader)
     if replica is None:
         return False
-    since = _since_it_led(replica, before, timeline, cluster)
+    since = _since_it_led(before, timeline, cluster)
     until = since[: since.index(seen) + 1] if seen in since else since
     shorter = [r.evidence[-1] for r in replica.removals if r.cause in OWN_LOSS]
     return any(e in until for e in (*shorter, *(created for _, created in replica.recreated)))
 
 
-def _since_it_led(replica: Replica, before: Term, timeline: PartitionTimeline, cluster: Cluster) -> Sequence[Event]:
+def _since_it_led(before: Term, timeline: PartitionTimeline, cluster: Cluster) -> Sequence[Event]:
     """Its events after its last start as leader."""
     places = _leader_starts(timeline, cluster, before.leader)
-    return replica.events[max((after for epoch, after in places if epoch <= before.epoch), default=0) :]
+    begin = max((after for epoch, after in places if epoch <= before.epoch), default=0)
+    return timeline.replicas[before.leader].events[begin:]
 
 
 @cached_on_timeline
@@ -81,10 +82,10 @@ def _leader_starts(timeline: PartitionTimeline, _: Cluster, broker: int) -> Sequ
     return [(s.epoch, places[id(s.event)]) for s in replica.leader_starts if id(s.event) in places]
 
 
-def _first_exact_end(replica: Replica, before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Observation | None:
+def _first_exact_end(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Observation | None:
     """The first exact end of its log after its last start as leader, and after the next term began."""
-    own = set(_since_it_led(replica, before, timeline, cluster))
-    ends = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT)
+    own = set(_since_it_led(before, timeline, cluster))
+    ends = (o for o in timeline.replicas[before.leader].observations if o.quantity == "log-end-offset" and o.bound == EXACT)
     return next((o for o in ends if _is_after(o, term) and o.event in own), None)
 
 

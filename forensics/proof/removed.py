@@ -39,7 +39,7 @@ class Piece:
     proven: bool = False
     """The term began at `start` or below."""
     several: bool = False
-    """It may have been a later one."""
+    """It may have been another one."""
     seen: tuple[Event, ...] = ()
 
 
@@ -49,8 +49,10 @@ def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int,
     replicas = timeline.replicas.values()
     of_replicas = [r for replica in replicas for r in replica.removals]
     shown = [replace(r, epoch=_written_up_to(r, timeline)) for r in of_replicas]
-    dated = {
-        id(after) for before, after in zip(of_replicas, shown, strict=True) if after.epoch != before.epoch and after.under_epoch is None
+    by_clocks = {
+        id(after): before
+        for before, after in zip(of_replicas, shown, strict=True)
+        if after.epoch != before.epoch and after.under_epoch is None
     }
     # If a reassignment removes a replica before it follows a later leader, its log is deleted with a tail that no other log has
     discarded = [r for replica in replicas for r in replica.deleted_logs if r.epoch is not None]
@@ -58,9 +60,17 @@ def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int,
     found: dict[tuple[int, int], list[Piece]] = defaultdict(list)
     renamed = [r for r in _in_renamed_files(timeline) if not any(_includes(x, r) for x in (*shown, *discarded))]
     for removal in (*shown, *_left_behind(timeline, cluster), *discarded, *renamed, *overwritten):
-        for piece in _pieces(removal, timeline):
-            found[piece.term.order].append(replace(piece, several=True) if id(removal) in dated else piece)
+        pieces = _pieces(removal, timeline)
+        if (by_own_lines := by_clocks.get(id(removal))) is not None:
+            sure = set(map(_place, _pieces(by_own_lines, timeline)))
+            pieces = [piece if _place(piece) in sure else replace(piece, several=True) for piece in pieces]
+        for piece in pieces:
+            found[piece.term.order].append(piece)
     return found
+
+
+def _place(piece: Piece) -> tuple[int, int, tuple[int, int]]:
+    return piece.start, piece.end, piece.term.order
 
 
 def _written_up_to(removal: Removal, timeline: PartitionTimeline) -> int | None:

@@ -236,7 +236,7 @@ class _Walk:
 
     @property
     def epoch_of_end(self) -> int | None:
-        """The latest leader epoch of the records up to `end`. What a follower had when it began to follow is older, whatever it fetched since."""
+        """The latest leader epoch of the records up to `end`. Records that a follower had when it began to follow are older, whatever it fetched since."""
         return self.records_epoch if self.began is not None and self.end == self.began else self.epoch
 
     def grows(self) -> None:

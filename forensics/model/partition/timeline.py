@@ -202,6 +202,7 @@ class PartitionTimeline:
 
     @cached_property
     def term_orders(self) -> Sequence[tuple[int, int]]:
+        """The order of each term; they rise."""
         return [t.order for t in self.terms]
 
     def terms_before(self, term: Term) -> Iterator[Term]:
@@ -232,6 +233,7 @@ class PartitionTimeline:
         return epoch in self._states_by_epoch or epoch in self.epochs_led
 
     def states_of_epoch(self, epoch: int) -> Sequence[State]:
+        """The states of one leader epoch."""
         return self._states_by_epoch.get(epoch, ())
 
     @cached_property
