@@ -13,12 +13,11 @@ from typing import NamedTuple
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import EXACT, OWN_LOSS, Observation, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.log_ends import exact_end
 from forensics.proof.pre_kip101 import cut_after
-from forensics.proof.removed import later_terms, removed
+from forensics.proof.removed import later_terms, places_of_events, removed
 from forensics.proof.stepping_down import became_follower
 from parsers.kinds import named
 
@@ -40,7 +39,7 @@ def end_of_old_log(before: Term, term: Term, timeline: PartitionTimeline, cluste
         return None
     offset, event = seen
     whole = offset >= term.at_least or log_kept(before, term, timeline, cluster)
-    return LogEnd(offset, whole and not _lost_since_it_led(before, event, timeline, cluster), (event,))
+    return LogEnd(offset, whole and not _lost_since_it_led(before, event, timeline), (event,))
 
 
 def _seen_end(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, Event] | None:
@@ -49,42 +48,34 @@ def _seen_end(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cl
         follows = next((f for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
         if follows is not None and follows.offset is not None:
             return follows.offset, follows.event
-        first = _first_exact_end(before, term, timeline, cluster)
+        first = _first_exact_end(before, term, timeline)
         if first is not None:
             sure = first.event.event != "truncation" or _ran_until_it_followed(before, term, timeline, cluster)
             return (first.offset, first.event) if sure else None
     return _end_on_disk(before, term, timeline, cluster)
 
 
-def _lost_since_it_led(before: Term, seen: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+def _lost_since_it_led(before: Term, seen: Event, timeline: PartitionTimeline) -> bool:
     """It came back with a log that was shorter than before, or that it had to create again."""
     replica = timeline.replicas.get(before.leader)
     if replica is None:
         return False
-    since = _since_it_led(before, timeline, cluster)
+    since = _since_it_led(before, timeline)
     until = since[: since.index(seen) + 1] if seen in since else since
     shorter = [r.evidence[-1] for r in replica.removals if r.cause in OWN_LOSS]
     return any(e in until for e in (*shorter, *(created for _, created in replica.recreated)))
 
 
-def _since_it_led(before: Term, timeline: PartitionTimeline, cluster: Cluster) -> Sequence[Event]:
+def _since_it_led(before: Term, timeline: PartitionTimeline) -> Sequence[Event]:
     """Its events after its last start as leader."""
-    places = _leader_starts(timeline, cluster, before.leader)
-    begin = max((after for epoch, after in places if epoch <= before.epoch), default=0)
-    return timeline.replicas[before.leader].events[begin:]
+    replica, places = timeline.replicas[before.leader], places_of_events(timeline)
+    led = (places.get(id(s.event), -1) for s in replica.leader_starts if s.epoch <= before.epoch)
+    return replica.events[max(led, default=-1) + 1 :]
 
 
-@cached_on_timeline
-def _leader_starts(timeline: PartitionTimeline, _: Cluster, broker: int) -> Sequence[tuple[int, int]]:
-    """The leader epoch of each start of the broker as leader, and how many of its events are up to there."""
-    replica = timeline.replicas[broker]
-    places = {id(e): number for number, e in enumerate(replica.events, 1)}
-    return [(s.epoch, places[id(s.event)]) for s in replica.leader_starts if id(s.event) in places]
-
-
-def _first_exact_end(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Observation | None:
+def _first_exact_end(before: Term, term: Term, timeline: PartitionTimeline) -> Observation | None:
     """The first exact end of its log after its last start as leader, and after the next term began."""
-    own = set(_since_it_led(before, timeline, cluster))
+    own = set(_since_it_led(before, timeline))
     ends = (o for o in timeline.replicas[before.leader].observations if o.quantity == "log-end-offset" and o.bound == EXACT)
     return next((o for o in ends if _is_after(o, term) and o.event in own), None)
 

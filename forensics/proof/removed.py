@@ -231,13 +231,13 @@ def shown_before(term: Term, events: Sequence[Event], timeline: PartitionTimelin
 
 
 def _places_of(term: Term, events: Sequence[Event], timeline: PartitionTimeline) -> tuple[int | None, list[int]]:
-    places = _places(timeline)
+    places = places_of_events(timeline)
     begun = next((places[id(e)] for e in term.evidence if e.writer == term.leader and id(e) in places), None)
     return begun, [places[id(e)] for e in events if e.writer == term.leader and id(e) in places]
 
 
 @cached_on_timeline
-def _places(timeline: PartitionTimeline) -> Mapping[int, int]:
+def places_of_events(timeline: PartitionTimeline) -> Mapping[int, int]:
     """The place of each event in the own order of the broker that printed it."""
     return {id(e): place for replica in timeline.replicas.values() for place, e in enumerate(replica.events)}
 
@@ -396,7 +396,7 @@ def _marks(removal: Removal, timeline: PartitionTimeline) -> Sequence[Observatio
 def _of_removed_log(mark: Observation, removal: Removal, timeline: PartitionTimeline) -> bool:
     """It is the mark of the log that held the removed records, after what was removed from that log before: a high watermark is never above
     the end of its log."""
-    places = _places(timeline)
+    places = places_of_events(timeline)
     cuts = [places[id(r.evidence[-1])] for r in timeline.removals_of(removal.broker) if id(r.evidence[-1]) in places]
     cut = places.get(id(removal.evidence[-1]))
     if mark.broker != removal.broker or cut is None:

@@ -203,8 +203,10 @@ class LeaderTransition:
     def loads(self, broker: int) -> list[Load]:
         """Loads of its log between the term before and this one, after which it has not joined the ISR."""
         own = self.timeline.replicas[broker].loads if broker in self.timeline.replicas else []
-        near = [load for load in own if self._between_terms(load.epoch) and self._since_it_led([load.event])]
-        return [load for load in near if not self.joined_isr_since(load.at, broker)]
+        return [load for load in own if self._counts(load.epoch, load.event, broker)]
+
+    def _counts(self, epoch: int | None, event: Event, broker: int) -> bool:
+        return self._between_terms(epoch) and self._since_it_led([event]) and not self.joined_isr_since(event.at, broker)
 
     def unclean_loads(self, broker: int) -> list[Load]:
         return [load for load in self.loads(broker) if load.unclean or load.cut]
@@ -220,8 +222,7 @@ class LeaderTransition:
     def _recoveries(self, broker: int) -> list[Event]:
         """Recoveries of its log, as `loads`, that no line about the end of the log follows."""
         own = self.timeline.replicas[broker].recovered if broker in self.timeline.replicas else []
-        near = [e for epoch, e in own if self._between_terms(epoch) and self._since_it_led([e])]
-        return [e for e in near if not self.joined_isr_since(e.at, broker)]
+        return [e for epoch, e in own if self._counts(epoch, e, broker)]
 
     @cached_property
     def perhaps_joined_since(self) -> bool:
@@ -460,8 +461,8 @@ class LeaderTransition:
             return False
         assert self.replica is not None
         since = self.replica.events[self.replica.events.index(last) : self.replica.events.index(self.start.event)]
-        loaded = any(load.offset and load.event in since for load in self.replica.loads)
-        loaded = loaded or any(e in since for _, e in self.replica.recovered)
+        signs = (*(load.event for load in self.replica.loads if load.offset), *(e for _, e in self.replica.recovered))
+        loaded = any(e in since for e in signs)
         given_up = elected_again(self.term) or (self.term.before is not None and self.term.before.leader == -1)
         return self.start.event.previous_leader_epoch is None and not given_up and not loaded
 
