@@ -23,6 +23,7 @@ from forensics.proof.verdict import LOST, UNKNOWN
 from forensics.tools.case_diff import pairs
 from forensics.views.document import rules_digest
 from forensics.views.runs import BAD, LISTED, RUNS, SEEN
+from forensics.words import summary
 from parsers.schemas import Row
 
 TABLES = {"runs": RUNS, "seen": SEEN}
@@ -121,7 +122,7 @@ class History:
             "kind": f.kind,
             "severity": f.severity,
             "severity_before": None if row is None or again else row["severity" if raised else "severity_before"],
-            "summary": f.summary,
+            "summary": summary(f),
             "first_seen": row["first_seen"] if row is not None else at,
             "last_seen": at,
             "new": at if raised or row is None or again else row["new"],

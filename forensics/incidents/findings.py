@@ -15,7 +15,8 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.model.events import values
-from forensics.model.findings import FINDING, LEVELS, Client, Evidence, Finding, Range, Records, Salvageable, Statement, Written
+from forensics.model.findings import FINDING, LEVELS, Client, Evidence, Finding, Records, Salvageable, Statement, Written
+from forensics.model.message import Range, decoded
 from forensics.model.stored import Store, Stored, by_value
 from parsers.frozen import made
 
@@ -43,7 +44,7 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
 }
 _STATED = (*_PLAIN, *_LISTS, *_DECODERS)
 """Columns of a partition's finding that belong to its statement."""
-_WORDS = ("summary", "explanation", "evidence")
+_WORDS = ("message", "values", "evidence")
 _OF_WORDS = pa.struct([FINDING.field(name) for name in _WORDS])
 NEAR = 64
 """Findings whose words are read together: one needs those of one finding in some hundred, in the order of time."""
@@ -118,11 +119,6 @@ class _StoredFinding(Statement):
     _rows: _OfKind
 
     @property
-    def next_steps(self) -> tuple[str, ...]:
-        stated, _ = self._rows.kept()
-        return tuple(stated.value(self._at, "next_steps").as_py() or ())
-
-    @property
     def evidence(self) -> tuple[Evidence, ...]:
         return tuple(Evidence(**e) for e in self._words("evidence") or ())
 
@@ -135,9 +131,8 @@ class _StoredFinding(Statement):
         return Finding(
             **{name: getattr(self, name) for name in _STATED},
             incident=self.incident,
-            summary=self._words("summary"),
-            explanation=self._words("explanation"),
-            next_steps=self.next_steps,
+            message=self._words("message"),
+            values=decoded(self._words("values")),
             evidence=self.evidence,
         )
 

@@ -7,31 +7,34 @@ many (rules), or how many lines a screen has (forensics.views).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
+from typing import Any
 
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.findings import (
+    AGAIN,
+    ALIKE,
+    BROKERS,
     LEVELS,
     MAX_EVIDENCE,
     MINOR,
     NAMED,
+    PLACES,
+    SEVERAL,
     Aggregation,
     Evidence,
     Finding,
+    Fold,
     Place,
     Records,
     Rule,
     Statement,
     Written,
-    counted,
-    moment,
-    nodes_named,
-    offsets_named,
-    saving_first,
-    some,
 )
+from forensics.model.message import Value, said
 from forensics.thresholds import MAX_SEPARATE_EVENTS
 
 IncidentOf = Callable[[Statement], str | None]
@@ -144,15 +147,13 @@ def _at(f: Statement) -> datetime:
 
 def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf) -> Sequence[Finding]:
     """Merges the findings of one event that affected several partitions or topics."""
-    names_of = [f.name for f in group]
-    names = list(dict.fromkeys(names_of))
-    if len(names) == 1:
+    if len({f.name for f in group}) == 1:
         return [_whole(f, incident_of(f)) for f in group]
     first = _whole(group[0], incident_of(group[0]))
-    words = many.words(first, group) if many.words is not None else first.summary.removeprefix(f"{names[0]}: ")
     return [
-        replace(
+        _folded(
             first,
+            _fold(PLACES, **_merged(first, group, many), **_others(group)),
             topic=None,
             partition=None,
             leader_epoch=None,
@@ -166,23 +167,27 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
             written=None,
             records=None,
             clients=(),
-            summary=f"{counted(len(names), 'topic' if first.partition is None else 'partition')} ({some(names)}): {words}",
-            explanation=f"{first.explanation} Same for {_others(group)}.",
-            next_steps=_steps(group, names_of, many),
             evidence=_evidence(group),
             places=_places(group) if many.recurs else tuple(f.place for f in group),
         )
     ]
 
 
-def _others(group: Sequence[Statement]) -> str:
+def _merged(first: Finding, group: Sequence[Statement], many: Aggregation) -> Mapping[str, Value]:
+    return many.merge(first, group) if many.merge is not None else {}
+
+
+def _folded(first: Finding, fold: Fold, **statement: Any) -> Finding:
+    """The finding with what it has in common with others, and the values that its own sentences name."""
+    return replace(first, values=tuple(first.known.items()), folds=(*first.folds, fold), **statement)
+
+
+def _others(group: Sequence[Statement]) -> dict[str, Value]:
     """The partitions after the first, with their offsets if these are not the same."""
     first = group[0]
-    return some([_with_offsets(f) if f.offsets != first.offsets else f.name for f in group if f.name != first.name], 2 * NAMED)
-
-
-def _with_offsets(f: Statement) -> str:
-    return f"{f.name} ({offsets_named(f.offsets)})" if f.offsets else f.name
+    others = dict.fromkeys((f.name, f.offsets if f.offsets != first.offsets else ()) for f in group if f.name != first.name)
+    shown = tuple(said("fold/other", name=name, offsets=offsets) for name, offsets in islice(others, 2 * NAMED))
+    return {"others": shown, "others_more": (len(others) - len(shown)) or None}
 
 
 def _brokers(group: Sequence[Statement]) -> tuple[int, ...]:
@@ -247,19 +252,6 @@ def _records(losses: Sequence[Statement]) -> Records | None:
     return Records(sum(counts) if len(counts) == len(losses) else None, known[0].log) if known else None
 
 
-def _steps(group: Sequence[Statement], names_of: Sequence[str], many: Aggregation) -> tuple[str, ...]:
-    """The steps for all together, then those with the same words for many partitions as one, the ones of most partitions first."""
-    names_by_step: dict[str, dict[str, None]] = defaultdict(dict)
-    for f, name in zip(group, names_of, strict=True):
-        own = set(many.steps((f,))) if many.steps is not None else ()
-        for step in f.next_steps:
-            if step not in own:
-                names_by_step[step.replace(name, "{}")][name] = None
-    others = sorted(names_by_step.items(), key=lambda item: -len(item[1]))
-    together = many.steps(group) if many.steps is not None else ()
-    return saving_first((*together, *(step.replace("{}", some(list(names))) for step, names in others)))[: 2 * NAMED]
-
-
 def _evidence(group: Sequence[Statement]) -> tuple[Evidence, ...]:
     """The first finding's best piece, then the first piece of each of the others before a second."""
     pieces = [f.evidence for f in group[:MAX_EVIDENCE]]
@@ -271,18 +263,25 @@ def _of_brokers(group: Sequence[Statement], many: Aggregation, incident: str | N
     """Merges what one event did to several brokers."""
     first = _whole(group[0], incident)
     brokers = _brokers(group)
-    words = f": {many.words(first, group)}" if many.words is not None else f", for example: {first.summary}"
-    return replace(
+    nodes, own = _nodes(brokers, controllers), _nodes(first.brokers, controllers)
+    return _folded(
         first,
+        _fold(BROKERS, **_merged(first, group, many), nodes=nodes, first=own, who=said("node/several", nodes=nodes)),
         brokers=brokers,
         start=_start(group),
         start_latest=_start_latest(group),
         end=_end(group),
-        summary=f"{nodes_named(brokers, controllers)}{words}",
-        explanation=f"Of {nodes_named(first.brokers, controllers)}: {first.explanation}",
-        next_steps=saving_first(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
         evidence=_evidence(group),
     )
+
+
+def _nodes(ids: Sequence[int], controllers: Collection[int]) -> Value:
+    """The brokers, and the nodes that are only controllers."""
+    return tuple(i for i in ids if i not in controllers), tuple(i for i in ids if i in controllers)
+
+
+def _fold(how: str, **values: Value) -> Fold:
+    return Fold(how, tuple(values.items()))
 
 
 def _to_whom(f: Finding) -> Hashable:
@@ -293,8 +292,9 @@ def _to_several(group: Sequence[Finding]) -> Finding:
     """Merges what happened to several brokers or partitions, by time."""
     first, last = group[0], group[-1]
     brokers = tuple(sorted({b for f in group for b in f.brokers}))
-    return replace(
+    return _folded(
         first,
+        _fold(SEVERAL, times=len(group), span=(_at(first), _at(last)), last=_at(last)),
         topic=None,
         partition=None,
         leader_epoch=None,
@@ -304,9 +304,6 @@ def _to_several(group: Sequence[Finding]) -> Finding:
         cluster=last.cluster,
         brokers=brokers,
         end=_end(group),
-        summary=f"{len(group):,} times from {moment(_at(first))} to {moment(_at(last))}, for example: {first.summary}",
-        explanation=f"The first time: {first.explanation} The last time: {last.explanation}",
-        next_steps=saving_first(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
         evidence=_evidence(group),
         places=tuple(dict.fromkeys(p for f in group for p in places(f))),
     )
@@ -331,12 +328,10 @@ def _dated(f: Finding) -> bool:
 def _alike(group: Sequence[Finding]) -> Finding:
     """Merges findings without a time, such as damaged files."""
     first, *others = group
-    named = " · ".join(f.summary for f in others[: 2 * NAMED])
-    more = f" · and {len(others) - 2 * NAMED} more" if len(others) > 2 * NAMED else ""
-    return replace(
+    sources = tuple(dict.fromkeys(e.source for f in others for e in f.evidence[:1]))
+    return _folded(
         first,
-        summary=f"{first.summary}; and {len(others):,} similar findings",
-        explanation=f"{first.explanation} The others: {named}{more}.",
+        _fold(ALIKE, others=len(others), sources=sources[: 2 * NAMED], sources_more=max(len(sources) - 2 * NAMED, 0) or None),
         evidence=_evidence(group),
         places=tuple(dict.fromkeys(p for f in group for p in f.places)),
     )
@@ -344,15 +339,11 @@ def _alike(group: Sequence[Finding]) -> Finding:
 
 def _again(group: Sequence[Finding]) -> Finding:
     first, last = group[0], group[-1]
-    times = [moment(_at(f)) for f in group]
-    listed = ", ".join(times[: 2 * NAMED]) + (
-        f" and {len(times) - 2 * NAMED} more times, the last at {times[-1]}" if len(times) > 2 * NAMED else ""
-    )
-    return replace(
+    times = tuple(_at(f) for f in group[: 2 * NAMED])
+    return _folded(
         first,
+        _fold(AGAIN, times=len(group), listed=times, more=(len(group) - len(times)) or None, last=_at(last)),
         end=last.end or last.start,
-        summary=f"{len(group):,} times: {first.summary}, the last at {times[-1]}",
-        explanation=f"The first time: {first.explanation} All times: {listed}.",
         cluster=last.cluster,
         evidence=tuple(dict.fromkeys((*first.evidence[: MAX_EVIDENCE // 2], *last.evidence)))[:MAX_EVIDENCE],
         places=tuple(dict.fromkeys(p for f in group for p in f.places)),

@@ -10,7 +10,6 @@ consequences.
 from __future__ import annotations
 
 import hashlib
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +20,8 @@ from typing import NamedTuple
 
 from forensics.incidents.folding import by_event, hit, places, recurring
 from forensics.model.cluster.availability import DETECTION, SLACK
-from forensics.model.findings import LEVELS, Finding, Rule, Statement, capital, counted, duration, moment, nodes_named, offsets_in
+from forensics.model.findings import LEVELS, Finding, Rule, Statement, offsets_in
+from forensics.model.message import Message, Value, Values, said
 from forensics.proof.aftermath import sentences
 from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
 from parsers.cached import cached_property
@@ -49,8 +49,8 @@ class Incident:
     brokers: tuple[int, ...]
     start: datetime | None
     end: datetime | None
-    summary: str
-    explanation: str
+    values: Values
+    """What its sentences are made of (forensics.words)."""
     findings: tuple[str, ...] = ()
     cluster: int = 0
     start_latest: datetime | None = None
@@ -108,7 +108,7 @@ class Events:
         replicas of each partition whose verdict is unknown."""
         self._found, self._number, self._controllers = findings, number, controllers
         self._unjudged = unjudged
-        self._causes = {r.kind: r for r in rules if r.root is not None or r.plan}
+        self._causes = {r.kind: r for r in rules if r.root or r.plan}
         self._groups = _groups(findings, self._causes)
         self._roots = {c: g.id for g in self._groups for c in (*(r.cause for r in g.roots), *([g.plan] if g.plan is not None else []))}
         self._of_brokers = _BrokerEvents(self._groups)
@@ -143,10 +143,16 @@ class Events:
 
     def _incident(self, group: _Group, members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]]) -> Incident:
         ended = self._number != 0
-        impact = "; ".join(_impact(members, doubtful, ended=ended))
-        what = _what(group, members, self._causes, self._controllers)
-        none = "" if impact else self._without_impact(group)
-        sentences_of_losses = sentences((f, p) for f in members if f.kind == "data-loss" for p in places(f))
+        impact = tuple(_impact(members, doubtful, ended=ended))
+        of_losses = sentences((f, p) for f in members if f.kind == "data-loss" for p in places(f))
+        values = {
+            "what": _what(group, members, self._causes, self._controllers),
+            "when": _when(group, self._causes, self._controllers),
+            "impact": impact,
+            "none": None if impact else self._without_impact(group),
+            "ending": _ending(group, members, ended=ended),
+            "losses": tuple(of_losses),
+        }
         return Incident(
             id=group.id,
             kind=group.kind,
@@ -155,15 +161,7 @@ class Events:
             start=group.first.start,
             start_latest=group.first.start_latest,
             end=group.end,
-            summary=f"{what}: {impact or none}",
-            explanation=" ".join(
-                (
-                    f"{what}{_when(group, self._causes, self._controllers)}.",
-                    f"Impact: {impact}." if impact else f"{capital(none)}.",
-                    *_ending(group, members, ended=ended),
-                    *sentences_of_losses,
-                )
-            ),
+            values=tuple(values.items()),
             findings=tuple(f.id for f in members),
             cluster=self._number,
         )
@@ -173,12 +171,12 @@ class Events:
         """The number of partitions whose verdict is unknown, by their replicas: many partitions have the same ones."""
         return Counter(tuple(replicas or ()) for replicas in self._unjudged())
 
-    def _without_impact(self, group: _Group) -> str:
+    def _without_impact(self, group: _Group) -> Message:
         if any(r.cause.kind == RECREATED for r in group.roots):
-            return "the records of the cluster before are not in this one, unless its logs were kept"
+            return said("incident/recreated")
         brokers = {*group.brokers}
         unknown = sum(count for replicas, count in self._unjudged_by_replicas.items() if not replicas or not brokers.isdisjoint(replicas))
-        return f"no known impact; whether {counted(unknown)} lost records is unknown" if unknown else "no significant impact"
+        return said("incident/unjudged", partitions=unknown) if unknown else said("incident/no-impact")
 
 
 def recurring_of_each(clusters: Sequence[Events], rules: Sequence[Rule]) -> list[Finding]:
@@ -258,7 +256,7 @@ def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Ru
         _Root(f.brokers if f.partition is None else f.brokers[:1], _counted_from(f.start, f.start_latest), _over(f, returns), f)
         for kind, rule in causes.items()
         for f in findings.get(kind, ())
-        if rule.root is not None
+        if rule.root
         if f.start is not None and f.brokers and (not rule.root_causes or f.cause in rule.root_causes)
     ]
     # a crash is the effect of a cause of the same time, such as exhausted memory
@@ -344,111 +342,94 @@ def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Roo
     return groups
 
 
-def _when(group: _Group, causes: Mapping[str, Rule], controllers: Collection[int]) -> str:
+def _nodes(ids: Collection[int], controllers: Collection[int]) -> Value:
+    """The brokers, and the nodes that are only controllers."""
+    return tuple(i for i in ids if i not in controllers), tuple(i for i in ids if i in controllers)
+
+
+def _when(group: _Group, causes: Mapping[str, Rule], controllers: Collection[int]) -> Message | None:
     """When the first cause was, if the evidence leaves a span of time."""
     first = group.first
     if first.start_latest is None:
-        return ""
+        return None
+    began = (first.start, first.start_latest)
     if group.plan is not None or len(group.roots) == 1:
-        return f" {first.when}"
-    return f". First, {nodes_named(first.brokers, controllers)} {causes[first.kind].root} {first.when}"
+        return said("incident/when", began=began)
+    happened = said(causes[first.kind].root or "", number=len(first.brokers))
+    return said("incident/first", nodes=_nodes(first.brokers, controllers), happened=happened, began=began)
 
 
-def _ending(group: _Group, members: Sequence[Finding], *, ended: bool) -> Iterator[str]:
-    if lasting := "; ".join(_not_over(members)):
-        yield f"When {'the cluster ended' if ended else 'the evidence ends'}: {lasting}."
-    elif group.end is not None:
-        yield f"Ended: {moment(group.end)}."
+def _ending(group: _Group, members: Sequence[Finding], *, ended: bool) -> Message | None:
+    if lasting := tuple(_not_over(members)):
+        return said("incident/not-over", cluster_ended=ended, states=lasting)
+    return said("incident/ended", end=group.end) if group.end is not None else None
 
 
-def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule], controllers: Collection[int]) -> str:
+def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule], controllers: Collection[int]) -> tuple[Message, ...]:
     """The planned change; else the nodes and what happened to them, by time."""
-    if (planned := next((f.summary for f in members if group.plan is not None and f.kind == group.kind), None)) is not None:
-        return capital(planned)
-    befell: dict[int, dict[str, None]] = defaultdict(dict)
+    if (planned := next((f.said for f in members if group.plan is not None and f.kind == group.kind), None)) is not None:
+        return (planned,)
+    happened: dict[int, dict[str, None]] = defaultdict(dict)
     for root in group.roots:
         for broker in root.brokers[:1] if root.cause.kind in OF_FIRST else root.brokers:
-            befell[broker].setdefault(causes[root.cause.kind].root or "")
+            happened[broker].setdefault(causes[root.cause.kind].root or "")
     alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for broker, words in befell.items():
-        alike[tuple(words)].append(broker)
-    parts = [
-        f"{nodes_named(brokers, controllers)} {_listed(words if len(brokers) == 1 else [*map(_plural, words)])}{' one after the other' if group.kind == ROLLING else ''}"
-        for words, brokers in alike.items()
-    ]
-    what = "; ".join(parts)
-    return capital(what)
+    for broker, phrases in happened.items():
+        alike[tuple(phrases)].append(broker)
+    return tuple(
+        said(
+            "incident/what",
+            nodes=_nodes(brokers, controllers),
+            happened=tuple(said(phrase, number=len(brokers)) for phrase in phrases),
+            rolling=group.kind == ROLLING,
+        )
+        for phrases, brokers in alike.items()
+    )
 
 
-def _plural(words: str) -> str:
-    """What happened to a broker, said of several."""
-    return _ITS.sub("their", _IT_WAS.sub("they were", _WAS.sub("were", words)))
+_STATES = ("offline-partition", "under-min-isr", "under-replicated", "fetch-failing")
+"""Kinds of which an incident names the partitions, also while they are not over."""
+_WITHOUT = ("quorum-lost", "zookeeper-lost")
+_LOSSES = ((True, "committed"), (None, "unknown-status"), (False, "uncommitted"))
+"""Messages of certain and probable losses, by commitment."""
 
 
-_WAS, _IT_WAS, _ITS = re.compile(r"^was\b"), re.compile(r"\bit was\b"), re.compile(r"\bits\b")
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-_STATES = (
-    ("offline-partition", "{} without a leader"),
-    ("under-min-isr", "{} below min.insync.replicas, where writes with acks=all are refused"),
-    ("under-replicated", "{} under-replicated"),
-    ("fetch-failing", "{} with a replica that did not advance"),
-)
-"""Kinds with the words for their impact (besides losses), and the words while they are not over."""
-_WITHOUT = {"quorum-lost": "the metadata quorum had no leader", "zookeeper-lost": "no connection to ZooKeeper"}
-_LOSSES = (
-    (True, "{} of {} that {were} committed {are} lost"),
-    (None, "{} of {} {are} lost, commit status unknown"),
-    (False, "{} of {} that {were} never committed {were} truncated"),
-)
-"""Words for certain and probable losses, by commitment."""
-
-
-def _impact(members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]], *, ended: bool) -> Iterator[str]:
+def _impact(members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]], *, ended: bool) -> Iterator[Message]:
     """`doubtful`: the partitions that may have lost records. `ended`: of a cluster before the one at the end."""
     yield from _impact_of_losses([f for f in members if f.kind == "data-loss"])
     if doubtful:
-        yield f"a loss in {counted(len(doubtful))} cannot be excluded"
-    for kind, words in _STATES:
-        if affected := hit(f for f in members if f.kind == kind):
-            yield words.format(counted(len(affected)))
+        yield said("incident/doubtful", partitions=len(doubtful))
+    yield from _states(members, still=False)
     for f in members:
         if f.kind in _WITHOUT:
-            yield f"{_WITHOUT[f.kind]} {_lasted(f, ended=ended)}"
+            yield said(f"incident/{f.kind}", lasted=_lasted(f, ended=ended))
     if affected := hit(f for f in members if f.kind == "start-failed" and f.places):
-        yield f"{counted(len(affected))} without a replica, because its broker could not start"
+        yield said("incident/without-replica", partitions=len(affected))
     if any(f.kind == "controller-change" and len(f.brokers) > 1 for f in members):
-        yield "the controller changed"
+        yield said("incident/controller-changed")
 
 
-def _lasted(f: Statement, *, ended: bool) -> str:
+def _states(members: Sequence[Finding], *, still: bool) -> Iterator[Message]:
+    for kind in _STATES:
+        if affected := hit((f for f in members if f.kind == kind), still=still):
+            yield said(f"incident/{kind}", partitions=len(affected))
+
+
+def _lasted(f: Statement, *, ended: bool) -> Message:
     since = f.start_latest or f.start
     if f.end is not None and since is not None:
-        return f"for {duration((f.end - since).total_seconds())}"
-    return "until the cluster ended" if ended else "for the rest of the evidence"
+        return said("incident/for", seconds=(f.end - since).total_seconds())
+    return said("incident/until-the-cluster-ended" if ended else "incident/rest-of-the-evidence")
 
 
-def _impact_of_losses(losses: Sequence[Finding]) -> Iterator[str]:
-    for committed, words in _LOSSES:
-        yield from _lost([f for f in losses if f.confidence != "possible" and f.committed is committed], words)
-    doubtful = [f for f in losses if f.confidence == "possible"]
-    if uncommitted := hit(f for f in doubtful if f.committed is False):
-        yield f"records that were never committed were truncated in {counted(len(uncommitted))}, possibly without an affected producer"
+def _impact_of_losses(losses: Sequence[Finding]) -> Iterator[Message]:
+    for committed, name in _LOSSES:
+        if own := [f for f in losses if f.confidence != "possible" and f.committed is committed]:
+            yield said(f"incident/{name}", offsets=offsets_in((f, p) for f in own for p in places(f)), partitions=len(hit(own)))
+    if uncommitted := hit(f for f in losses if f.confidence == "possible" and f.committed is False):
+        yield said("incident/perhaps-uncommitted", partitions=len(uncommitted))
 
 
-def _lost(losses: Sequence[Finding], words: str) -> Iterator[str]:
-    if losses:
-        count = offsets_in((f, p) for f in losses for p in places(f))
-        were, are = ("was", "is") if count == 1 else ("were", "are")
-        yield words.format(counted(count, "offset"), counted(len(hit(losses))), were=were, are=are)
-
-
-def _not_over(members: Sequence[Finding]) -> Iterator[str]:
+def _not_over(members: Sequence[Finding]) -> Iterator[Message]:
     """Findings that are not over when the evidence ends."""
-    for kind, words in _STATES:
-        if now := hit((f for f in members if f.kind == kind), still=True):
-            yield words.format(counted(len(now)))
+    return _states(members, still=True)

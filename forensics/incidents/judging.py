@@ -194,8 +194,8 @@ def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> Events:
         if rule.cluster is not None and not (rule.of_last_cluster and cluster.number):
             found.add(weakened(f, cluster) for f in rule.cluster(cluster, with_facts(partitions, rule.facts)))
     for rule in RULES:
-        if rule.post_rule is not None:
-            found.add([weakened(f, cluster) for f in rule.post_rule(cluster, with_facts(partitions, rule.facts), found)])
+        if rule.after_rules is not None:
+            found.add([weakened(f, cluster) for f in rule.after_rules(cluster, with_facts(partitions, rule.facts), found)])
     return Events(found, RULES, cluster.controllers, cluster.number, lambda: _unjudged(partitions))
 
 

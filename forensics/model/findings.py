@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from enum import IntEnum, auto
 from functools import lru_cache
@@ -21,6 +21,8 @@ import pyarrow as pa
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
+from forensics.model.message import Message, Range, Value, Values, by_name, decoded, encoded
+from forensics.model.message import timestamp as timestamp
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
 from parsers.frozen import dataclass
@@ -89,27 +91,6 @@ def quote(*events: Event | Iterable[Event] | None) -> tuple[Evidence, ...]:
         if item is not None:
             flat |= dict.fromkeys(item if isinstance(item, Iterable) else (item,))
     return tuple(dict.fromkeys(map(Evidence.of, flat)))[:MAX_EVIDENCE]
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Offsets [start, end); `end` None: no evidence shows the end."""
-
-    start: int
-    end: int | None
-
-    def __str__(self) -> str:
-        """'200–357', '200' for one offset, or 'from 200 on'."""
-        if self.end is None:
-            return f"from {self.start} on"
-        return f"{self.start}–{self.end - 1}" if self.end - self.start > 1 else str(self.start)
-
-    @property
-    def length(self) -> int | None:
-        return None if self.end is None else self.end - self.start
-
-    def row(self) -> dict[str, int | None]:
-        return {"start": self.start, "end": self.end}
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,10 +340,6 @@ class Statement:
     """Id of the incident it belongs to (forensics.incidents.incidents)."""
 
     @property
-    def next_steps(self) -> tuple[str, ...]:
-        raise NotImplementedError
-
-    @property
     def evidence(self) -> tuple[Evidence, ...]:
         raise NotImplementedError
 
@@ -387,9 +364,22 @@ class Statement:
         return began(self.start, self.start_latest)
 
     @property
-    def groups(self) -> list[str]:
+    def groups(self) -> tuple[str, ...]:
         """Consumer groups that the finding names."""
-        return sorted({c.group for c in (*self.clients, *(c for p in self.places for c in p.clients))})
+        return tuple(sorted({c.group for c in (*self.clients, *(c for p in self.places for c in p.clients))}))
+
+    @property
+    def first_broker(self) -> int | None:
+        return self.brokers[0] if self.brokers else None
+
+    @property
+    def over(self) -> bool:
+        return self.end is not None
+
+    @property
+    def open_ended(self) -> bool:
+        """No evidence shows the end of its offsets."""
+        return any(r.end is None for r in self.offsets)
 
     @property
     def of_records(self) -> bool:
@@ -431,16 +421,59 @@ class Statement:
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
 
 
+PLACES, BROKERS, SEVERAL, AGAIN, ALIKE = "places", "brokers", "several", "again", "alike"
+PARTITIONS = "partitions"
+_NAMED_IN_SENTENCES = ("brokers", "topic", "partition", "leader_epoch", "start", "end", "offsets", "committed", "cause", "confidence")
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """One step in which several findings became one (forensics.incidents.folding): how, and what their sentences need."""
+
+    how: str
+    values: Values = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Statement):
-    summary: str
-    explanation: str
+    """`message` and `values` are what its sentences are made of (forensics.words)."""
+
+    message: str = "found"
+    """Name of its message, among those of its kind."""
+    values: Values = ()
+    folds: tuple[Fold, ...] = ()
+    """How it was made of several findings, from the first to the last step."""
     evidence: tuple[Evidence, ...]
-    next_steps: tuple[str, ...] = ()
 
     @property
     def whole(self) -> Finding:
         return self
+
+    @property
+    def stated(self) -> dict[str, Value]:
+        """The values of its statement that a sentence can name."""
+        return {
+            "place": self.name if self.topic is not None else None,
+            PARTITIONS: tuple(p.name for p in self.places) or ((self.name,) if self.topic is not None else ()),
+            "began": (self.start, self.start_latest),
+            "broker": self.brokers[0] if self.brokers else None,
+            **{name: getattr(self, name) for name in _NAMED_IN_SENTENCES},
+        }
+
+    @property
+    def known(self) -> dict[str, Value]:
+        """All values that its sentences can name; of several findings, those of the first."""
+        return dict(self.values) if self.folds else self.stated | dict(self.values)
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """Its own values as objects of JSON, with what became of them when it was folded."""
+        return by_name(self.values) | by_name(tuple(item for fold in self.folds for item in fold.values))
+
+    @property
+    def said(self) -> Message:
+        """The finding as a part of another one's sentence."""
+        return Message(f"{self.kind}/{self.message}", tuple(self.known.items()))
 
     def of_partition(self, topic: str, partition: int) -> Finding:
         """The same finding for this partition. Nearly every finding passes here, and `replace` takes five times as long."""
@@ -467,9 +500,8 @@ class Finding(Statement):
             "offsets": [r.row() for r in self.offsets],
             "committed": self.committed,
             "cause": self.cause,
-            "summary": self.summary,
-            "explanation": self.explanation,
-            "next_steps": list(self.next_steps),
+            "message": self.message,
+            "values": encoded(self.values),
             "cluster": self.cluster,
             "still_on": list(self.still_on),
             "salvageable": self.salvageable.row() if self.salvageable is not None else None,
@@ -486,7 +518,7 @@ class Finding(Statement):
                 **row,
                 "brokers": tuple(row["brokers"] or ()),
                 "offsets": tuple(Range(r["start"], r["end"]) for r in row["offsets"] or ()),
-                "next_steps": tuple(row["next_steps"] or ()),
+                "values": decoded(row["values"]),
                 "still_on": tuple(row["still_on"] or ()),
                 "salvageable": Salvageable.of(row["salvageable"]),
                 "clients": tuple(map(Client.of, row["clients"] or ())),
@@ -577,9 +609,8 @@ FINDING = pa.struct(
         ("offsets", pa.list_(_RANGE)),
         ("committed", pa.bool_()),
         ("cause", pa.string()),
-        ("summary", pa.string()),
-        ("explanation", pa.string()),
-        ("next_steps", pa.list_(pa.string())),
+        ("message", pa.string()),
+        ("values", pa.string()),
         ("cluster", pa.int32()),
         ("still_on", pa.list_(pa.int32())),
         ("salvageable", SALVAGEABLE),
@@ -627,7 +658,7 @@ class Exemplar:
 PartitionJudge = Callable[[PartitionTimeline, Cluster], Iterable[Finding]]
 ClusterJudge = Callable[[Cluster, Rows], Iterable[Finding]]
 Hindsight = Callable[[Cluster, Rows, Mapping[str, Sequence[Statement]]], Iterable[Finding]]
-Words = Callable[[Finding, Sequence[Statement]], str]
+Merge = Callable[[Finding, Sequence[Statement]], Mapping[str, Value]]
 
 
 class Urgency(IntEnum):
@@ -652,24 +683,25 @@ class Aggregation:
     """How the findings of one event become one (forensics.incidents.folding): those of one incident, or of one time if they have no
     incident."""
 
-    words: Words | None = None
-    """What happened, from the first finding and all of them; printed after the names of the partitions. None: the words of the first."""
-    key: Callable[[Statement], Hashable] = lambda f: None
-    """What they must have in common besides severity, confidence, cause and commitment."""
+    by: tuple[str, ...] = ()
+    """Attributes that they must have in common besides severity, confidence, cause and commitment."""
     whenever: bool = False
     """They become one however far apart in time, and in whichever incident."""
     worst: bool = False
     """Only the worst finding of each cause is reported: it covers the others."""
     recurs: bool = True
     """It may happen for months: if it happens often, it is reported once."""
-    steps: Callable[[Sequence[Statement]], Iterable[str]] | None = None
-    """Next steps for all of them together, such as one span of time. Each finding alone has those of itself, before its others."""
+    merge: Merge | None = None
+    """Values for all of them together, such as one span of time, from the first finding and all of them."""
+
+    def key(self, f: Statement) -> Hashable:
+        return tuple(getattr(f, name) for name in self.by)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A kind of finding, declared once. `partition` judges a timeline; `cluster` judges what is not about one partition, from the rows of
-    all of them: their states, and the `facts` it names."""
+    """A kind of finding, declared once, in forensics/rules/KIND.toml. `partition` judges a timeline; `cluster` judges what is not about one
+    partition, from the rows of all of them: their states, and the `facts` it names."""
 
     kind: str
     rank: int
@@ -683,13 +715,14 @@ class Rule:
     partition: PartitionJudge | None = None
     """A finding that names no topic belongs to the partition in which it was found (forensics.incidents.judging)."""
     cluster: ClusterJudge | None = None
-    post_rule: Hindsight | None = None
+    after_rules: Hindsight | None = None
     """Runs after the other rules, because it judges by their findings, given by kind."""
     facts: tuple[Fact, ...] = ()
     many: Aggregation | None = None
-    """Words for one event that affected several partitions or several brokers. None: each is reported on its own."""
+    """For one event that affected several partitions or several brokers. None: each is reported on its own."""
     root: str | None = None
-    """What happened to a broker, as a sentence continues after the broker's name, if the finding can be the cause of others."""
+    """If its findings can be the cause of others: the id of the phrase that says what happened to a broker, as a sentence continues after the
+    name of the broker."""
     plan: bool = False
     """Its findings explain the clean stops of their brokers at that time: one incident, which their summary describes."""
     root_causes: frozenset[str] = frozenset()
@@ -698,11 +731,6 @@ class Rule:
     """Judges the whole evidence, or the state at its end, and not each cluster that used these brokers."""
     urgency: Urgency = Urgency.BROKEN
     """Urgency of its findings that are not minor, until they are over; LOST: also afterwards, except records that were never committed."""
-
-
-def timestamp(at: datetime | None) -> str | None:
-    """RFC 3339, UTC, milliseconds."""
-    return at.isoformat(timespec="milliseconds") + "Z" if at is not None else None
 
 
 @lru_cache(1024)
@@ -802,3 +830,29 @@ def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
             count += max(end - max(r.start, counted_to), 0)
             counted_to = max(counted_to, end)
     return count
+
+
+def raw(
+    *,
+    kind: str,
+    summary: str,
+    explanation: str,
+    next_steps: Sequence[str] = (),
+    topic: str | None = None,
+    partition: int | None = None,
+    **statement: Any,
+) -> Finding:
+    """While rules are moved to the catalogue: a finding with finished sentences."""
+    values = (("summary", summary), ("explanation", explanation), ("next_steps", tuple(next_steps)))
+    return Finding(kind=kind, message="raw", values=values, topic=topic, partition=partition, **statement)
+
+
+def raw_of(finding: Any, name: str) -> Any:
+    return dict(finding.values)[name]
+
+
+def reworded(finding: Finding, explanation: str | None = None, next_steps: Any = None, **statement: Any) -> Finding:
+    own = dict(finding.values)
+    own |= {"explanation": explanation} if explanation is not None else {}
+    own |= {"next_steps": tuple(next_steps)} if next_steps is not None else {}
+    return replace(finding, values=tuple(own.items()), **statement)

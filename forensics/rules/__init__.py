@@ -1,13 +1,67 @@
-"""All rules: each file in this folder is the rule for one kind of finding."""
+"""All rules. KIND.toml declares a kind of finding and its words; KIND.py, next to it, has the functions that find it.
+
+Here: how they become a Rule. Not here: their sentences (forensics.words), or what runs where (forensics.incidents.judging).
+
+A module may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
+(the facts that they read), and `merged(first, group)` (values of findings that became one).
+"""
 
 from __future__ import annotations
 
-import pkgutil
+import sys
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
+from typing import Any
 
-from forensics.model.findings import Rule
+from forensics.model.findings import Aggregation, Rule, Urgency
 
-RULES: tuple[Rule, ...] = tuple(
-    sorted((import_module(f"{__name__}.{module.name}").RULE for module in pkgutil.iter_modules(__path__)), key=lambda rule: rule.rank)
-)
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+OF_WORDS = ("message", "phrase")
+"""Tables of a file that only forensics.words reads."""
+
+
+@cache
+def declared() -> Mapping[str, Mapping[str, Any]]:
+    """The content of each KIND.toml, by kind."""
+    found = sorted((f.name.removesuffix(".toml"), f.read_text("utf-8")) for f in files(__name__).iterdir() if f.name.endswith(".toml"))
+    return {kind: tomllib.loads(text) for kind, text in found}
+
+
+def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
+    own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key not in OF_WORDS}
+    module = import_module(f"{__name__}.{kind.replace('-', '_')}")
+    if (many := own.pop("many", None)) is not None:
+        own["many"] = Aggregation(**{**many, "by": tuple(many.get("by", ()))}, merge=_merge(module))
+    if own.get("root") is True:
+        own["root"] = f"{kind}/root"
+    if "urgency" in own:
+        own["urgency"] = Urgency[own["urgency"]]
+    return Rule(
+        kind=kind,
+        **{**own, "root_causes": frozenset(own.get("root_causes", ()))},
+        partition=getattr(module, "of_partition", None),
+        cluster=getattr(module, "of_cluster", None),
+        after_rules=getattr(module, "after_rules", None),
+        facts=getattr(module, "READS", ()),
+    )
+
+
+def _merge(module: Any) -> Any:
+    if (merged := getattr(module, "merged", None)) is not None or not hasattr(module, "many_words"):
+        return merged
+
+    def interim(first: Any, group: Any) -> Any:
+        steps = {"next_steps": tuple(module.many_steps(group))} if hasattr(module, "many_steps") else {}
+        return {"many": module.many_words(first, group)} | steps
+
+    return interim
+
+
+RULES: tuple[Rule, ...] = tuple(sorted((_rule(kind, content) for kind, content in declared().items()), key=lambda rule: rule.rank))
 """All rules in the order in which they are listed; findings are sorted by severity first."""

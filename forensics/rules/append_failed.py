@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, capital, quote
+from forensics.model.findings import Finding, capital, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 
 _OF_THE_BROKER = re.compile(
@@ -22,7 +22,7 @@ _OF_THE_BROKER = re.compile(
 """Exceptions that no content of a request explains."""
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for node, errors in failures(e for e in timeline.of("append-error") if _OF_THE_BROKER.search(e.key or "")):
         yield _finding(node, errors, timeline, cluster)
 
@@ -30,7 +30,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     who, thrown, cause = named_node(node, cluster), exception(errors), cause_of(errors)
     why = f": {cause.words}" if cause is not None else ""
-    return Finding(
+    return raw(
         kind="append-failed",
         severity="high",
         confidence="certain",
@@ -51,15 +51,3 @@ def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimel
         ),
         evidence=quote(errors[:4], errors[-1]),
     )
-
-
-RULE = Rule(
-    kind="append-failed",
-    rank=89,
-    level="high",
-    meaning="A leader could not append records because of an error of its own: a library, a file or its code.",
-    benign=("Records that a leader refuses because the producer sent them wrongly are not reported.",),
-    partition=detect,
-    urgency=Urgency.UNAVAILABLE,
-    many=Aggregation(whenever=True, key=lambda f: f.brokers),
-)

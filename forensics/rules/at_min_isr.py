@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, capital, moment, quote
+from forensics.model.findings import Finding, Statement, brokers_named, capital, moment, quote, raw
 from forensics.model.partition.absences import absences
 from forensics.model.partition.durability import as_settled, at_min_isr, min_isr, required
 from forensics.model.partition.log_coverage import silence_words, silent_leaders
@@ -14,7 +14,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, condensed, lasted, lived, missing, until, up_to, windows
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     def at(state: State) -> bool:
         return at_min_isr(state, required(state, timeline, cluster))
 
@@ -29,7 +29,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     why = absences(timeline, cluster).within(window)
     out = tuple(i.broker for i in why)
     silent = silent_leaders(window.states, timeline, cluster)
-    return Finding(
+    return raw(
         kind="at-min-isr",
         severity="low",
         confidence="possible" if silent else "probable" if setting.assumed else "certain",
@@ -63,18 +63,5 @@ def _threat(required: int) -> str:
     return "With one more replica out of sync, acks=all writes would have been refused."
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     return f"exactly at min.insync.replicas without {missing(group)} {up_to(group)}"
-
-
-RULE = Rule(
-    kind="at-min-isr",
-    rank=220,
-    level="low",
-    urgency=Urgency.AT_RISK,
-    meaning="The ISR was exactly as large as min.insync.replicas: one more failure blocks acks=all writes, or loses records if min.insync.replicas=1.",
-    benign=("min.insync.replicas equals the replication factor: then this is always so (see risky-setting).",),
-    references=("KIP-351",),
-    partition=detect,
-    many=Aggregation(words=_many, key=lambda f: f.end is None),
-)

@@ -10,7 +10,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, quote
+from forensics.model.findings import Finding, capital, quote, raw
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 
 _SAME_ATTEMPT = (-1, 0, 1)
@@ -21,7 +21,7 @@ _SSL, _SASL = (
 )
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for node, errors in failures(_told_once(cluster.of("authentication-failed")), lambda e: (e.reason, e.broker)):
         yield _finding(node, errors, cluster, times)
@@ -61,7 +61,7 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times:
         "client": f"Without this connection {who} cannot replicate from the other node or reach the controller.",
         "zookeeper": f"Without its identity {who} cannot change znodes that are protected by ACLs.",
     }.get(first.reason or "", "The connections may be from clients, from health checks of a load balancer, or from other brokers.")
-    return Finding(
+    return raw(
         kind="authentication-failed",
         severity="high" if own else "low",
         confidence="certain",
@@ -90,14 +90,4 @@ def _steps(first: Event, who: str) -> Iterator[str]:
         yield "For SASL, compare the user, password and mechanism with which the connection is made (`sasl.mechanism.inter.broker.protocol`, the JAAS configuration of the listener) with those that the accepting node knows; SCRAM users of brokers must exist before the brokers start."
 
 
-RULE = Rule(
-    kind="authentication-failed",
-    rank=303,
-    level="high",
-    meaning="A node could not authenticate with another node or with ZooKeeper (high), or refused connections that did not authenticate (low).",
-    benign=("Health checks that only open a connection to a TLS port are refused at the handshake.",),
-    cluster=detect,
-    facts=FACTS,
-    many=Aggregation(key=lambda f: f.brokers),
-    root="could not authenticate",
-)
+READS = FACTS

@@ -14,7 +14,7 @@ from forensics.model.cluster.availability import CLOCK_TOLERANCE, HALTING, KILLE
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.process_errors import ends_the_jvm, named_node
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Evidence, Finding, Rule, Statement, began, capital, counted, moment, quote
+from forensics.model.findings import Evidence, Finding, Statement, began, capital, counted, moment, quote, raw
 from forensics.model.partition.crash_times import FACTS, CrashTime, CrashTimes
 from forensics.model.partition.log_coverage import incomplete
 
@@ -43,7 +43,7 @@ class Crash:
         return self.back if self.missing is None else None
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for crash in crashes([n for n in cluster.nodes.values() if n.broker], cluster, times):
         yield _finding(crash, times)
@@ -77,7 +77,9 @@ def _out_of_memory(run: BrokerRun, cluster: Cluster) -> Event | None:
     return next((e for e in said if e.at is not None and (begin is None or e.at >= begin) and (end is None or e.at <= end)), None)
 
 
-def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
+def after_rules(
+    cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]
+) -> Iterator[Finding]:
     """Crashes of the last brokers: no controller was left to notice them."""
     times = CrashTimes(cluster, partitions)
     headless = [(f.start, f) for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
@@ -125,7 +127,7 @@ def finding(crash: Crash, kind: str, affected: str, effects: Iterable[str]) -> F
     run, time, end = crash.run, crash.time, crash.end
     between = f" {began(time.start, time.latest)}" if time.latest is not None else ""
     back = f", back at {moment(end)}" if end else ""
-    return Finding(
+    return raw(
         kind=kind,
         severity="medium",
         confidence=crash.confidence,
@@ -232,15 +234,4 @@ def _ended(crash: Crash) -> str:
     return "crashed" if _begun(life) is None else "began to shut down and did not finish"
 
 
-RULE = Rule(
-    kind="broker-crash",
-    rank=290,
-    level="medium",
-    meaning="A broker crashed: it ended without a shutdown. The cause decides whether its unflushed records are lost.",
-    benign=("A clean stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
-    cluster=detect,
-    facts=FACTS,
-    post_rule=died_last,
-    many=Aggregation(),
-    root="crashed",
-)
+READS = FACTS

@@ -10,12 +10,12 @@ from typing import Any
 from forensics.model.cluster.availability import Availability
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event, lasting
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.isr_removal import session_time
 from forensics.thresholds import NOTICEABLE_PAUSE, SAME_EXPIRY, SAME_FENCING, SILENT_BEFORE
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     runs: dict[int, list[list[Event]]] = {}
     for event in cluster.events:
         broker = _fenced(event)
@@ -90,7 +90,7 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     itself = any(e.writer == broker and e.reason == "session-timeout" for e in group)  # a replayed record may be of the process before
     if not itself and not any(availability.went_on(e) for e in group):
         return _unheard(broker, group, back)
-    return Finding(
+    return raw(
         kind="broker-fenced",
         severity="medium",
         confidence="certain",
@@ -130,7 +130,7 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     noticed = f", and the controller had noticed its absence at {moment(gone.at)}" if gone is not None else ""
     paused = _paused(broker, learnt, cluster)
     registered = f"was registered again at {moment(back.at)}" if back is not None else "is not seen to return in the evidence"
-    return Finding(
+    return raw(
         kind="broker-fenced",
         severity="medium",
         confidence="certain",
@@ -165,7 +165,7 @@ def _why(broker: int, paused: Event | None) -> str:
 def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
     """A fencing without evidence that the process continued: it may also follow from a crash or a shutdown."""
     first = group[0]
-    return Finding(
+    return raw(
         kind="broker-fenced",
         severity="low",
         confidence="possible",
@@ -180,19 +180,3 @@ def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
         next_steps=(f"Collect server.log of broker {broker}.",),
         evidence=quote(group, back),
     )
-
-
-RULE = Rule(
-    kind="broker-fenced",
-    rank=300,
-    level="medium",
-    meaning="The controller fenced a broker, or its ZooKeeper session expired, while its process was running.",
-    benign=(
-        "A broker that is shutting down or has crashed: reported as controlled-shutdown or broker-crash.",
-        "A broker that registers: it is fenced until it has caught up.",
-    ),
-    references=("KIP-631", "KIP-841"),
-    cluster=detect,
-    root="lost its session",
-    many=Aggregation(),
-)

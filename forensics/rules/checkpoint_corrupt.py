@@ -7,13 +7,13 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from parsers.paths import partition_of
 
 _REASONS = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     by_source: dict[str, list[Event]] = {}
     for event in cluster.of("problem"):
         if event.reason in _REASONS:
@@ -32,7 +32,7 @@ def _finding(source: str, events: Sequence[Event]) -> Finding:
     first = events[0]
     topic, partition = _partition(first)
     more = f" and {len(events) - 1} more" if len(events) > 1 else ""
-    return Finding(
+    return raw(
         kind="checkpoint-corrupt",
         severity="high" if source.rsplit("/", 1)[-1].startswith(("replication-offset", "leader-epoch")) else "medium",
         confidence="certain",
@@ -49,13 +49,3 @@ def _finding(source: str, events: Sequence[Event]) -> Finding:
         next_steps=(f"Copy {source} before the broker starts again.",),
         evidence=quote(events),
     )
-
-
-RULE = Rule(
-    kind="checkpoint-corrupt",
-    rank=450,
-    level="high",
-    meaning="A checkpoint file is damaged: wrong version, wrong count, or invalid rows.",
-    references=("KAFKA-16541", "KIP-112"),
-    cluster=detect,
-)

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states_of_files import cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
 from parsers.kinds import STARTS
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for broker, disk in sorted(timeline.collected_logs.items()):
         yield from _against_the_log(broker, disk, timeline, cluster)
         yield from _start_above_hw(broker, disk, timeline)
@@ -60,7 +60,7 @@ def _in_one_line(timeline: PartitionTimeline) -> Iterator[Finding]:
 
 
 def _finding(broker: int, timeline: PartitionTimeline, what: str, event: Event, segment: Event | None) -> Finding:
-    return Finding(
+    return raw(
         kind="checkpoint-inconsistent",
         severity="medium",
         confidence="certain",
@@ -76,18 +76,3 @@ def _finding(broker: int, timeline: PartitionTimeline, what: str, event: Event, 
         ),
         evidence=quote(event, segment),
     )
-
-
-RULE = Rule(
-    kind="checkpoint-inconsistent",
-    rank=460,
-    level="medium",
-    meaning="A replica's checkpoints, segments and lines contradict each other: a high watermark beyond the log, or below the log start.",
-    benign=(
-        "A log that was truncated after the checkpoint was written.",
-        "Files of a running broker that were copied one after the other: the checkpoint is newer than the copy of the log.",
-    ),
-    references=("KIP-101",),
-    partition=detect,
-    many=Aggregation(),
-)

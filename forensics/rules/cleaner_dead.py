@@ -12,7 +12,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
+from forensics.model.findings import Finding, capital, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 
 
@@ -20,7 +20,7 @@ def of_cleaner(error: Event) -> bool:
     return error.event == "fatal-error" and error.reason == "thread" and "kafka-log-cleaner-thread" in (error.text or "").split("\n")[0]
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node, errors in failures(e for e in cluster.of("fatal-error") if of_cleaner(e)):
         yield _of_thread(node, errors, cluster)
 
@@ -28,7 +28,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 def _of_thread(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Finding:
     who, cause, thrown = named_node(node, cluster), cause_of(errors), exception(errors)
     back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None else None
-    return Finding(
+    return raw(
         kind="cleaner-dead",
         severity="medium",
         confidence="certain",
@@ -51,7 +51,7 @@ def _of_thread(node: int | None, errors: Sequence[Event], cluster: Cluster) -> F
     )
 
 
-def detect_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for node, errors in failures(timeline.of("partition-uncleanable")):
         yield _of_partition(node, errors, timeline, cluster)
 
@@ -59,7 +59,7 @@ def detect_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[
 def _of_partition(node: int | None, errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     who, cause, thrown = named_node(node, cluster), cause_of(errors), exception(errors)
     back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None else None
-    return Finding(
+    return raw(
         kind="cleaner-dead",
         severity="medium",
         confidence="certain",
@@ -83,16 +83,3 @@ def _of_partition(node: int | None, errors: Sequence[Event], timeline: Partition
         ),
         evidence=quote(errors[:5], errors[-1:], back),
     )
-
-
-RULE = Rule(
-    kind="cleaner-dead",
-    rank=286,
-    level="medium",
-    meaning="The log cleaner of a broker ended because of an error, or gave a partition up (2.1 and later): compacted topics grow until the broker is restarted.",
-    benign=("A thread that ends because its broker shuts down.",),
-    partition=detect_partition,
-    cluster=detect,
-    many=Aggregation(key=lambda f: f.brokers),
-    root="lost its log cleaner",
-)

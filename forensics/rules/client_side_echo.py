@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 
 MAX_GROUPS = 20
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     seen = [e for e in timeline.of("client-reset") if e.previous_offset is not None]
     lost = losses(timeline, cluster) if seen else []
     explained: dict[int, list[Event]] = {}
@@ -47,7 +47,7 @@ def _finding(timeline: PartitionTimeline, events: list[Event], loss: Loss | None
         why = f"they were beyond records that were lost when broker {loss.term.leader} became leader (offsets {loss.range})"
     else:
         why = "the evidence of the brokers shows no loss that explains this, so some of that evidence is missing"
-    return Finding(
+    return raw(
         kind="client-side-echo",
         severity="info" if loss is not None else "medium",
         confidence="certain" if loss is not None else "probable",
@@ -64,15 +64,3 @@ def _finding(timeline: PartitionTimeline, events: list[Event], loss: Loss | None
         ),
         evidence=quote(events, loss.term.evidence if loss is not None else ()),
     )
-
-
-RULE = Rule(
-    kind="client-side-echo",
-    rank=130,
-    level="info",
-    meaning="Consumers detected a loss: they were at offsets that the partition no longer had.",
-    benign=("A consumer behind retention: its position is below the log, and nothing was lost.",),
-    references=("KIP-320", "KAFKA-6880", "KAFKA-7747"),
-    partition=detect,
-    many=Aggregation(),
-)

@@ -13,11 +13,11 @@ from typing import Any
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.comparisons import BUSY_MS
 from forensics.model.cluster.facts import Cluster, Node, Source
-from forensics.model.findings import Evidence, Finding, Rule, Urgency, brokers_named, counted, moment, quote
+from forensics.model.findings import Evidence, Finding, brokers_named, counted, moment, quote, raw
 from forensics.thresholds import HARMFUL_SKEW_MS, MIN_SKEW_MS, SAME_STEP
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
         clock = node.clock
         if clock.basis != "given" and abs(clock.skew_ms) >= max(MIN_SKEW_MS, _bound(clock)):
@@ -44,7 +44,7 @@ def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime
         late = (
             " This line is also earlier than the first line of the log, so the log may consist of parts that were joined in another order."
         )
-    return Finding(
+    return raw(
         kind="clock-skew",
         severity="medium" if size >= timedelta(milliseconds=HARMFUL_SKEW_MS) else "info",
         confidence="possible" if joined else "certain" if seen_twice else "probable",
@@ -74,7 +74,7 @@ def _finding(node: Node, cluster: Cluster) -> Finding:
     ahead = clock.skew_ms > 0
     doubt = _uncertainty(clock)
     others = brokers_named(clock.compared).replace("broker", "node") if clock.compared else "the file system's clock"
-    return Finding(
+    return raw(
         kind="clock-skew",
         severity="medium" if abs(clock.skew_ms) >= HARMFUL_SKEW_MS else "info",
         confidence="certain" if doubt and (clock.uncertainty_ms or 0) < BUSY_MS else "probable",
@@ -131,15 +131,3 @@ def _files(node: int, cluster: Cluster) -> tuple[Evidence, ...]:
 
 def _logs(node: int, sources: Sequence[Source]) -> list[Source]:
     return [s for s in sources if node in s.nodes and s.last is not None and s.modified is not None and s.kind.endswith("-log")]
-
-
-RULE = Rule(
-    kind="clock-skew",
-    rank=500,
-    level="info",
-    urgency=Urgency.OVER,
-    meaning="A clock was wrong by more than the uncertainty of its estimate; times are corrected, raw lines are not.",
-    benign=("A time zone other than UTC is not an error: zones differ by multiples of 15 minutes.",),
-    cluster=detect,
-    of_last_cluster=True,
-)

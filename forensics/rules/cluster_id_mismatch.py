@@ -13,10 +13,10 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import up_again
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Rule, capital, moment, quote
+from forensics.model.findings import Finding, capital, moment, quote, raw
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     refused: dict[int, list[Event]] = defaultdict(list)
     for e in cluster.of("cluster-id-mismatch"):
         if e.writer is not None:
@@ -46,7 +46,7 @@ def _finding(node: int, own: Sequence[Event], cluster: Cluster) -> Finding:
     elsewhere = first.key is not None
     who = f"a broker that registered with node {node}" if elsewhere else f"broker {node}"
     back = up_again(node, last.at, cluster) if not elsewhere else None
-    return Finding(
+    return raw(
         kind="cluster-id-mismatch",
         severity="high",
         confidence="certain",
@@ -72,14 +72,3 @@ def _finding(node: int, own: Sequence[Event], cluster: Cluster) -> Finding:
         ),
         evidence=quote(own[:2], last, back),
     )
-
-
-RULE = Rule(
-    kind="cluster-id-mismatch",
-    rank=60,
-    level="high",
-    meaning="A broker was refused because meta.properties on its disks names another cluster.",
-    next_steps=("Find out which side is wrong before anything is deleted.",),
-    references=("KIP-78", "KAFKA-7335", "KAFKA-15514"),
-    cluster=detect,
-)

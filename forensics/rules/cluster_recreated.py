@@ -12,12 +12,12 @@ from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster, ClusterJoin
-from forensics.model.findings import NAMED, Aggregation, Evidence, Finding, Rule, brokers_named, moment, quote, some
+from forensics.model.findings import NAMED, Evidence, Finding, brokers_named, moment, quote, raw, some
 from forensics.proof.foreign_logs import INHERITED
 from forensics.thresholds import STATE_LOST
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     came = [b for b in cluster.begun if b.how != "first"]
     if cluster.ended and came:
         yield _finding(came, cluster, partitions)
@@ -42,7 +42,7 @@ def _finding(came: Sequence[ClusterJoin], cluster: Cluster, partitions: Sequence
     kept = [p for p in partitions if p["inherited"]]
     brokers = tuple(sorted({b.node for b in came}))
     many = len(brokers) > 1
-    return Finding(
+    return raw(
         kind="cluster-recreated",
         severity="high" if cause == "state-lost" else "medium",
         confidence="certain",
@@ -129,16 +129,4 @@ def _steps(cause: str, kept: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(steps)
 
 
-RULE = Rule(
-    kind="cluster-recreated",
-    rank=50,
-    level="medium",
-    meaning="The same brokers joined another cluster: the state of the old one in ZooKeeper or the metadata quorum was wiped, lost or abandoned.",
-    benign=("A cluster that was recreated on purpose, for example on a test machine.",),
-    next_steps=("Copy the log directories: they may have the only copy of the old records.",),
-    references=("KIP-78", "KAFKA-7335"),
-    cluster=detect,
-    facts=(INHERITED,),
-    many=Aggregation(),
-    root="joined another cluster",
-)
+READS = (INHERITED,)

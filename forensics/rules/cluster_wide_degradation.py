@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import SHOWN, Degradation, Episode, degradations, episodes, of_all_brokers, outs
 from forensics.model.cluster.under_replication import series
-from forensics.model.findings import Finding, Rule, brokers_named, capital, counted, moment
+from forensics.model.findings import Finding, brokers_named, capital, counted, moment, raw
 from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, NOT_STATED, SHORTS, SLOW, STUCK
 from forensics.model.rows import Rows
 from forensics.thresholds import WIDE_SHARE
 
 
-def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     for group in of_all_brokers(episodes(outs(partitions, CRASHED, GONE), lambda o: o.broker), cluster):
         yield _offline(group, cluster)
     for found in degradations(partitions):
@@ -34,7 +34,7 @@ def _offline(group: Sequence[Episode], cluster: Cluster) -> Finding:
     whole = Episode(tuple(o for e in group for o in e.outs))
     brokers = tuple(sorted({o.broker for o in whole.outs}))
     spans = "; ".join(f"broker {e.outs[0].broker} from {moment(e.start)} to {e.until(cluster)}" for e in group[:SHOWN])
-    return Finding(
+    return raw(
         kind="cluster-wide-degradation",
         severity="high" if any(o.end is None and o.back is None for o in whole.outs) else "medium",
         confidence=whole.confidence,
@@ -60,7 +60,7 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, clust
     missing = sorted({o.broker for o in episode.outs})
     peak = series(partitions, leaders=False)[0].at(episode.start, episode.end)
     manner = "went up and down" if found.fluctuating else "stayed up"
-    return Finding(
+    return raw(
         kind="cluster-wide-degradation",
         severity=found.severity,
         confidence="probable",
@@ -93,18 +93,4 @@ def _manner(episode: Episode) -> str:
     return ""
 
 
-RULE = Rule(
-    kind="cluster-wide-degradation",
-    rank=250,
-    level="high",
-    meaning="Replicas of several running brokers fell out of sync with several leaders: the whole cluster was too slow. Or all brokers were "
-    "offline, none back before the next was gone.",
-    benign=(
-        "One broker is common to all of them: culprit-broker.",
-        "Brokers that restarted cleanly, or reassignments.",
-        "A machine that was suspended with all its brokers: their sessions expire together afterwards.",
-    ),
-    references=("KIP-16",),
-    cluster=detect,
-    facts=(ABSENCES, SHORTS),
-)
+READS = (ABSENCES, SHORTS)

@@ -16,7 +16,7 @@ from forensics.model.cluster.effective import MIN_ISR, UNCLEAN, deciding, effect
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import BROKER, CLUSTER, Change
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import elections
 from forensics.proof.losses import losses
@@ -42,7 +42,7 @@ class Drift:
     event: Event
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     """Changes of the topic's own settings, and of other settings that harmed this partition."""
     for key in GUARDS:
         own = _of_topic(cluster, key, timeline.topic)
@@ -55,7 +55,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 yield _finding(drift, timeline.topic, timeline.partition, harm)
 
 
-def of_brokers(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for key in GUARDS:
         for drift in _of_brokers(cluster)[key]:
             yield replace(_finding(drift, None, None, None), cause=None)
@@ -181,7 +181,7 @@ def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm
         else "from then on writes with acks=all are acknowledged with fewer copies"
     )
     change = f"{drift.key} of {drift.owner} was set from {drift.before or 'the default'} to {drift.after}"
-    return Finding(
+    return raw(
         kind="config-drift",
         severity="high" if harm is not None else "medium",
         confidence="certain" if drift.before is not None else "probable",
@@ -198,20 +198,3 @@ def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm
         ),
         evidence=quote(drift.event, harm.evidence if harm is not None else ()),
     )
-
-
-RULE = Rule(
-    kind="config-drift",
-    rank=480,
-    level="medium",
-    urgency=Urgency.OVER,
-    meaning="A durability setting was made less safe while the cluster was running. High if this caused a loss or an unclean election.",
-    benign=(
-        "A topic that was created with the value: nothing was changed.",
-        "A controller that reads its metadata log again and prints every setting with the current time.",
-    ),
-    references=("KAFKA-9254", "KIP-226"),
-    partition=detect,
-    cluster=of_brokers,
-    many=Aggregation(key=lambda f: f.topic, whenever=True, worst=True),
-)

@@ -17,7 +17,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import ADDRESS, names
 from forensics.model.cluster.process_errors import failures, named_node, runs, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, nodes_named, quote, some
+from forensics.model.findings import Finding, capital, moment, nodes_named, quote, raw, some
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.log_coverage import was_running
 from forensics.thresholds import CONNECTS_AGAIN, UNREACHABLE
@@ -73,7 +73,7 @@ def _is_local(address: str) -> bool:
     return address.startswith(_LOCAL)
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     targets: dict[int, list[Event]] = defaultdict(list)
     for e in cluster.of("connection-failed"):
@@ -127,7 +127,7 @@ def _finding(found: _Unreachable, times: CrashTimes) -> Finding:
     address = f" ({', '.join(found.addresses[:3])})" if found.addresses else ""
     lasted, effects = span(found.events), list(times.unreached(target, found.nodes, first, last))
     suspected = local or (ran and found.other_addresses)
-    return Finding(
+    return raw(
         kind="connection-failed",
         severity="high" if ran and (effects or len(found.nodes) > 1) else "medium" if ran or local else "low",
         confidence="certain",
@@ -168,14 +168,4 @@ def _reasons(found: _Unreachable, who: str, other: str) -> Iterator[str]:
             yield f"If {who} and {other} are not on one machine, the advertised listener of {other} is wrong."
 
 
-RULE = Rule(
-    kind="connection-failed",
-    rank=302,
-    level="high",
-    meaning="Other nodes could not connect to a node for longer than a restart takes, although no evidence shows that the node was down.",
-    benign=("A node that restarts, stops or has crashed refuses connections in the meantime.",),
-    cluster=detect,
-    facts=FACTS,
-    many=Aggregation(key=lambda f: f.brokers[:1]),
-    root="could not be reached by other nodes",
-)
+READS = FACTS

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Client, Finding, Rule, Statement, lower, moment, quote
+from forensics.model.findings import Client, Finding, Statement, lower, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 from forensics.proof.readers import NAMES_GROUPS, RESET, RETURNS, WENT_BACK, Reader, log_end, readers, reset_group
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if not timeline.commits:
         return
     for loss in losses(timeline, cluster):
@@ -23,7 +23,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 def _finding(reader: Reader, loss: Loss, timeline: PartitionTimeline) -> Finding:
     client, start = reader.client, loss.range.start
     known = client.outcome == WENT_BACK or reader.evidence[0].pattern != NAMES_GROUPS
-    return Finding(
+    return raw(
         kind="consumer-reset",
         severity="medium",
         confidence=lower("probable" if known else "possible", loss.confidence),
@@ -69,17 +69,5 @@ def _explained(client: Client, loss: Loss, end: int | None) -> str:
     )
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     return f"group {', '.join(first.groups)} was beyond the offsets to which the logs were truncated: {_BRIEFLY[first.cause or RESET]}"
-
-
-RULE = Rule(
-    kind="consumer-reset",
-    rank=113,
-    level="medium",
-    meaning="A consumer group's committed offset is above the truncation of the log: auto.offset.reset resets it, or it returns to the truncation if its clients check leader epochs.",
-    benign=("A group that keeps its offsets elsewhere, or that is no longer used.",),
-    references=("KIP-320", "KAFKA-7747"),
-    partition=detect,
-    many=Aggregation(words=_many, key=lambda f: tuple(f.groups), recurs=False),
-)

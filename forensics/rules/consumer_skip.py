@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Client, Finding, Range, Rule, Statement, counted, lower, moment, quote
+from forensics.model.findings import Client, Finding, Range, Statement, counted, lower, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 from forensics.proof.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, Reader, log_end, readers, reset_group
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if not timeline.commits:
         return
     for loss in losses(timeline, cluster):
@@ -24,7 +24,7 @@ def _finding(reader: Reader, skipped: Range, loss: Loss, timeline: PartitionTime
     client, end = reader.client, log_end(timeline)
     done = client.outcome == SKIPPED
     sure = done or (end is not None and reader.evidence[0].pattern != NAMES_GROUPS)
-    return Finding(
+    return raw(
         kind="consumer-skip",
         severity="high",
         confidence=lower("probable" if sure else "possible", loss.confidence),
@@ -77,21 +77,6 @@ def _shared(client: Client, end: int | None) -> str:
     return f"A share group continues at the start of its share-partition, which no leader moves back: it skips them without an error (KIP-932).{waits}{more}"
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     count = sum(c.skipped.length or 0 for f in group for c in f.clients if c.skipped is not None)
     return f"group {', '.join(first.groups)} skips {counted(count, 'offset')} of new records"
-
-
-RULE = Rule(
-    kind="consumer-skip",
-    rank=112,
-    level="high",
-    meaning="The committed offset of a consumer group is above records that were lost, and above the offsets of their replacements: it skips those without an error. Share groups always skip them.",
-    benign=(
-        "A group that commits but does not use its commits: it reads the partition from the start each time, or keeps its offsets elsewhere.",
-        "Consumers that check leader epochs (Java clients from 2.3 on, with commits that name one) return to the truncation: consumer-reset.",
-    ),
-    references=("KIP-320", "KIP-932", "KAFKA-7747"),
-    partition=detect,
-    many=Aggregation(words=_many, key=lambda f: tuple(f.groups), recurs=False),
-)

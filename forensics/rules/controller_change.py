@@ -7,10 +7,10 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """ZooKeeper and a metadata quorum count epochs of their own; a migration has both, and reports when one follows the other."""
     chains: dict[bool, dict[int, list[Event]]] = {}
     for event in cluster.of("controller-elected", "metadata-leader"):
@@ -37,7 +37,7 @@ def _after_others(before: tuple[int, int], epoch: int, events: list[Event], unkn
     first = events[0]
     assert first.controller is not None
     between = f"epoch {epoch - 1}" if unknown == 1 else f"epochs {before[0] + 1} to {epoch - 1}"
-    return Finding(
+    return raw(
         kind="controller-change",
         severity="info",
         confidence="certain",
@@ -60,7 +60,7 @@ def _finding(before: int, epoch: int, events: list[Event]) -> Finding:
     now = first.controller
     assert now is not None
     same = now == before
-    return Finding(
+    return raw(
         kind="controller-change",
         severity="info",
         confidence="certain",
@@ -73,13 +73,3 @@ def _finding(before: int, epoch: int, events: list[Event]) -> Finding:
         + " A new controller checks every partition, so it may have caused leader changes at that time.",
         evidence=quote(events[:3]),
     )
-
-
-RULE = Rule(
-    kind="controller-change",
-    rank=320,
-    level="info",
-    meaning="The active controller changed.",
-    cluster=detect,
-    many=Aggregation(),
-)

@@ -11,12 +11,12 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.quorum import voters, without_leader
-from forensics.model.findings import Aggregation, Finding, Rule, moment
+from forensics.model.findings import Finding, moment
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.rules.broker_crash import Crash, crashes, finding
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for crash in crashes([n for n in cluster.nodes.values() if not n.broker], cluster, times):
         yield finding(crash, "controller-crash", "", [_effect(crash, cluster)])
@@ -33,14 +33,4 @@ def _effect(crash: Crash, cluster: Cluster) -> str:
     return f"The metadata quorum continues while a majority of its controllers is running{majority}."
 
 
-RULE = Rule(
-    kind="controller-crash",
-    rank=292,
-    level="medium",
-    meaning="A node that is only a controller crashed: it ended without a shutdown.",
-    benign=("An orderly stop: the process prints the signal to end, and the steps of its shutdown.",),
-    cluster=detect,
-    facts=FACTS,
-    many=Aggregation(),
-    root="crashed",
-)
+READS = FACTS

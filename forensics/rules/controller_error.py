@@ -13,7 +13,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, capital, counted, period, quote
+from forensics.model.findings import Finding, brokers_named, capital, counted, period, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 
 _PREFERRED = "PREFERRED"
@@ -27,7 +27,7 @@ _REGISTERED = re.compile(r"NodeExists")
 _BATCH_LEFT = re.compile(r"state change requests batch is not empty")
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     events = timeline.of("election-failed")
     if without_leader := [e for e in events if e.reason != _PREFERRED]:
         yield _finding(timeline, without_leader)
@@ -39,7 +39,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
     first, last = events[0], events[-1]
     writers = tuple(sorted({e.writer for e in events if e.writer is not None}))
     who = brokers_named(writers)
-    return Finding(
+    return raw(
         kind="controller-error",
         severity="low",
         confidence="certain",
@@ -67,7 +67,7 @@ def _preferred(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
     who = f" ({brokers_named(writers)})" if writers else ""
     barred = thrown is None or _NOT_ELIGIBLE in thrown
     because = "because this replica was not running or not in the ISR" if barred else f"because of an error: {thrown}"
-    return Finding(
+    return raw(
         kind="controller-error",
         severity="low",
         confidence="certain",
@@ -90,7 +90,7 @@ def _preferred(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
 # other steps of a ZooKeeper controller
 
 
-def detect_steps(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     failed = (e for e in cluster.of("controller-step-failed") if not _REGISTERED.search(e.key or ""))
     for node, errors in failures(failed, lambda e: (e.value, (e.key or "").partition(":")[0])):
         yield _of_candidate(node, errors, cluster) if _OF_ANY_BROKER.search(errors[0].value or "") else _of_step(node, errors, cluster)
@@ -100,7 +100,7 @@ def _of_candidate(node: int | None, errors: Sequence[Event], cluster: Cluster) -
     """A broker that could not take part in the election of a controller, or not become the controller."""
     step, thrown, who = errors[0].value or "", exception(errors), named_node(node, cluster)
     of_zookeeper = thrown is not None and _ZOOKEEPER.search(thrown) is not None
-    return Finding(
+    return raw(
         kind="controller-error",
         severity="low" if of_zookeeper else "medium",
         confidence="certain",
@@ -128,7 +128,7 @@ def _of_step(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Fin
     who = f"the controller on {named_node(node, cluster)}" if node is not None else "the controller"
     of_zookeeper = thrown is not None and _ZOOKEEPER.search(thrown) is not None
     left = next((e for e in errors if _BATCH_LEFT.search(e.key or "")), None)
-    return Finding(
+    return raw(
         kind="controller-error",
         severity="low" if of_zookeeper else "high" if left is not None else "medium",
         confidence="certain",
@@ -168,19 +168,3 @@ def _steps(who: str, of_zookeeper: bool, left: bool) -> tuple[str, ...]:
     return (
         f"{check}. If partitions on running brokers have no leader, have another broker become the controller instead of {who}: {_MOVE}.",
     )
-
-
-RULE = Rule(
-    kind="controller-error",
-    rank=322,
-    level="medium",
-    meaning="The controller failed to elect a leader of a partition (low), or at another step of its work (low to high).",
-    benign=(
-        "While all replicas of a partition are restarted, each attempt in between fails.",
-        "A preferred leader that is down or not in the ISR cannot be elected; the partition keeps its leader.",
-    ),
-    references=("KAFKA-2300", "KAFKA-9866"),
-    partition=detect,
-    cluster=detect_steps,
-    many=Aggregation(whenever=True, key=lambda f: f.brokers),
-)

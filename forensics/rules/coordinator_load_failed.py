@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, capital, moment, quote
+from forensics.model.findings import Finding, capital, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 
 _WHOSE = {
@@ -20,7 +20,7 @@ _WHOSE = {
 }
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for node, errors in failures(timeline.of("coordinator-load-failed")):
         yield _finding(node, errors, timeline, cluster)
 
@@ -31,7 +31,7 @@ def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimel
     later = [s.at for r in timeline.replicas.values() for s in r.leader_starts if s.at and errors[-1].at and s.at > errors[-1].at]
     again = min(later, default=None)
     effect = _WHOSE.get(timeline.topic, "The clients of this coordinator cannot go on")
-    return Finding(
+    return raw(
         kind="coordinator-load-failed",
         severity="high",
         confidence="certain",
@@ -56,15 +56,3 @@ def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimel
         ),
         evidence=quote(errors[:4], errors[-1]),
     )
-
-
-RULE = Rule(
-    kind="coordinator-load-failed",
-    rank=90,
-    level="high",
-    meaning="A group or transaction coordinator could not load its state from its partition: its groups or transactions cannot continue.",
-    benign=("A coordinator that loses its partition while it loads prints that loading was cancelled, without an error.",),
-    partition=detect,
-    urgency=Urgency.UNAVAILABLE,
-    many=Aggregation(key=lambda f: f.brokers),
-)

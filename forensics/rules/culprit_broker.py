@@ -9,7 +9,7 @@ from datetime import datetime
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import Degradation, Episode, degradations, episodes, of_all_brokers, outs, shared
 from forensics.model.cluster.under_replication import series
-from forensics.model.findings import Aggregation, Finding, Rule, counted, moment
+from forensics.model.findings import Finding, counted, moment, raw
 from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, SHORTS, TOLD_FROM
 from forensics.model.partition.windows import ending
 from forensics.model.rows import Rows
@@ -17,7 +17,7 @@ from forensics.model.rows import Rows
 OFFLINE = "offline"
 
 
-def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     gone = episodes(outs(partitions, CRASHED, GONE), lambda o: o.broker)
     shared_by_all = {id(episode) for group in of_all_brokers(gone, cluster) for episode in group}
     gone = [episode for episode in gone if id(episode) not in shared_by_all]
@@ -60,7 +60,7 @@ def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> 
     others = whole.short_without(broker, episode.start, episode.end)
     back = f"until {moment(episode.end) if not episode.open else ending(cluster)}"
     peak = whole.count.at(episode.start, episode.end)
-    return Finding(
+    return raw(
         kind="culprit-broker",
         severity="high" if any(o.end is None and o.back is None for o in episode.outs) else "medium",
         confidence=episode.confidence,
@@ -101,7 +101,7 @@ def _slack(found: Degradation, whole: _Whole, cluster: Cluster) -> Finding:
     own = [o for o in episode.outs if (o.broker if found.side == "replica" else o.leader) == broker]
     of_all = "all" if found.whole else f"{sum(o.times for o in own)} of the {episode.times} times that replicas fell out of sync"
     where = counted(len(episode.names)) if only is None else only.name
-    return Finding(
+    return raw(
         kind="culprit-broker",
         severity=found.severity,
         confidence="certain" if found.whole else "probable",
@@ -136,20 +136,4 @@ def _why(broker: int, found: Degradation, of_all: str, whole: _Whole, cluster: C
     return f"{begin}, while their brokers were running, in {episode.shown()}. {common}. {manner}: this is a performance problem, not an offline broker. Cause: {episode.words()}."
 
 
-RULE = Rule(
-    kind="culprit-broker",
-    rank=240,
-    level="high",
-    meaning="All under-replication of a period has one broker in common: it is offline (then the counts add up to its partitions), missing from every ISR, or the only leader.",
-    benign=(
-        "Brokers that are shut down cleanly, one after the other.",
-        "Replicas that a reassignment adds or removes.",
-        "A broker that was offline and came back (medium).",
-    ),
-    references=("KIP-16",),
-    cluster=detect,
-    facts=(ABSENCES, SHORTS, TOLD_FROM),
-    many=Aggregation(),
-    root="was slow or cut off while it was running",
-    root_causes=frozenset({"replica", "leader"}),
-)
+READS = (ABSENCES, SHORTS, TOLD_FROM)

@@ -17,14 +17,11 @@ from forensics.model.findings import (
     PLAIN_LOG,
     TRANSACTIONAL,
     UNKNOWN_LOG,
-    Aggregation,
     Finding,
     Range,
     Records,
-    Rule,
     Salvageable,
     Statement,
-    Urgency,
     Written,
     brokers_named,
     capital,
@@ -34,6 +31,9 @@ from forensics.model.findings import (
     offsets_named,
     period,
     quote,
+    raw,
+    raw_of,
+    reworded,
     saving_first,
     some,
 )
@@ -60,7 +60,7 @@ class _Moved:
     evidence: tuple[Event, ...]
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for loss in losses(timeline, cluster):
         yield _lost(loss, timeline, cluster)
         if loss.below is not None:
@@ -83,8 +83,8 @@ def _lost(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     finding = _with(saved, loss.hop, _finding(loss, timeline, tuple(_moved(loss, timeline, cluster))), timeline)
     clients = tuple(reader.client for reader in readers(loss, timeline))
     consumers = "; ".join(of_groups(clients, finding.place))
-    explanation = finding.explanation + (f" Consumers: {consumers}." if consumers else "")
-    return replace(finding, clients=clients, explanation=explanation)
+    explanation = raw_of(finding, "explanation") + (f" Consumers: {consumers}." if consumers else "")
+    return reworded(finding, clients=clients, explanation=explanation)
 
 
 def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Moved]:
@@ -142,7 +142,7 @@ def _with(saved: Salvageable, hop: LeaderTransition, finding: Finding, timeline:
     lost = finding.offsets[0]
     finding = _with_copies(saved, replace(finding, written=_appended(finding, hop, saved), records=_records(lost, saved, timeline)))
     alone = finding.of_partition(timeline.topic, timeline.partition)
-    return replace(finding, next_steps=saving_first((*_steps((alone,)), *finding.next_steps)))
+    return reworded(finding, next_steps=saving_first((*many_steps((alone,)), *raw_of(finding, "next_steps"))))
 
 
 def _appended(finding: Finding, hop: LeaderTransition, saved: Salvageable) -> Written:
@@ -162,7 +162,7 @@ def _with_copies(saved: Salvageable, finding: Finding) -> Finding:
     which = "some of them: " if saved.missing else ""
     proof = "" if saved.certain else ", as far as the evidence can distinguish them from other records at the same offsets"
     words = f" The collected files contain {which}offsets {spans}{'' if saved.missing else ', all of them'} ({sources}){proof}.{_senders(saved)}"
-    return replace(finding, salvageable=saved, explanation=finding.explanation + words)
+    return reworded(finding, salvageable=saved, explanation=raw_of(finding, "explanation") + words)
 
 
 def _records(lost: Range, saved: Salvageable, timeline: PartitionTimeline) -> Records:
@@ -198,7 +198,7 @@ def _finding(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -
     before = timeline.before(term)
     count = loss.range.length
     holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
-    return Finding(
+    return raw(
         kind="data-loss",
         severity=_severity(loss) if timeline.conflicting_epoch is None else "medium",
         confidence=loss.confidence,
@@ -399,7 +399,7 @@ def _possibly_below(loss: Loss, below: Below, timeline: PartitionTimeline) -> Fi
         else f"Broker {term.leader} may have had offsets {part}, or records written later may have replaced some or all of them: "
         f"its log is only known to have reached offset {part.start}."
     )
-    return Finding(
+    return raw(
         kind="data-loss",
         severity=severity,
         confidence=below.confidence,
@@ -431,7 +431,7 @@ def _why_unknown(timeline: PartitionTimeline) -> str:
 
 def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
     term, broker = alone.hop.term, alone.broker
-    return Finding(
+    return raw(
         kind="data-loss",
         severity="medium",
         confidence="possible",
@@ -461,7 +461,7 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
     who = brokers_named(doubt.brokers)
     alone = "was the only in-sync replica" if doubt.alone else "were all the in-sync replicas"
     again = "continued as leader" if term.restart else "was elected"
-    return Finding(
+    return raw(
         kind="data-loss",
         severity="medium" if doubt.start else "low",
         confidence="possible",
@@ -500,7 +500,7 @@ def _emptied(empty: Emptied, timeline: PartitionTimeline, cluster: Cluster) -> F
         if removed
         else ""
     )
-    return Finding(
+    return raw(
         kind="data-loss",
         severity="high",
         confidence="possible",
@@ -526,7 +526,7 @@ def _emptied(empty: Emptied, timeline: PartitionTimeline, cluster: Cluster) -> F
     )
 
 
-def _steps(group: Sequence[Statement]) -> Iterator[str]:
+def many_steps(group: Sequence[Statement]) -> Iterator[str]:
     """How the records come back: from disks that still have them, from the collected files, and from their producers."""
     for brokers in dict.fromkeys(f.still_on for f in group if f.still_on):
         names, who = some([f.name for f in group if f.still_on == brokers]), brokers_named(brokers)
@@ -598,8 +598,8 @@ def _written(group: Sequence[Statement]) -> str:
     return f"before {moment(until)}" if since is None else f"between {period(since, until, 'and')}"
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
-    tail = first.summary.removeprefix(f"{first.name}: ")
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
+    tail = raw_of(first, "summary").removeprefix(f"{first.name}: ")
     if _open(first):
         return tail.replace(f" from {first.offsets[0].start} on", "", 1)
     count = offsets_in((f, f.place) for f in group)
@@ -609,20 +609,3 @@ def _many(first: Finding, group: Sequence[Statement]) -> str:
 
 def _open(finding: Statement) -> bool:
     return any(r.end is None for r in finding.offsets)
-
-
-RULE = Rule(
-    kind="data-loss",
-    rank=10,
-    level="critical",
-    urgency=Urgency.LOST,
-    meaning="An offset range of a leader's log is lost. Committed: below the high watermark, so consumers may have read it and acks=all producers may have got an acknowledgement. Not committed: only producers with acks=0 or acks=1 can have got one.",
-    benign=(
-        "A truncation of records that the leader still has (the follower fetches them again).",
-        "A log start that moved: retention and DeleteRecords are reported as retention.",
-        "A topic that was deleted and created again: offsets of different topic ids are never compared.",
-    ),
-    references=("KIP-101", "KIP-279", "KIP-966", "KAFKA-3919", "KAFKA-1211"),
-    partition=detect,
-    many=Aggregation(words=_many, key=_open, recurs=False, steps=_steps),
-)

@@ -10,11 +10,11 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_directories import FailedDirectory, failed_directories
 from forensics.model.cluster.process_errors import FREE_SPACE, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, capital, quote
+from forensics.model.findings import Finding, capital, quote, raw
 from forensics.thresholds import SAME_DISK_FAILURE
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node, errors in failures(e for e in cluster.of("log-file-refused") if e.reason == "full"):
         yield _finding(node, errors, cluster)
 
@@ -22,7 +22,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Finding:
     who = named_node(node, cluster)
     detail = next((f" ({e.value})" for e in errors if e.value), "")
-    return Finding(
+    return raw(
         kind="disk-full",
         severity="high",
         confidence="certain",
@@ -50,16 +50,3 @@ def _over(node: int | None, errors: Sequence[Event], cluster: Cluster) -> dateti
 
 def _soon(failure: FailedDirectory, error: Event) -> bool:
     return failure.at is not None and error.at is not None and abs(failure.at - error.at) <= SAME_DISK_FAILURE
-
-
-RULE = Rule(
-    kind="disk-full",
-    rank=283,
-    level="high",
-    urgency=Urgency.AT_RISK,
-    meaning="A broker could not write because its disk, or its quota on it, was full.",
-    benign=("A disk is also called full if it has no free inodes or a quota is used up.",),
-    cluster=detect,
-    many=Aggregation(key=lambda f: f.brokers),
-    root="found its disk full",
-)

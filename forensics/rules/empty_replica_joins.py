@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.log_coverage import CLOCK, ORDER, log_coverage
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State
@@ -18,7 +18,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import ISR_TOLERANCE
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for replica in timeline.replicas.values():
         for removal in replica.removals:
             ordered = log_coverage(removal.broker, cluster).holds(ORDER, CLOCK)
@@ -42,7 +42,7 @@ def _in_sync(removal: Removal, timeline: PartitionTimeline) -> tuple[State, Stat
 def _finding(removal: Removal, state: State, after: State | None, timeline: PartitionTimeline) -> Finding:
     led = after is not None and after.leader == removal.broker
     until = f"until {moment(after.at)}" if after is not None else "to the end of the evidence"
-    return Finding(
+    return raw(
         kind="empty-replica-joins",
         severity="high" if led else "medium",
         confidence="probable",
@@ -62,16 +62,3 @@ def _finding(removal: Removal, state: State, after: State | None, timeline: Part
         ),
         evidence=quote(removal.evidence, state.event, after.event if after is not None else None),
     )
-
-
-RULE = Rule(
-    kind="empty-replica-joins",
-    rank=140,
-    level="medium",
-    urgency=Urgency.AT_RISK,
-    meaning="A replica restarted with an empty log while it was still in the ISR, so it could be elected. High if it was.",
-    benign=("A broker with a new disk that had left the ISR before: it copies the log and rejoins.",),
-    references=("KIP-903", "KAFKA-14139", "KAFKA-14617"),
-    partition=detect,
-    many=Aggregation(),
-)

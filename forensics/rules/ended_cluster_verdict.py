@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, quote
+from forensics.model.findings import Finding, Statement, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.judgement import judgement
 from forensics.proof.verdict import LOST, UNKNOWN
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     event = timeline.standing.event
     if not cluster.number or timeline.generation or event is None:
         return
     own = judgement(timeline, cluster, ())
     if own.verdict in (LOST, UNKNOWN):
-        yield Finding(
+        yield raw(
             kind="ended-cluster-verdict",
             severity="low",
             confidence="possible" if own.verdict == UNKNOWN else "certain",
@@ -40,16 +40,5 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 _WORDS = {LOST: "records were lost", UNKNOWN: "unknown whether records were lost"}
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     return f"in the cluster that ended, {_WORDS[first.cause or UNKNOWN]}"
-
-
-RULE = Rule(
-    kind="ended-cluster-verdict",
-    rank=520,
-    level="low",
-    meaning="A partition of a cluster that has ended lost records, or its evidence does not exclude that.",
-    benign=("A cluster that was recreated on purpose, with records that are not needed any more.",),
-    partition=detect,
-    many=Aggregation(words=_many, whenever=True),
-)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.lineage import Entry, of_batches
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states_of_files import cut_since, taken_alive
@@ -25,7 +25,7 @@ LATE_FILE = (3, 8)
 """From 3.8 on the epoch file is written some time after a truncation, and a start drops entries beyond the log."""
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for broker, disk in sorted(timeline.collected_logs.items()):
         for what, evidence in (*_against_batches(disk, timeline, cluster), *_beyond_the_log(disk, timeline, cluster)):
             yield _finding(broker, what, evidence, timeline)
@@ -126,7 +126,7 @@ def _finding(broker: int | None, what: str, evidence: tuple[Event, ...], timelin
         "watermark instead of by epoch, which is a consequence of such damage."
         for c in cut[:2]
     )
-    return Finding(
+    return raw(
         kind="epoch-history-damaged",
         severity="high" if cut else "medium",
         confidence="certain" if len(evidence) > 1 or evidence[0].event == "epoch-conflict" else "possible",
@@ -144,20 +144,3 @@ def _finding(broker: int | None, what: str, evidence: tuple[Event, ...], timelin
         ),
         evidence=quote(evidence, *(c.evidence for c in cut[:2])),
     )
-
-
-RULE = Rule(
-    kind="epoch-history-damaged",
-    rank=470,
-    level="medium",
-    meaning="A replica's leader epoch file lacks epochs of its records, or has epochs beyond its log: the next truncation may remove too much or too little.",
-    benign=(
-        "Entries below the log start offset: retention drops them.",
-        "A log in message format v0 or v1: it has no epochs, and Kafka deletes the file.",
-        "From 3.8 on the file is written some time after a truncation; the next start drops entries beyond the log.",
-        "A broker that was running while its files were copied: an epoch that began in between.",
-    ),
-    references=("KIP-101", "KAFKA-7897", "KAFKA-7959", "KAFKA-10432", "KAFKA-16541"),
-    partition=detect,
-    many=Aggregation(),
-)

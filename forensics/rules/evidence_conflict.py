@@ -12,16 +12,14 @@ from forensics.model.cluster.identity import Conflict
 from forensics.model.cluster.names import Name, names
 from forensics.model.events import Event
 from forensics.model.findings import (
-    Aggregation,
     Evidence,
     Finding,
-    Rule,
-    Urgency,
     brokers_named,
     duration,
     moment,
     nodes_named,
     quote,
+    raw,
     some,
 )
 from forensics.model.partition.timeline import PartitionTimeline
@@ -31,7 +29,7 @@ from forensics.proof.verdict import Handover, Interval, conflicts
 _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     yield from map(_misplaced, cluster.conflicts)
     yield from _shifted(cluster)
     yield from _clusters(cluster)
@@ -48,7 +46,7 @@ def _shifted(cluster: Cluster) -> Iterator[Finding]:
         named, clock = nodes_named((node,), cluster.controllers), cluster.nodes[node].clock
         by, later, earlier = duration(abs(shift_ms) / 1000), *(("later", "earlier") if shift_ms > 0 else ("earlier", "later"))
         unsure = " Nothing in the evidence shows which times are right." if clock.assumed else ""
-        yield Finding(
+        yield raw(
             kind="evidence-conflict",
             severity="low",
             confidence="certain",
@@ -72,7 +70,7 @@ def _addresses(cluster: Cluster) -> Iterator[Finding]:
                 by_name.setdefault(name.name, []).append(name)
     for address, own in sorted(by_name.items()):
         brokers = tuple(sorted({name.node for name in own}))
-        yield Finding(
+        yield raw(
             kind="evidence-conflict",
             severity="low",
             confidence="certain",
@@ -105,7 +103,7 @@ def _clusters(cluster: Cluster) -> Iterator[Finding]:
         yield _mixed(by_path, tuple(Evidence(path, None, None, f"cluster={name}") for name, path in by_path.items()))
 
 
-def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for row in handovers(timeline, cluster):
         for cell in conflicts(row):
             yield _finding(row, cell, timeline)
@@ -115,7 +113,7 @@ def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[F
 
 
 def _mixed(clusters: Collection[str], evidence: tuple[Evidence, ...]) -> Finding:
-    return Finding(
+    return raw(
         kind="evidence-conflict",
         severity="medium",
         confidence="certain",
@@ -131,7 +129,7 @@ def _mixed(clusters: Collection[str], evidence: tuple[Evidence, ...]) -> Finding
 
 def _misplaced(conflict: Conflict) -> Finding:
     path, says, surroundings = conflict.path, conflict.says, conflict.surroundings
-    return Finding(
+    return raw(
         kind="evidence-conflict",
         severity="low",
         confidence="certain",
@@ -169,7 +167,7 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
     why = "One of the statements is wrong, or belongs to another partition of this name"
     if cell in _OF_COMMITMENT:
         why += ", or was made later than its place in the evidence; or a member of the ISR lacked committed records"
-    return Finding(
+    return raw(
         kind="evidence-conflict",
         severity="medium",
         confidence="certain",
@@ -193,7 +191,7 @@ def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
     contradictions = "; ".join(row.contradictions)
     mixed = [t for t in timeline.terms if t.epoch == timeline.conflicting_epoch]
     fall = epochs_that_fall(timeline) or ()
-    return Finding(
+    return raw(
         kind="evidence-conflict",
         severity="medium",
         confidence="certain",
@@ -208,16 +206,3 @@ def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
         next_steps=(f"Give only the files of one cluster, with logs that reach back to the creation of topic {timeline.topic}.",),
         evidence=quote(*(t.evidence for t in mixed), fall),
     )
-
-
-RULE = Rule(
-    kind="evidence-conflict",
-    rank=490,
-    level="medium",
-    urgency=Urgency.OVER,
-    meaning="Two statements contradict each other: about one hand-over of a partition, whose verdict is then unknown, or about the broker, times or cluster of a file.",
-    partition=judge_partition,
-    cluster=detect,
-    many=Aggregation(),
-    of_last_cluster=True,
-)

@@ -12,16 +12,14 @@ from forensics.model.events import Event
 from forensics.model.findings import (
     MAX_EVIDENCE,
     NAMED,
-    Aggregation,
     Evidence,
     Finding,
-    Rule,
-    Urgency,
     brokers_named,
     capital,
     counted,
     period,
     quote,
+    raw,
     some,
 )
 from forensics.model.partition.floods import LEFT_OUT
@@ -35,14 +33,14 @@ UNFINISHED = "checkpoint-unfinished"
 _NOTHING = "nothing"
 
 
-def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     """Events that were left out because there were too many (forensics.model.partition.floods)."""
     gaps = timeline.of(LEFT_OUT)
     if gaps:
         yield _left_out(gaps, timeline)
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     yield from map(_unreadable, _alike(_problems(cluster)))
     for brokers, what in _uncollected(cluster, partitions):
         yield _without_logs(brokers, what, cluster, partitions)
@@ -131,7 +129,7 @@ def _brokers(partition: Mapping[str, Any]) -> set[int]:
 
 def _left_out(gaps: Sequence[Event], timeline: PartitionTimeline) -> Finding:
     first, last, count = gaps[0].at, gaps[-1].last_at, sum(e.count or 0 for e in gaps)
-    return Finding(
+    return raw(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
@@ -156,7 +154,7 @@ def _unreadable(alike: Sequence[tuple[str, list[Event]]]) -> Finding:
     more = f" and {len(problems) - 1} more" if len(files) == 1 and len(problems) > 1 else ""
     named = files[0] if len(files) == 1 else f"{counted(len(files), 'file')} ({some(files)})"
     texts = "; ".join(dict.fromkeys(e.text or "" for e in problems[:5]))
-    return Finding(
+    return raw(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
@@ -175,7 +173,7 @@ def _without_logs(brokers: tuple[int, ...], what: str, cluster: Cluster, partiti
     are = f"{some(empty)} {'is' if len(empty) == 1 else 'are'} empty (0 bytes)"
     if empty:
         what = "no line of server.log"
-    return Finding(
+    return raw(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
@@ -206,7 +204,7 @@ def _collecting(brokers: tuple[int, ...], what: str) -> str:
 
 def _lines_missing(broker: int, reasons: Sequence[str], cluster: Cluster) -> Finding:
     logs = [s for s in cluster.sources_of(broker) if s.kind.endswith("-log")]
-    return Finding(
+    return raw(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
@@ -225,7 +223,7 @@ def _lines_missing(broker: int, reasons: Sequence[str], cluster: Cluster) -> Fin
 
 
 def _limited(file: str, rows: int) -> Finding:
-    return Finding(
+    return raw(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
@@ -242,7 +240,7 @@ def _limited(file: str, rows: int) -> Finding:
 
 
 def _filtered(files: Sequence[str], reason: str) -> Finding:
-    return Finding(
+    return raw(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
@@ -258,14 +256,4 @@ def _filtered(files: Sequence[str], reason: str) -> Finding:
     )
 
 
-RULE = Rule(
-    kind="evidence-gap",
-    rank=510,
-    level="low",
-    urgency=Urgency.OVER,
-    meaning="Files are missing or unreadable; the report cannot use their content.",
-    partition=judge_partition,
-    cluster=detect,
-    many=Aggregation(words=lambda first, group: "too many events for memory: repetitive ones were left out", whenever=True),
-    of_last_cluster=True,
-)
+many_words = lambda first, group: "too many events for memory: repetitive ones were left out"

@@ -13,11 +13,11 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import failed_starts
 from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, of_fetcher, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
+from forensics.model.findings import Finding, capital, moment, quote, raw
 from forensics.rules.cleaner_dead import of_cleaner
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     starting = {id(e) for attempts in failed_starts(cluster).values() for a in attempts for e in a.errors}
     errors = (e for e in cluster.of("fatal-error") if id(e) not in starting and not _reported_elsewhere(e))
     for node, same in failures(errors, _what):
@@ -51,7 +51,7 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Fin
         else f"reported a {first.reason or ''} fault"
     )
     why = f": {cause.words}" if cause is not None else ""
-    return Finding(
+    return raw(
         kind="fatal-error",
         severity="high" if ended else "medium",
         confidence="certain",
@@ -71,15 +71,3 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Fin
         else (f"Read the exception in server.log of {who} at {moment(first.at)}, and search Kafka's issue tracker for it.",),
         evidence=quote(errors[:5], errors[-1:], back),
     )
-
-
-RULE = Rule(
-    kind="fatal-error",
-    rank=284,
-    level="high",
-    meaning="An error ended a process that was up (high), or one of its threads, or a fault was reported that the process survived (medium).",
-    benign=("Errors that end a start: reported as start-failed.",),
-    cluster=detect,
-    many=Aggregation(key=lambda f: f.brokers),
-    root="ended because of a fatal error",
-)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import exception, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, period, quote
+from forensics.model.findings import Finding, capital, moment, period, quote, raw
 from forensics.model.partition.fetch_failures import TRIED_AGAIN, Streak, streaks, unfinished
 from forensics.model.partition.timeline import PartitionTimeline
 
@@ -99,7 +99,7 @@ _WHY = {
 }
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for streak in streaks(timeline):
         yield _finding(streak, timeline, cluster)
     for streak in unfinished(timeline, cluster):
@@ -154,7 +154,7 @@ def _finding(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -> F
     out = timeline.out_of_isr(follower, streak.first, streak.last) if follower is not None else None
     goes_on = _goes_on(follower, last, timeline, cluster)
     times = sum(e.repeats for e in events)
-    return Finding(
+    return raw(
         kind="fetch-failing",
         severity="high" if out is not None else "medium",
         confidence="certain",
@@ -186,7 +186,7 @@ def _unfinished(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -
     """A failure with which a part of a log ends: no evidence shows whether it lasted."""
     events, words = streak.events, _words(streak, cluster)
     remains = words.why is _CLEANING_PAUSED
-    return Finding(
+    return raw(
         kind="fetch-failing",
         severity="medium" if remains else "low",
         confidence="certain",
@@ -211,17 +211,3 @@ def _unfinished(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -
         ),
         evidence=quote(events[:4], events[-1]),
     )
-
-
-RULE = Rule(
-    kind="fetch-failing",
-    rank=87,
-    level="high",
-    meaning="Fetches of a follower failed for longer than a leader change takes: its replica does not advance (medium or high); or its log ends with a fetch that failed (low).",
-    references=("KAFKA-3123", "KAFKA-9930"),
-    benign=("While a topic is created or deleted, or its leader changes, fetches fail for some seconds.",),
-    partition=detect,
-    many=Aggregation(whenever=True, key=lambda f: f.brokers),
-    root="could not fetch because of a damaged batch",
-    root_causes=frozenset({_DAMAGED.cause}),
-)

@@ -14,7 +14,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, of_fetcher, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
+from forensics.model.findings import Finding, capital, moment, quote, raw
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.fetch_failures import resumed_soon
 from forensics.model.partition.log_coverage import FETCHER, observable
@@ -41,7 +41,7 @@ def _place(errors: Sequence[Event]) -> str:
 # threads
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for node, errors in failures((e for e in cluster.of("fatal-error") if of_fetcher(e)), lambda e: e.broker):
         yield _of_thread(node, errors, cluster, times)
@@ -51,7 +51,7 @@ def _of_thread(node: int | None, errors: Sequence[Event], cluster: Cluster, time
     who, cause, thrown = named_node(node, cluster), cause_of(errors), exception(errors)
     back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None else None
     source = f", which fetched from broker {errors[0].broker}," if errors[0].broker is not None else ""
-    return Finding(
+    return raw(
         kind="fetcher-dead",
         severity="high",
         confidence="certain",
@@ -80,7 +80,7 @@ def _of_thread(node: int | None, errors: Sequence[Event], cluster: Cluster, time
 # partitions that a fetcher gave up (2.3 and later, KAFKA-8346)
 
 
-def detect_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for failed in timeline.of("partition-failed"):
         if failed.writer is not None and not _settled(failed, timeline, cluster):
             yield _of_partition(failed, failed.writer, timeline)
@@ -118,7 +118,7 @@ def _of_partition(failed: Event, broker: int, timeline: PartitionTimeline) -> Fi
     out = timeline.out_of_isr(broker, failed.at, back or timeline.states[-1].at or failed.at) if failed.at and timeline.states else None
     leader = f" from broker {failed.broker}" if failed.broker is not None else ""
     named = f": {cause.words}" if cause is not None else ""
-    return Finding(
+    return raw(
         kind="fetcher-dead",
         severity="high",
         confidence="certain",
@@ -146,19 +146,4 @@ def _of_partition(failed: Event, broker: int, timeline: PartitionTimeline) -> Fi
     )
 
 
-RULE = Rule(
-    kind="fetcher-dead",
-    rank=285,
-    level="high",
-    meaning="A replica fetcher ended because of an error, or gave up a partition: its replicas do not follow until the broker is restarted or the partition gets a new leader.",
-    benign=(
-        "A thread that ends because its broker shuts down.",
-        "A fetcher gives a partition up for a moment while the leader changes; the next request starts it again.",
-    ),
-    references=("KAFKA-8346",),
-    partition=detect_partition,
-    cluster=detect,
-    facts=FACTS,
-    many=Aggregation(key=lambda f: f.brokers),
-    root="lost a replica fetcher",
-)
+READS = FACTS

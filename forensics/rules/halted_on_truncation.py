@@ -11,10 +11,10 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Range, Rule, moment, period, quote
+from forensics.model.findings import Finding, Range, moment, period, quote, raw
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """One finding for each broker and partition, over all restarts; up to 0.10.0 the line only names the topic."""
     halts: dict[tuple[int, str, int], list[Event]] = {}
     for event in cluster.of("truncation-refused"):
@@ -33,7 +33,7 @@ def _finding(broker: int, topic: str, partition: int, events: list[Event]) -> Fi
     assert last.offset is not None and last.log_end_offset is not None
     ahead = Range(last.offset, last.log_end_offset) if last.offset < last.log_end_offset else None
     times = f"{len(events)} times from {period(events[0].at, last.at)}" if len(events) > 1 else f"at {moment(last.at)}"
-    return Finding(
+    return raw(
         kind="halted-on-truncation",
         severity="high",
         confidence="certain",
@@ -55,14 +55,3 @@ def _finding(broker: int, topic: str, partition: int, events: list[Event]) -> Fi
         ),
         evidence=quote(events[:1], events[-1:]),
     )
-
-
-RULE = Rule(
-    kind="halted-on-truncation",
-    rank=90,
-    level="high",
-    meaning="Before 2.0: a follower ahead of its leader halted its broker instead of truncating; its disk has records that the leader lacks.",
-    benign=("An ordinary truncation: from 0.11 on by leader epoch, and the broker continues.",),
-    references=("KAFKA-3410",),
-    cluster=detect,
-)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import losses
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     yield from _printed(timeline, cluster)
     yield from _between_collections(timeline, cluster)
 
@@ -87,7 +87,7 @@ def _explained(broker: int, reached: int, timeline: PartitionTimeline, cluster: 
 
 
 def _fallen(timeline: PartitionTimeline, broker: int, before: Event, now: Event, end: int) -> Finding:
-    return Finding(
+    return raw(
         kind="hw-regression",
         severity="medium",
         confidence="certain",
@@ -108,7 +108,7 @@ def _fallen(timeline: PartitionTimeline, broker: int, before: Event, now: Event,
 
 def _finding(event: Event, timeline: PartitionTimeline, *, leader_started: bool) -> Finding:
     """`leader_started`: the evidence shows the high watermark with which its leader started; otherwise that may be the explanation."""
-    return Finding(
+    return raw(
         kind="hw-regression",
         severity="medium",
         confidence="certain" if leader_started else "possible",
@@ -128,19 +128,3 @@ def _finding(event: Event, timeline: PartitionTimeline, *, leader_started: bool)
         ),
         evidence=quote(event),
     )
-
-
-RULE = Rule(
-    kind="hw-regression",
-    rank=170,
-    level="medium",
-    meaning="A high watermark went back, and no known loss explains it.",
-    benign=(
-        "A follower that truncates and fetches the same records again.",
-        "A follower with a higher high watermark than the new leader: it adopts the lower one, and the leader's log has the records.",
-        "A loss: it is reported as data-loss.",
-    ),
-    references=("KAFKA-14704", "KIP-207"),
-    partition=detect,
-    many=Aggregation(),
-)

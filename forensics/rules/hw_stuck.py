@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 from forensics.model.cluster.effective import Effective, strict
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Range, Rule, Urgency, moment, quote
+from forensics.model.findings import Finding, Range, moment, quote, raw
 from forensics.model.partition.durability import below_min_isr, min_isr, required
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.replicas import Disk, Replica
@@ -43,7 +43,7 @@ class _Stuck:
         return min(self.reached.values())
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     now = timeline.states_with_describe[-1] if timeline.states_with_describe else None
     disk = timeline.collected_logs.get(now.leader) if now is not None else None
     if now is not None and disk is not None and (stuck := _stuck(now, disk, timeline, cluster)) is not None:
@@ -99,7 +99,7 @@ def _finding(stuck: _Stuck, timeline: PartitionTimeline) -> Finding:
     assert disk.high_watermark is not None
     beyond = Range(stuck.hw, stuck.end)
     ends = ", ".join(f"broker {b} {o}" for b, o in reached.items())
-    return Finding(
+    return raw(
         kind="hw-stuck",
         severity="high",
         confidence="certain" if stuck.all_collected else "probable",
@@ -152,19 +152,3 @@ def _step(stuck: _Stuck, timeline: PartitionTimeline) -> str:
     preferred = timeline.orders.first(stuck.now.replicas) in complete
     how = "by a preferred election" if preferred else f"by restarting broker {leader}"
     return f"Move the leadership of {timeline.name} {how}: all replicas of the ISR have the records, and the new leader recomputes the high watermark."
-
-
-RULE = Rule(
-    kind="hw-stuck",
-    rank=160,
-    level="high",
-    urgency=Urgency.UNAVAILABLE,
-    meaning="Records are in the leader's log and the in-sync replicas have them, but the high watermark does not advance: unreadable, not lost.",
-    benign=(
-        "A checkpoint that was written just before the records: the file is up to replica.high.watermark.checkpoint.interval.ms old.",
-        "From 3.7 on, an ISR below min.insync.replicas: the high watermark advances when replicas are back.",
-    ),
-    references=("KAFKA-15583", "KIP-966"),
-    partition=detect,
-    many=Aggregation(),
-)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, capital, moment, period, quote
+from forensics.model.findings import Finding, brokers_named, capital, moment, period, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import REFUSED_REPEATEDLY, UNREACHABLE
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     rejected = (e for replica in timeline.replicas.values() for e in replica.rejected)
     events = [e for e in rejected if e.reason in ("version", "stale", "bad-zk-version") and e.at is not None]
     for group in _streaks(events):
@@ -45,7 +45,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event], cluster: Clus
     first, last, times = events[0], events[-1], sum(e.repeats for e in events)
     writers = tuple(sorted({e.writer for e in events if e.writer is not None}))
     who, removed = brokers_named(writers), _removed(events, timeline)
-    return Finding(
+    return raw(
         kind="isr-change-refused",
         severity="high" if removed else "medium",
         confidence="certain",
@@ -79,14 +79,3 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event], cluster: Clus
         ),
         evidence=quote(events[:4], last),
     )
-
-
-RULE = Rule(
-    kind="isr-change-refused",
-    rank=88,
-    level="high",
-    meaning="ISR changes of a leader were repeatedly refused, because it has an old state of the partition.",
-    benign=("A leader that was just replaced is refused once or twice before it learns that.",),
-    partition=detect,
-    many=Aggregation(whenever=True, key=lambda f: f.brokers),
-)

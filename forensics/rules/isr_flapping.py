@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import MAX_EVIDENCE, Aggregation, Finding, Rule, Statement, period, quote
+from forensics.model.findings import MAX_EVIDENCE, Finding, Statement, period, quote, raw
 from forensics.model.partition.absences import (
     CRASHED,
     EXPECTED,
@@ -26,7 +26,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import FLAPPING_PERIOD, MIN_FLAPS
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     left: dict[int, list[Interval]] = defaultdict(list)
     for interval in intervals(timeline, cluster):
         if interval.first > 0 and interval.cause not in EXPECTED and interval.cause not in (RESTARTED, STOPPED):
@@ -51,7 +51,7 @@ def _often(own: Sequence[Interval]) -> list[Interval]:
 def _finding(broker: int, own: Sequence[Interval], timeline: PartitionTimeline) -> Finding:
     causes = Counter(i.cause for i in own)
     times = f"{'at least ' if timeline.of(LEFT_OUT) else ''}{len(own):,} times"
-    return Finding(
+    return raw(
         kind="isr-flapping",
         severity="medium",
         confidence="certain",
@@ -83,17 +83,5 @@ _WORDS = {
 }
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     return f"broker {first.brokers[0]} repeatedly left the ISR and came back"
-
-
-RULE = Rule(
-    kind="isr-flapping",
-    rank=280,
-    level="medium",
-    meaning="A replica repeatedly leaves the ISR and returns: its broker is stalling.",
-    benign=("Restarts of the broker: each removes it from the ISR once.",),
-    references=("KIP-16", "KAFKA-1407"),
-    partition=detect,
-    many=Aggregation(words=_many, key=lambda f: f.brokers, whenever=True),
-)

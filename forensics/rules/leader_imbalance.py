@@ -9,14 +9,14 @@ from typing import Any
 from forensics.model.cluster.balance import Ratio, limit, ratios, since
 from forensics.model.cluster.effective import Effective, effective, enabled
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import MAX_EVIDENCE, Aggregation, Evidence, Finding, Rule, brokers_named, moment, quote, some
+from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, brokers_named, moment, quote, raw, some
 from forensics.model.partition.placement import STATEMENT, STEPS
 
 MAX_PARTITIONS_NAMED = 8
 """Number of partitions that a text names."""
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     bound = limit(cluster)
     series = ratios(partitions)
     found = {b: begun for b, points in series.items() if (begun := since(points, bound)) is not None}
@@ -34,7 +34,7 @@ def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence
     rebalance = effective(cluster, "auto.leader.rebalance.enable")
     names = some([f"{p['topic']}-{p['partition']}" for p in away], MAX_PARTITIONS_NAMED)
     leaders = sorted({p["leader"] for p in away if p["leader"] is not None and p["leader"] >= 0})
-    return Finding(
+    return raw(
         kind="leader-imbalance",
         severity="low" if ready else "info",
         confidence="certain",
@@ -100,16 +100,4 @@ def _evidence(away: Sequence[Mapping[str, Any]], rebalance: Effective) -> tuple[
     return tuple(dict.fromkeys((*leaders[: MAX_EVIDENCE - 1], *quote(rebalance.event))))
 
 
-RULE = Rule(
-    kind="leader-imbalance",
-    rank=380,
-    level="low",
-    meaning="At the end of the evidence, a broker led fewer of its preferred partitions than leader.imbalance.per.broker.percentage allows.",
-    benign=("A broker that is not in sync for any of them cannot lead: its absence is the problem (info).",),
-    next_steps=("Run a preferred leader election, or turn auto.leader.rebalance.enable on.",),
-    references=("KAFKA-1305", "KIP-460"),
-    cluster=detect,
-    of_last_cluster=True,
-    facts=(STEPS, STATEMENT),
-    many=Aggregation(),
-)
+READS = (STEPS, STATEMENT)

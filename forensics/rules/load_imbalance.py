@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.model.cluster.balance import DISK, LEADERS, TRAFFIC, Load, at_end, limit, load, metrics, uneven
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named
+from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, brokers_named, raw
 from forensics.model.partition.placement import SIZES, STATEMENT, STEPS, WRITTEN
 from forensics.thresholds import LOAD_DEVIATION
 
@@ -16,7 +16,7 @@ MAX_BROKERS_NAMED = 5
 """Number of brokers that a text lists."""
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     known = metrics(cluster, partitions)
     found = load({m: values for m, values in known.items() if cluster.weights.get(m, 1.0) > 0}, cluster.weights)
     if len(found.shares) < 2 or found.sigma <= found.limit:
@@ -46,7 +46,7 @@ def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, ev
     shares = "; ".join(_share(b, found, mean) for b in away[:MAX_BROKERS_NAMED])
     more = f" and {len(away) - MAX_BROKERS_NAMED} more" if len(away) > MAX_BROKERS_NAMED else ""
     weights = ", ".join(f"{m}={w:g}" for m, w in cluster.weights.items())
-    return Finding(
+    return raw(
         kind="load-imbalance",
         severity="low",
         confidence="certain" if cluster.measures else "probable" if set(found.shares) <= cluster.collected else "possible",
@@ -98,19 +98,4 @@ def _largest_files(cluster: Cluster, brokers: Sequence[int]) -> list[Evidence]:
     return [Evidence(s.path, None, None, f"{s.bytes} bytes") for s in files[:2]]
 
 
-RULE = Rule(
-    kind="load-imbalance",
-    rank=390,
-    level="low",
-    meaning="The standard deviation of the brokers' shares of load is larger than if each were a tenth away from the mean.",
-    benign=(
-        "Too few partitions for a more even placement.",
-        "Less than 100 MiB per broker.",
-        "A broker that is down: it is not compared.",
-        "Leaders that are not on their preferred replicas: reported as leader-imbalance.",
-    ),
-    next_steps=("Reassign replicas; give --weight METRIC=W if some metrics matter more.",),
-    cluster=detect,
-    of_last_cluster=True,
-    facts=(SIZES, STEPS, STATEMENT, WRITTEN),
-)
+READS = (SIZES, STEPS, STATEMENT, WRITTEN)

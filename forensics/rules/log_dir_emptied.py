@@ -14,7 +14,7 @@ from typing import Any
 from forensics.model.cluster.availability import Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Evidence, Finding, Rule, began, counted, moment, quote, some
+from forensics.model.findings import Evidence, Finding, began, counted, moment, quote, raw, some
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.rows import Rows
@@ -24,7 +24,7 @@ Made = tuple[str, Mapping[str, Any]]
 REMOVED, REPLACED = "removed", "replaced"
 
 
-def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     made: dict[tuple[int, datetime], list[Made]] = defaultdict(list)
     for name, row in emptied_logs(partitions):
         made[row["broker"], row["begun"]].append((name, row))
@@ -38,7 +38,7 @@ def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster
     cause = REMOVED if missing else REPLACED
     since, latest = _when(broker, begun, own, missing, cluster)
     out, end = _in_sync_again(broker, begun, own, partitions)
-    return Finding(
+    return raw(
         kind="log-dir-emptied",
         severity="high" if sole else "medium",
         confidence="certain" if any(row["had"] for _, row in own) else "probable",
@@ -135,17 +135,4 @@ def _steps(broker: int, sole: Sequence[str]) -> Iterator[str]:
     )
 
 
-RULE = Rule(
-    kind="log-dir-emptied",
-    rank=332,
-    level="medium",
-    meaning="A broker came back without logs that it had before: a log directory was emptied, or a disk or the machine was replaced. High if it was the only "
-    "in-sync replica of a partition.",
-    benign=("A machine that was replaced on purpose while all its partitions had other in-sync replicas: the broker copies everything.",),
-    next_steps=("Find out who emptied or replaced the disk.",),
-    references=("KIP-858", "KIP-966"),
-    cluster=detect,
-    facts=(EMPTIED, ABSENCES),
-    many=Aggregation(),
-    root="came back with empty logs",
-)
+READS = (EMPTIED, ABSENCES)

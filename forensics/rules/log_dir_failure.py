@@ -10,12 +10,12 @@ from forensics.model.cluster.failed_directories import AT_START, FailedDirectory
 from forensics.model.cluster.failed_starts import failed_starts
 from forensics.model.cluster.process_errors import FREE_SPACE, named_node
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, counted, moment, quote
+from forensics.model.findings import Finding, capital, counted, moment, quote, raw
 
 DISK = ("full", "read-only", "io")
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     in_vain = {id(e) for attempts in failed_starts(cluster).values() for a in attempts for e in a.errors}
     for failure in failed_directories(cluster):
         if failure.lines[0].reason != AT_START or id(failure.halted) not in in_vain:
@@ -30,7 +30,7 @@ def _finding(failure: FailedDirectory) -> Finding:
     what = "was removed under the running broker" if cause == "missing" else "went offline"
     if failure.lines[0].reason == AT_START:
         what = "could not be used when the broker started"
-    return Finding(
+    return raw(
         kind="log-dir-failure",
         severity="high",
         confidence="certain",
@@ -148,16 +148,3 @@ def _next_steps(cause: str | None, where: str, *, over: bool) -> tuple[str, ...]
         else f"Repair or replace the disk of {where} before the broker is started again.",
         f"Before the disk of {where} is replaced, check that every partition on the disk has another in-sync replica, and copy the partitions that have none.",
     )
-
-
-RULE = Rule(
-    kind="log-dir-failure",
-    rank=330,
-    level="high",
-    meaning="A log directory failed; the broker continues without it, or halts if it was the last.",
-    benign=("On Windows a file that is mapped or open cannot be renamed: the directory goes offline although the disk is healthy.",),
-    references=("KIP-112", "KIP-858", "KAFKA-1194", "KAFKA-9458"),
-    cluster=detect,
-    many=Aggregation(),
-    root="lost a log directory",
-)

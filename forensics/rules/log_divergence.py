@@ -9,17 +9,16 @@ from itertools import combinations, takewhile
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import (
-    Aggregation,
     Finding,
     Range,
-    Rule,
     Statement,
-    Urgency,
     brokers_named,
     counted,
     moment,
     offsets_in,
     quote,
+    raw,
+    raw_of,
 )
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
@@ -42,7 +41,7 @@ class _Difference:
     """The leader epoch of both logs at the first of these offsets, if it excludes an election as the cause."""
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     brought = bool(inherited(timeline, cluster))  # a log from another cluster has that cluster's epochs
     found: dict[_Difference, list[tuple[Disk, Disk]]] = {}
     for one, other in combinations([d for _, d in sorted(timeline.collected_logs.items()) if d.segments], 2):
@@ -115,7 +114,7 @@ def _span(differ: Sequence[int], same: Mapping[int, bool | None], one: Disk, oth
 def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
     one, other = parting.one, parting.other
     right = f" The leader changes of the partition agree with broker {parting.right}." if parting.right is not None else ""
-    return Finding(
+    return raw(
         kind="log-divergence",
         severity="high",
         confidence="probable",
@@ -146,7 +145,7 @@ def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
         if conflict.agree
         else "The two logs have no identical batch, so one of them may be from another cluster or another topic of this name."
     )
-    return Finding(
+    return raw(
         kind="log-divergence",
         severity="high" if conflict.proven else "medium",
         confidence="probable" if conflict.proven else "possible",
@@ -237,7 +236,7 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, difference: _Differe
     brokers = tuple(sorted({d.broker for pair in pairs for d in pair}))
     odd = _odd(brokers, pairs)
     segments: list[Event] = [e for pair in pairs for d in pair if (e := d.end_event()) is not None]
-    return Finding(
+    return raw(
         kind="log-divergence",
         severity="critical" if proven else "high",
         confidence="certain" if proven else "possible",
@@ -309,27 +308,11 @@ def _leads_now(timeline: PartitionTimeline) -> str:
     return f" (broker {leader} leads now)" if leader is not None and leader >= 0 else ""
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     """The words of the first if they are true for all; else the offsets of each partition are in its place."""
     alike = len({(f.brokers, f.offsets) for f in group}) == 1
     return (
-        first.summary.removeprefix(f"{first.name}: ")
+        raw_of(first, "summary").removeprefix(f"{first.name}: ")
         if alike
         else f"replicas differ at {counted(offsets_in((f, f.place) for f in group), 'offset')}"
     )
-
-
-RULE = Rule(
-    kind="log-divergence",
-    rank=30,
-    level="critical",
-    urgency=Urgency.LOST,
-    meaning="Replicas have different records at the same offsets, below offsets on which they agree or in the same leader epoch.",
-    benign=(
-        "A replica that has not rejoined yet: it truncates its tail of an older leader epoch when it does.",
-        "A compacted topic: the log cleaner removes records on each replica separately; a rewritten batch proves nothing.",
-    ),
-    references=("KIP-101", "KIP-279", "KAFKA-6361"),
-    partition=detect,
-    many=Aggregation(words=_many),
-)

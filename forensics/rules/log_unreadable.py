@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, capital, quote
+from forensics.model.findings import Finding, capital, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 
 _OF_THE_FILE = re.compile(
@@ -23,7 +23,7 @@ _OF_THE_FILE = re.compile(
 _ABOVE = re.compile(r"read with a maximum offset \((\d+)\) less than the start offset \((\d+)\)")
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for node, errors in failures(e for e in timeline.of("read-failed") if e.key and _OF_THE_FILE.search(e.key)):
         yield _finding(node, errors, timeline, cluster)
     for node, errors in failures(e for e in timeline.of("read-failed") if e.key and _ABOVE.search(e.key)):
@@ -35,7 +35,7 @@ def _above(node: int | None, errors: Sequence[Event], timeline: PartitionTimelin
     found = _ABOVE.search(errors[-1].key or "")
     assert found is not None
     who, watermark, asked = named_node(node, cluster), int(found[1]), int(found[2])
-    return Finding(
+    return raw(
         kind="log-unreadable",
         severity="medium",
         confidence="certain",
@@ -65,7 +65,7 @@ def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimel
     who, thrown = named_node(node, cluster), exception(errors)
     offsets = sorted({e.offset for e in errors if e.offset is not None and e.offset >= 0})
     at = f" at offset {offsets[0]}" if len(offsets) == 1 else f" at offsets {offsets[0]} to {offsets[-1]}" if offsets else ""
-    return Finding(
+    return raw(
         kind="log-unreadable",
         severity="high",
         confidence="certain",
@@ -87,16 +87,3 @@ def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimel
         ),
         evidence=quote(errors[:4], errors[-1]),
     )
-
-
-RULE = Rule(
-    kind="log-unreadable",
-    rank=82,
-    level="high",
-    meaning="A leader could not read its log for a follower or a consumer, because the file is damaged or cannot be read.",
-    benign=("A read of a segment that retention deletes at the same moment fails once, and the next read begins at the log start.",),
-    references=("KAFKA-725", "KAFKA-6292", "KAFKA-7282"),
-    partition=detect,
-    urgency=Urgency.UNAVAILABLE,
-    many=Aggregation(key=lambda f: f.brokers),
-)

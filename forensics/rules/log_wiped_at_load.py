@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline, Term
 
 WIPED = "end-below-start"
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for event in timeline.of("log-corruption"):
         if event.reason == WIPED and event.writer is not None:
             yield _finding(event, _led_next(event, timeline), timeline)
@@ -33,7 +33,7 @@ def _finding(event: Event, term: Term | None, timeline: PartitionTimeline) -> Fi
         if term is not None
         else " It copies the records from the leader; as a leader it would have had no records."
     )
-    return Finding(
+    return raw(
         kind="log-wiped-at-load",
         severity="high" if term is not None else "medium",
         confidence="certain",
@@ -52,15 +52,3 @@ def _finding(event: Event, term: Term | None, timeline: PartitionTimeline) -> Fi
         ),
         evidence=quote(event, term.evidence if term is not None else ()),
     )
-
-
-RULE = Rule(
-    kind="log-wiped-at-load",
-    rank=100,
-    level="medium",
-    meaning="A broker deleted a whole log when it loaded it, because the log ended below its log start offset. High if the broker led next.",
-    benign=("Segments below the log start offset are deleted: retention.",),
-    references=("KAFKA-10101",),
-    partition=detect,
-    many=Aggregation(),
-)

@@ -8,11 +8,11 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import failures, named_node, span
 from forensics.model.events import Event, lasting
-from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.findings import Finding, quote, raw
 from forensics.thresholds import LONG_PAUSE
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node, pauses in failures(e for e in cluster.of("jvm-pause") if lasting(e) >= LONG_PAUSE):
         yield _finding(node, pauses, cluster)
 
@@ -20,7 +20,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 def _finding(node: int | None, pauses: Sequence[Event], cluster: Cluster) -> Finding:
     who, last = named_node(node, cluster), pauses[-1]
     longest = max(map(lasting, pauses))
-    return Finding(
+    return raw(
         kind="long-pause",
         severity="medium",
         confidence="certain",
@@ -39,15 +39,3 @@ def _finding(node: int | None, pauses: Sequence[Event], cluster: Cluster) -> Fin
         ),
         evidence=quote(pauses[:5], last),
     )
-
-
-RULE = Rule(
-    kind="long-pause",
-    rank=304,
-    level="medium",
-    meaning="The JVM of a node was paused for longer than the shortest default session timeout.",
-    benign=("Pauses of less than a second belong to ordinary garbage collection.",),
-    cluster=detect,
-    many=Aggregation(key=lambda f: f.brokers),
-    root="was paused for a long time",
-)

@@ -13,10 +13,10 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.migration import Migration, migration
 from forensics.model.cluster.process_errors import named_node
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Rule, brokers_named, moment, nodes_named, quote
+from forensics.model.findings import Finding, brokers_named, moment, nodes_named, quote, raw
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     found = migration(cluster)
     if found is not None and found.events:
         yield _finding(found, cluster)
@@ -25,7 +25,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 def _finding(m: Migration, cluster: Cluster) -> Finding:
     nodes = dict.fromkeys((*m.controllers, *m.brokers, *m.kraft, *m.zookeeper, *(e.writer for e in m.events if e.writer is not None)))
     stopped = bool(m.failed) and m.control is None
-    return Finding(
+    return raw(
         kind="migration",
         severity="high" if stopped else "low" if m.finished is None else "info",
         confidence="certain",
@@ -106,15 +106,3 @@ def _steps(m: Migration, *, stopped: bool) -> Iterator[str]:
             "`zookeeper.metadata.migration.enable` to finish the migration; after that the cluster cannot go back to ZooKeeper."
         )
     yield "Do not change `metadata.version` or `inter.broker.protocol.version` before the migration is finished."
-
-
-RULE = Rule(
-    kind="migration",
-    rank=305,
-    level="info",
-    meaning="The cluster is moved from ZooKeeper to KRaft. Restarts and a new controller at that time are expected.",
-    benign=("A planned change. It is low while it is not finished, and high if it was refused or aborted.",),
-    references=("KIP-866",),
-    cluster=detect,
-    plan=True,
-)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline, Term
 
 
@@ -26,7 +26,7 @@ class _Kept:
     """The order of `before`, the order of `epoch`, and the line that it printed."""
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if not timeline.of("follower-kept"):
         return
     for replica in timeline.replicas.values():
@@ -79,7 +79,7 @@ def _finding(broker: int, kept: _Kept, between: Sequence[Term], timeline: Partit
     old, new, kept_line = kept.lines
     others = ", ".join(f"broker {t.leader} in epoch {t.epoch}" for t in between)
     one_file = old.source == kept_line.source
-    return Finding(
+    return raw(
         kind="missed-epoch-change",
         severity="high",
         confidence="certain" if one_file else "probable",
@@ -102,18 +102,3 @@ def _finding(broker: int, kept: _Kept, between: Sequence[Term], timeline: Partit
         ),
         evidence=quote(old, *(t.evidence[:1] for t in between), new, kept_line),
     )
-
-
-RULE = Rule(
-    kind="missed-epoch-change",
-    rank=40,
-    level="high",
-    meaning="A follower missed that another broker led in between and did not truncate: its log may have different records than the leader's.",
-    benign=(
-        "The same leader in the next leader epoch, with no other leader in between: no truncation is needed.",
-        "The broker restarted in between: it receives every partition then and truncates.",
-    ),
-    references=("KAFKA-7164",),
-    partition=detect,
-    many=Aggregation(),
-)

@@ -13,14 +13,14 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
+from forensics.model.findings import Finding, capital, moment, quote, raw
 
 _ELSEWHERE = re.compile(r"OutOfMemoryError|Too many open files")
 _UNKNOWN_REQUEST = re.compile(r"ArrayIndexOutOfBoundsException: \d+$")
 _DIVIDED = re.compile(r"ArithmeticException: / by zero")
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     errors = (e for e in cluster.of("network-thread-error") if not _ELSEWHERE.search(e.key or ""))
     for node, same in failures(errors, lambda e: (e.reason, (e.key or "").partition(":")[0])):
         yield _finding(node, same, cluster)
@@ -35,7 +35,7 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Fin
         if accepts
         else f"Requests that this thread of {who} had just received were lost: their clients wait until request.timeout.ms."
     )
-    return Finding(
+    return raw(
         kind="network-thread-error",
         severity="high" if accepts else "medium",
         confidence="certain",
@@ -60,17 +60,3 @@ def _next_steps(first: Event, thrown: str) -> tuple[str, ...]:
             "Restart the broker, and upgrade to 1.1.1 or later: in 1.1.0 the acceptor may begin before its processors exist, and then refuses all connections (KAFKA-6982).",
         )
     return ()
-
-
-RULE = Rule(
-    kind="network-thread-error",
-    rank=301,
-    level="high",
-    meaning="A thread of the socket server could not accept connections (high), or failed at requests (medium), but continued.",
-    benign=("A port scanner that sends random bytes causes single errors.",),
-    references=("KAFKA-3547", "KAFKA-6982"),
-    cluster=detect,
-    many=Aggregation(key=lambda f: f.brokers),
-    root="could not accept connections",
-    root_causes=frozenset({"accept"}),
-)

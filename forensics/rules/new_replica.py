@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.findings import Finding, Statement, brokers_named, moment, quote, raw
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import elections
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     known: set[int] = set()
     unclean = [e.term for e in elections(timeline, cluster) if e.unclean]
     for index, state in enumerate(timeline.states):
@@ -34,7 +34,7 @@ def _finding(broker: int, added: State, joined: State | None, elected: Term | No
         outcome = " and was elected leader before it was known to be in sync"
     elif joined is not None:
         ending, outcome = f"joined the ISR at {moment(joined.at)}", f" and was in sync after {waited:.1f} s" if waited is not None else ""
-    return Finding(
+    return raw(
         kind="new-replica",
         severity="info",
         confidence="certain",
@@ -67,16 +67,5 @@ def _caught_up(group: Sequence[Statement]) -> str:
     return f"did not catch up in {behind} of them" if behind else "caught up in all of them"
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     return f"{brokers_named(first.brokers)} was added as a replica and {_caught_up(group)}"
-
-
-RULE = Rule(
-    kind="new-replica",
-    rank=350,
-    level="info",
-    meaning="A replica was outside the ISR because it is new, not because it failed.",
-    references=("KIP-455",),
-    partition=detect,
-    many=Aggregation(words=_many, key=lambda f: f.brokers),
-)

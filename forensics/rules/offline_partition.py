@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, capital, moment, quote
+from forensics.model.findings import Finding, Statement, brokers_named, capital, moment, quote, raw
 from forensics.model.partition.absences import IN_ORDER, Interval, absences
 from forensics.model.partition.eligible import eligible_leaders, named_eligible
 from forensics.model.partition.final_state import DESCRIBED
@@ -19,7 +19,7 @@ CLUSTER_STOPPED = "cluster-stopped"
 """Cause of a window that lasts to the end because all brokers were shut down cleanly then."""
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for window in condensed(leaderless(timeline, cluster)):
         yield _finding(window, timeline, cluster)
     now = [*takewhile(without_leader, reversed(timeline.states_with_describe))]
@@ -30,7 +30,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 def _seen(now: State, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     """The finding for a partition whose missing leader only --describe shows."""
     able = now.isr or eligible_leaders(now, None, timeline, cluster)
-    return Finding(
+    return raw(
         kind="offline-partition",
         severity="high",
         confidence="certain",
@@ -55,7 +55,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     stopped = bool(why) and all(i.cause in IN_ORDER for i in why)
     closed = closing(window, gone, cluster) if stopped else ""
     planned = stopped and window.end is not None
-    return Finding(
+    return raw(
         kind="offline-partition",
         severity="low" if closed else "medium" if planned else "high",
         confidence="certain",
@@ -116,22 +116,5 @@ def _steps(name: str, able: tuple[int, ...], gone: tuple[int, ...]) -> tuple[str
     )
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     return f"no leader {up_to(group)}"
-
-
-RULE = Rule(
-    kind="offline-partition",
-    rank=200,
-    level="high",
-    urgency=Urgency.UNAVAILABLE,
-    meaning="A partition had no leader: clients could not write to it or read from it.",
-    benign=(
-        "A change of leaders that takes less than a second.",
-        "The deletion of the topic.",
-        "All its replicas were on brokers that were shut down and started again (medium).",
-        "All brokers of the cluster were shut down cleanly within minutes (low).",
-    ),
-    partition=detect,
-    many=Aggregation(words=_many, key=lambda f: f.end is None),
-)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 from forensics.rules.transaction_marker_loss import find_hanging
@@ -19,7 +19,7 @@ _WHAT = {GROUPS: "committed offsets of consumer groups", SHARES: "states of shar
 MAX_GROUPS = 20
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if timeline.topic not in _WHAT:
         return
     for loss in losses(timeline, cluster):
@@ -34,7 +34,7 @@ def _groups(timeline: PartitionTimeline) -> list[str]:
 
 def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     groups = _groups(timeline)
-    return Finding(
+    return raw(
         kind="offset-commit-loss",
         severity="high",
         confidence=loss.confidence,
@@ -92,15 +92,3 @@ def _next_steps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
             "String.hashCode of its name."
         )
         yield "Compare the output of `kafka-consumer-groups.sh --bootstrap-server HOST:PORT --describe --group GROUP` with the records that the applications have processed, and correct offsets with --reset-offsets."
-
-
-RULE = Rule(
-    kind="offset-commit-loss",
-    rank=110,
-    level="high",
-    meaning="A partition of __consumer_offsets, __share_group_state or __transaction_state lost records: groups rewind or skip, transactions hang.",
-    benign=("A tail that was never committed: the coordinator writes with acks=all and had not acknowledged it.",),
-    references=("KAFKA-20634", "KAFKA-19902"),
-    partition=detect,
-    many=Aggregation(),
-)

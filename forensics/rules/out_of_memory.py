@@ -11,7 +11,7 @@ from forensics.model.cluster.availability import KILLED, Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import ends_the_jvm, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, began, capital, moment, quote
+from forensics.model.findings import Finding, began, capital, moment, quote, raw
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 
 _MAPS = (
@@ -59,7 +59,7 @@ _GOES_ON = timedelta(seconds=5)
 _OTHER = ("memory", "Raise the memory that the error names.")
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for node, errors in failures(_errors(cluster), _kind):
         yield _finding(node, errors, cluster, times)
@@ -105,7 +105,7 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times:
     start, latest = (time.start, time.latest) if time is not None and errors[0] is ended else (errors[0].at, None)
     back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None else None
     until = crash.until if crash is not None else back.at if back is not None else None
-    return Finding(
+    return raw(
         kind="out-of-memory",
         severity="high",
         confidence="certain",
@@ -157,15 +157,4 @@ def _outcome(who: str, node: int | None, ended: bool, errors: Sequence[Event], c
     return f"{continued} such a process can keep its session while it does not serve requests."
 
 
-RULE = Rule(
-    kind="out-of-memory",
-    rank=281,
-    level="high",
-    meaning="The JVM of a broker or controller could not allocate memory.",
-    references=("KAFKA-6927",),
-    benign=("A client that runs out of memory prints this in its own log.",),
-    cluster=detect,
-    facts=FACTS,
-    many=Aggregation(key=lambda f: f.brokers),
-    root="ran out of memory",
-)
+READS = FACTS

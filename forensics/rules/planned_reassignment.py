@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, quote
+from forensics.model.findings import Finding, quote, raw
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     assigned = [s for s in timeline.states if s.replicas]
     changed = [b for a, b in pairwise(assigned) if a.replicas != b.replicas]
     states = [*changed, *filter(_under_way, timeline.states)]
@@ -40,7 +40,7 @@ def _finding(
 ) -> Finding:
     now = timeline.standing
     after = tuple(b for b in now.replicas if b not in now.removing)
-    return Finding(
+    return raw(
         kind="planned-reassignment",
         severity="info",
         confidence="certain",
@@ -56,12 +56,4 @@ def _finding(
     )
 
 
-RULE = Rule(
-    kind="planned-reassignment",
-    rank=340,
-    level="info",
-    meaning="A reassignment moved, added or removed replicas.",
-    references=("KIP-455",),
-    partition=detect,
-    many=Aggregation(words=lambda first, group: "replicas moved by a reassignment"),
-)
+many_words = lambda first, group: "replicas moved by a reassignment"

@@ -12,12 +12,12 @@ from forensics.model.cluster.effective import effective, enabled, number
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import DEFAULT
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, brokers_named, moment, quote
+from forensics.model.findings import Finding, Statement, brokers_named, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.thresholds import NEXT_ROUND, REBALANCE_ROUND, SAME_PREFERRED_ELECTION
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     requested = [e for e in timeline.of("election-requested") if (e.reason or "").upper() == "PREFERRED"]
     done = timeline.of("preferred-election")
     for before, term in pairwise(t for t in timeline.terms if not t.restart):
@@ -114,7 +114,7 @@ UNKNOWN_TRIGGER = "by a command or by the automatic rebalance; no line shows whi
 def _finding(
     before: Term, term: Term, lines: Sequence[Event], trigger: str | None, shown_by: Event | None, timeline: PartitionTimeline
 ) -> Finding:
-    return Finding(
+    return raw(
         kind="preferred-election",
         severity="info",
         confidence="certain" if lines else "probable",
@@ -132,16 +132,5 @@ def _finding(
     )
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     return f"leadership moved back to their preferred replicas on {brokers_named(sorted({f.brokers[0] for f in group}))}"
-
-
-RULE = Rule(
-    kind="preferred-election",
-    rank=370,
-    level="info",
-    meaning="Leaders were moved back to the first replica of the assignment, on request or by auto.leader.rebalance.enable.",
-    references=("KIP-460",),
-    partition=detect,
-    many=Aggregation(words=_many),
-)

@@ -16,10 +16,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import named_node
 from forensics.model.cluster.quorum import DOWN, RECORDS, UNREACHED, NoLeader, down_from, without_leader
 from forensics.model.findings import (
-    Aggregation,
     Finding,
-    Rule,
-    Urgency,
     began,
     brokers_named,
     capital,
@@ -28,12 +25,13 @@ from forensics.model.findings import (
     moment,
     nodes_named,
     quote,
+    raw,
 )
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.unreplaced import Unreplaced, ended, unreplaced
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for window in without_leader(cluster):
         if window.shown_by == {UNREACHED}:
@@ -52,7 +50,7 @@ def _finding(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times: C
     gone = f": {nodes_named(w.gone, cluster.controllers)} {_of(w)}{'was' if len(w.gone) == 1 else 'were'} down" if w.gone else ""
     affected = f"; {counted(len(leaderless))} had no leader meanwhile" if leaderless else ""
     without = "majority" if DOWN in w.shown_by else "leader"
-    return Finding(
+    return raw(
         kind="quorum-lost",
         severity="medium" if orderly and not leaderless and len(w.voters) == 1 else "high",
         confidence="certain" if _is_certain(w) else "probable",
@@ -164,7 +162,7 @@ def _steps(w: NoLeader, cluster: Cluster, *, orderly: bool) -> Iterator[str]:
 def _of_brokers(w: NoLeader) -> Finding:
     """The finding if no evidence of the quorum itself was collected."""
     who, lasted = brokers_named(w.searching), (w.known_until - w.latest).total_seconds()
-    return Finding(
+    return raw(
         kind="quorum-lost",
         severity="high",
         confidence="probable" if len(w.searching) > 1 else "possible",
@@ -185,21 +183,4 @@ def _of_brokers(w: NoLeader) -> Finding:
     )
 
 
-RULE = Rule(
-    kind="quorum-lost",
-    rank=278,
-    level="high",
-    urgency=Urgency.UNAVAILABLE,
-    meaning="The metadata quorum had no leader for longer than an election takes: nothing in the metadata could change.",
-    benign=(
-        "An ordinary election, at a start or after the leader stopped, ends within seconds.",
-        "Controllers that are restarted one after the other: a majority is running all the time.",
-        "A controller that is cut off alone: the others continue.",
-    ),
-    references=("KIP-595", "KIP-996"),
-    cluster=detect,
-    facts=FACTS,
-    many=Aggregation(),
-    root="could not reach a leader of the metadata quorum",
-    root_causes=frozenset({"unknown"}),
-)
+READS = FACTS

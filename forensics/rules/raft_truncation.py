@@ -13,13 +13,13 @@ from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import process_roles
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Range, Rule, moment, quote
+from forensics.model.findings import Finding, Range, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 
 BACK = "non-monotonic"
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     by_voter: dict[int, list[Event]] = defaultdict(list)
     for event in timeline.of("fetch-offset-reset"):
         if event.reason == BACK and event.broker is not None and _back(event.previous_offset, event.offset):
@@ -47,7 +47,7 @@ def _back(before: int | None, after: int | None) -> bool:
 def _voter(voter: int, events: list[Event]) -> Finding:
     first = events[0]
     assert first.offset is not None and first.previous_offset is not None
-    return Finding(
+    return raw(
         kind="raft-truncation",
         severity="medium",
         confidence="certain",
@@ -70,7 +70,7 @@ def _observer(broker: int, events: list[Event]) -> Finding:
     """The finding for a broker without the controller role: it copies the metadata log and has no vote, so it does not affect commits."""
     first = events[0]
     assert first.offset is not None and first.previous_offset is not None
-    return Finding(
+    return raw(
         kind="raft-truncation",
         severity="low",
         confidence="certain",
@@ -92,7 +92,7 @@ def _observer(broker: int, events: list[Event]) -> Finding:
 def _committed(events: list[Event]) -> Finding:
     first = events[0]
     assert first.high_watermark is not None and first.previous_offset is not None
-    return Finding(
+    return raw(
         kind="raft-truncation",
         severity="high",
         confidence="probable",
@@ -111,19 +111,3 @@ def _committed(events: list[Event]) -> Finding:
         ),
         evidence=quote(events),
     )
-
-
-RULE = Rule(
-    kind="raft-truncation",
-    rank=150,
-    level="high",
-    meaning="A voter of the KRaft quorum lost part of the metadata log that it had acknowledged, or a majority did.",
-    benign=(
-        "A follower that truncates an uncommitted tail after the quorum has a new leader.",
-        "A change of the voters (3.9 and later).",
-        "A broker without the controller role: it has no vote (low).",
-        "A broker in migration mode (KIP-866): it removes its copy of the metadata log at each start, and reads all of it again.",
-    ),
-    references=("KAFKA-12460", "KIP-595"),
-    partition=detect,
-)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Range, Rule, Statement, counted, lower, moment, quote
+from forensics.model.findings import Finding, Range, Statement, counted, lower, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 from forensics.proof.readers import Reader, readers
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if not timeline.commits:
         return
     for loss in losses(timeline, cluster):
@@ -23,7 +23,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 def _finding(reader: Reader, had: Range, loss: Loss, timeline: PartitionTimeline) -> Finding:
     client = reader.client
     everything = loss.range.end is not None and had.end == loss.range.end
-    return Finding(
+    return raw(
         kind="read-then-lost",
         severity="medium",
         confidence=lower("probable", loss.confidence),
@@ -47,21 +47,6 @@ def _finding(reader: Reader, had: Range, loss: Loss, timeline: PartitionTimeline
     )
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     count = sum(c.had_read.length or 0 for f in group for c in f.clients if c.had_read is not None)
     return f"group {', '.join(first.groups)} had committed beyond {counted(count, 'lost offset')}"
-
-
-RULE = Rule(
-    kind="read-then-lost",
-    rank=114,
-    level="medium",
-    meaning="A consumer group had committed beyond records before they were lost: it probably had read them, and downstream systems may still have them.",
-    benign=(
-        "Records of a topic that is repeatedly copied from another source.",
-        "A commit of records that were not read: the group began at the end of the log (auto.offset.reset=latest), was reset to an offset, or got the commits of another cluster (MirrorMaker 2).",
-    ),
-    references=("KIP-320",),
-    partition=detect,
-    many=Aggregation(words=_many, key=lambda f: tuple(f.groups), recurs=False),
-)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Range, Rule, Statement, Urgency, brokers_named, quote, some
+from forensics.model.findings import Finding, Range, Statement, brokers_named, quote, raw, some
 from forensics.model.partition.outside_logs import BEYOND, REPLACED, OutsideBatch, outside_logs, runs_of
 from forensics.model.partition.salvageable import salvageable_outside
 from forensics.model.partition.timeline import PartitionTimeline
@@ -14,7 +14,7 @@ from forensics.rules import data_loss
 from forensics.rules.topic_recreated import deletions
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     found = outside_logs(timeline)
     if not found or timeline.topic in deletions(cluster):
         return
@@ -26,7 +26,7 @@ def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def _offered(timeline: PartitionTimeline, cluster: Cluster) -> list[tuple[int, Range]]:
     """Leader epochs and offsets of lost records that collected files still have: a data-loss reports them."""
-    lost = (f.salvageable for f in data_loss.detect(timeline, cluster))
+    lost = (f.salvageable for f in data_loss.of_partition(timeline, cluster))
     return [(h.leader_epoch, h.offsets) for saved in lost if saved is not None for h in saved.held]
 
 
@@ -42,7 +42,7 @@ def _finding(epoch: int, batches: Sequence[OutsideBatch], timeline: PartitionTim
     of_epoch = f" (leader epoch {epoch})" if epoch >= 0 else ""
     leader = _leader_not_collected(timeline)
     other_topic = all(b.other_topic for b in batches)
-    return Finding(
+    return raw(
         kind="records-outside-log",
         severity="medium" if leader is None and not other_topic else "low",
         confidence="certain",
@@ -120,18 +120,4 @@ def _key(finding: Statement) -> tuple[int, ...]:
     return finding.brokers
 
 
-RULE = Rule(
-    kind="records-outside-log",
-    rank=454,
-    level="medium",
-    urgency=Urgency.LOST,
-    meaning="Segment files that Kafka renamed (`.deleted`, `.swap`, `.cleaned`, or in a directory `-delete`, `-stray`, `-future`) contain valid batches that no "
-    "collected log of the partition has, and no `data-loss` covers these batches. Low if the log of the leader was not collected, or if the files may be of a deleted topic.",
-    benign=(
-        "Records that retention or DeleteRecords removed, that the log cleaner may have removed, or of a deleted topic: not reported.",
-        "A follower that truncated records which only an old leader had: these were never committed.",
-    ),
-    references=("KIP-101", "KIP-113", "KAFKA-6264", "KAFKA-15605"),
-    partition=detect,
-    many=Aggregation(words=lambda first, group: f"records only in files that Kafka renamed on {brokers_named(first.brokers)}", key=_key),
-)
+many_words = lambda first, group: f"records only in files that Kafka renamed on {brokers_named(first.brokers)}"

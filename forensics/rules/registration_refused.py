@@ -14,7 +14,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import failed_starts
 from forensics.model.cluster.process_errors import failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, quote
+from forensics.model.findings import Finding, capital, moment, quote, raw
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.thresholds import SAME_FENCING
 
@@ -23,7 +23,7 @@ _START_ENDS = timedelta(minutes=1)
 """A start ends within this time after its registration was refused."""
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for node, errors in failures((e for e in cluster.of("registration-refused") if not _of_start(e, cluster)), _taken):
         back = cluster.next_of(node, errors[-1].at, "broker-registered", "broker-starting") if node is not None else None
@@ -49,7 +49,7 @@ def _of_start(error: Event, cluster: Cluster) -> bool:
 def _finding(node: int | None, errors: Sequence[Event], back: Event | None, cluster: Cluster, times: CrashTimes) -> Finding:
     who, first, last = named_node(node, cluster), errors[0], errors[-1]
     taken, detail = _taken(first), (first.value or "").removeprefix(_EXISTS).removeprefix(" and").strip()
-    return Finding(
+    return raw(
         kind="registration-refused",
         severity="high",
         confidence="certain",
@@ -79,18 +79,4 @@ def _finding(node: int | None, errors: Sequence[Event], back: Event | None, clus
     )
 
 
-RULE = Rule(
-    kind="registration-refused",
-    rank=299,
-    level="high",
-    meaning="A running broker could not register in ZooKeeper again after its session had expired: it does not belong to the cluster until it is restarted.",
-    benign=(
-        "A second broker that is started with the same id is refused at its start.",
-        "The next session of the broker registers within seconds.",
-    ),
-    references=("KAFKA-6584", "KAFKA-7165", "KAFKA-14845"),
-    cluster=detect,
-    facts=FACTS,
-    many=Aggregation(),
-    root="could not register again",
-)
+READS = FACTS

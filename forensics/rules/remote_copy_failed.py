@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import exception, failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, quote
+from forensics.model.findings import Finding, capital, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for node, errors in failures(timeline.of("remote-copy-failed")):
         yield _finding(node, errors, timeline, cluster)
 
 
 def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     who, thrown = named_node(node, cluster), exception(errors)
-    return Finding(
+    return raw(
         kind="remote-copy-failed",
         severity="medium",
         confidence="certain",
@@ -40,15 +40,3 @@ def _finding(node: int | None, errors: Sequence[Event], timeline: PartitionTimel
         ),
         evidence=quote(errors[:4], errors[-1]),
     )
-
-
-RULE = Rule(
-    kind="remote-copy-failed",
-    rank=306,
-    level="medium",
-    meaning="Segments of a topic with remote storage could not be copied to the remote tier: they stay on the broker's disk.",
-    benign=("A copy that fails once is tried again in the next round of the remote log manager.",),
-    references=("KIP-405",),
-    partition=detect,
-    many=Aggregation(whenever=True, key=lambda f: f.brokers),
-)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, moment, period, quote
+from forensics.model.findings import Finding, brokers_named, moment, period, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN
 
@@ -20,7 +20,7 @@ _WHY = {
 (log_dir_failure)."""
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for reason in _WHY:
         events = [e for e in timeline.of("become-refused") if e.reason == reason and not _resolved(e, timeline, cluster)]
         if events:
@@ -40,7 +40,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
     first, last = events[0], events[-1]
     writers = tuple(sorted({e.writer for e in events if e.writer is not None}))
     who = brokers_named(writers)
-    return Finding(
+    return raw(
         kind="request-refused",
         severity="medium",
         confidence="certain",
@@ -61,14 +61,3 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         ),
         evidence=quote(events[:4], last),
     )
-
-
-RULE = Rule(
-    kind="request-refused",
-    rank=86,
-    level="high",
-    meaning="A broker could not become leader or follower as the controller required.",
-    benign=("A request with an old leader epoch, or for a partition that is no longer assigned to the broker, is correctly refused.",),
-    partition=detect,
-    many=Aggregation(whenever=True, key=lambda f: f.brokers),
-)

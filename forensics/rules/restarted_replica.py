@@ -8,13 +8,13 @@ from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import SHOWN, Episode, ReplicaAbsence, episodes, outs
-from forensics.model.findings import Aggregation, Finding, Rule, capital, counted, moment, some
+from forensics.model.findings import Finding, capital, counted, moment, raw, some
 from forensics.model.partition.absences import ABSENCES, CRASHED, RESTARTED
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.rows import Rows
 
 
-def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     made: dict[tuple[str, int], list[datetime]] = defaultdict(list)
     for name, row in emptied_logs(partitions):
         made[name, row["broker"]].append(row["at"])
@@ -45,7 +45,7 @@ def _finding(episode: Episode) -> Finding:
         if behind
         else f"At {moment(end)} it was in sync in all of them."
     )
-    return Finding(
+    return raw(
         kind="restarted-replica",
         severity="info",
         confidence=episode.confidence,
@@ -85,14 +85,4 @@ def _how(episode: Episode, elected: Sequence[str]) -> str:
     return led if set(elected) >= set(episode.names) else f"{copied} {led}"
 
 
-RULE = Rule(
-    kind="restarted-replica",
-    rank=360,
-    level="info",
-    meaning="A replica was outside the ISR because its broker had restarted and was catching up.",
-    benign=("A clean restart is maintenance; after a crash this finding only reports the catch-up, and broker-crash reports the crash.",),
-    references=("KIP-16",),
-    cluster=detect,
-    facts=(ABSENCES, EMPTIED),
-    many=Aggregation(),
-)
+READS = (ABSENCES, EMPTIED)

@@ -20,13 +20,13 @@ from forensics.model.findings import (
     MAX_EVIDENCE,
     Evidence,
     Finding,
-    Rule,
     Statement,
-    Urgency,
     brokers_named,
     counted,
     moment,
     quote,
+    raw,
+    raw_of,
     some,
 )
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
@@ -74,7 +74,9 @@ class _Risk:
     brokers: Iterable[int | None] = ()
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
+def after_rules(
+    cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]
+) -> Iterator[Finding]:
     lost = {(f.topic, f.partition) for f in findings.get("data-loss", ())}
     alone = {(p["topic"], p["partition"]): p["exposure"]["alone_from"] for p in partitions if (p["topic"], p["partition"]) in lost}
     incident = _Incident(cluster, topics(partitions), findings, overridden(cluster), alone)
@@ -176,7 +178,7 @@ def _min_isr_of_all(incident: _Incident) -> Iterator[_Risk]:
             f"{_in_topics(values)}, which {have} ({_places(values.values())})",
             (_REFUSING if refusing else _ALL_IN_SYNC).of(key=key, topics=some(sorted(values), MAX_TOPICS_NAMED)),
             quote(*(v.event for v in values.values())),
-            [f"{f.whole.summary}{_when(f)}" for f in incident.sure("under-min-isr") if f.topic in values],
+            [f"{raw_of(f.whole, 'summary')}{_when(f)}" for f in incident.sure("under-min-isr") if f.topic in values],
             topics=values,
         )
 
@@ -234,7 +236,7 @@ def _lag_time(incident: _Incident) -> Iterator[_Risk]:
             _where({}, same),
             _SHORT_LAG_TIME.of(key=key),
             quote(*(e.event for e in same.values())),
-            [f.whole.summary for f in flapping],
+            [raw_of(f.whole, "summary") for f in flapping],
             brokers=same,
         )
 
@@ -331,7 +333,7 @@ def _finding(risk: _Risk, number: int) -> Finding:
     others = f"; and {counted(len(seen) - 1, 'more consequence')}" if len(seen) > 1 else ""
     shown = f"{risk.key}={'never' if risk.value == NEVER else risk.value}"
     internal = bool(names) and set(names) <= INTERNAL_TOPICS and not seen
-    return Finding(
+    return raw(
         kind="risky-setting",
         severity=min(risk.severity, "low", key=LEVELS.index) if internal or number else risk.severity,
         confidence="certain",
@@ -435,14 +437,4 @@ def _lost(finding: Statement, how: str = "") -> str:
     return f"{finding.name} lost {offsets}{f' {how}' if how else ''}{_when(finding)}"
 
 
-RULE = Rule(
-    kind="risky-setting",
-    rank=440,
-    level="medium",
-    urgency=Urgency.OVER,
-    meaning="A durability setting has a value with which records can be lost or writes refused; the text names the consequences here, or the possible ones.",
-    benign=("A cluster for records that may be lost.",),
-    references=("KIP-106", "KIP-966", "KAFKA-15583"),
-    post_rule=detect,
-    facts=FACTS,
-)
+READS = FACTS

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Range, Rule, Statement, brokers_named, quote
+from forensics.model.findings import Finding, Range, Statement, brokers_named, quote, raw
 from forensics.model.partition.damaged import DamagedStretch, Overlap
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline
@@ -47,7 +47,7 @@ class _Damage:
         return Range(self.stretch.start, end) if end is None or end > self.stretch.start else None
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for log in _logs(timeline):
         if log.disk.damaged or log.disk.extent.overlaps:
             damages = [_Damage(s, tuple(_holders(s, log, timeline))) for s in log.disk.damaged]
@@ -124,7 +124,7 @@ def _finding(log: _Log, damages: Sequence[_Damage], overlaps: Sequence[Overlap],
     found = [*map(_described, damages[:_MAX_DESCRIBED]), *(_overlapping(o) for o in overlaps[:_MAX_DESCRIBED])]
     hidden = len(damages) + len(overlaps) - len(found)
     more = f" {hidden} more damaged places are not listed here." if hidden else ""
-    return Finding(
+    return raw(
         kind="segment-corrupt",
         severity="high" if leads or alone else "medium" if log.disk.state is None else "low",
         confidence="certain",
@@ -221,17 +221,4 @@ def _brokers(finding: Statement) -> tuple[int, ...]:
     return finding.brokers
 
 
-RULE = Rule(
-    kind="segment-corrupt",
-    rank=455,
-    level="medium",
-    meaning="A segment file is damaged: it contains invalid batches, or batches whose offsets contradict each other. High on the leader, or if no "
-    "other collected replica has the records.",
-    benign=(
-        "A torn last batch of the last segment after a crash, and zero bytes at its end: the next start truncates them.",
-        "A file that was copied incompletely looks the same: compare its size with the original.",
-    ),
-    references=("KAFKA-3919",),
-    partition=detect,
-    many=Aggregation(words=lambda first, group: f"damaged segments on {brokers_named(first.brokers)}", key=_brokers),
-)
+many_words = lambda first, group: f"damaged segments on {brokers_named(first.brokers)}"

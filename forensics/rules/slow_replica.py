@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import Episode, Telling, fell_out
-from forensics.model.findings import Aggregation, Finding, Rule, moment
+from forensics.model.findings import Finding, moment
 from forensics.model.partition.absences import ABSENCES, SLOW
 from forensics.model.rows import Rows
 
 
-def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     yield from fell_out(partitions, "slow-replica", SLOW, _words)
 
 
@@ -31,15 +31,4 @@ def _words(broker: int, episode: Episode, ending: str) -> Telling:
     )
 
 
-RULE = Rule(
-    kind="slow-replica",
-    rank=270,
-    level="medium",
-    meaning="A replica was removed from the ISR because it did not catch up with its leader for replica.lag.time.max.ms although it was fetching.",
-    benign=("A replica that fetched nothing: stuck-replica.", "A replica that a reassignment added: new-replica."),
-    references=("KIP-16", "KIP-537"),
-    cluster=detect,
-    facts=(ABSENCES,),
-    root="could not keep up",
-    many=Aggregation(),
-)
+READS = (ABSENCES,)

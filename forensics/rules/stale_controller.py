@@ -12,7 +12,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Rule, brokers_named, counted, moment, quote
+from forensics.model.findings import Finding, brokers_named, counted, moment, quote, raw
 from forensics.model.partition.replicas import LeaderStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN
@@ -20,7 +20,7 @@ from forensics.thresholds import EPOCH_KNOWN
 _ORDERS = frozenset({"decided", "sent", "received", "stored"})
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if cluster.mode != "kraft":
         yield from _overtaken(timeline)
     for replica in timeline.replicas.values():
@@ -53,7 +53,7 @@ def _orders(timeline: PartitionTimeline) -> list[Event]:
     ]
 
 
-def refused(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """One finding for each stale controller epoch whose requests brokers refused."""
     by_epoch: dict[tuple[int, int], list[Event]] = {}
     for event in cluster.of("controller-refused"):
@@ -64,7 +64,7 @@ def refused(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterat
 
 
 def _taken(timeline: PartitionTimeline, newer: Event, stale: Event) -> Finding:
-    return Finding(
+    return raw(
         kind="stale-controller",
         severity="high",
         confidence="certain",
@@ -121,7 +121,7 @@ def _changed_isr_after(at: datetime, epoch: int, replica: Replica) -> bool:
 
 def _fenced(led: LeaderStart, refusal: Event, later: Event | None, timeline: PartitionTimeline) -> Finding:
     end = later.at if later is not None else None
-    return Finding(
+    return raw(
         kind="stale-controller",
         severity="high",
         confidence="certain",
@@ -152,7 +152,7 @@ def _refused(epoch: int, controller: int, events: list[Event], cluster: Cluster)
         (e for e in cluster.of("controller-elected") if e.controller_epoch is not None and e.controller_epoch > epoch and e.at is not None),
         None,
     )
-    return Finding(
+    return raw(
         kind="stale-controller",
         severity="medium",
         confidence="certain",
@@ -169,18 +169,3 @@ def _refused(epoch: int, controller: int, events: list[Event], cluster: Cluster)
         next_steps=(f"Look for a long pause or a lost ZooKeeper session of {who} before {moment(events[0].at)}.",),
         evidence=quote(events[:4], successor),
     )
-
-
-RULE = Rule(
-    kind="stale-controller",
-    rank=80,
-    level="high",
-    meaning="A replaced controller continued to send requests: brokers refused them (medium), or they took effect (high).",
-    benign=(
-        "A new controller in a higher epoch, whose requests come after those of the old one.",
-        "A leader that is refused because of an old leader epoch just before it learns the newer one.",
-    ),
-    references=("KAFKA-6082", "KAFKA-14154"),
-    partition=detect,
-    cluster=refused,
-)

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 
@@ -21,7 +21,7 @@ _STANDING = frozenset({"fenced", "unfenced", "shutdown", "unregistered"})
 _AWAY = {"fenced": "was fenced", "shutdown": "was shutting down", "unregistered": "was not registered"}
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     recorded = [s for s in timeline.states if s.source == "metadata" and s.event.metadata_offset is not None]
     for before, after in pairwise(recorded):
         for broker in sorted(set(after.isr) - set(before.isr)):
@@ -57,7 +57,7 @@ def _in_one_file(earlier: Event, later: Event) -> bool:
 
 
 def _finding(broker: int, state: State, last: Event, timeline: PartitionTimeline) -> Finding:
-    return Finding(
+    return raw(
         kind="stale-isr-candidate",
         severity="medium",
         confidence="certain",
@@ -76,16 +76,3 @@ def _finding(broker: int, state: State, last: Event, timeline: PartitionTimeline
         ),
         evidence=quote(last, state.event),
     )
-
-
-RULE = Rule(
-    kind="stale-isr-candidate",
-    rank=190,
-    level="medium",
-    urgency=Urgency.AT_RISK,
-    meaning="A fenced or stopping broker was added to an ISR.",
-    benign=("A broker that was unfenced before it joined.",),
-    references=("KIP-841", "KAFKA-13916", "KAFKA-15021"),
-    partition=detect,
-    many=Aggregation(),
-)

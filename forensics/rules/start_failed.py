@@ -17,7 +17,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import LOCKED, FailedStart, failed_starts, up_again
 from forensics.model.cluster.process_errors import INTERRUPTED, Cause, cause_of, exception, named_node, narrowed
 from forensics.model.events import Event
-from forensics.model.findings import NAMED, Aggregation, Finding, Place, Rule, Urgency, capital, counted, moment, period, quote, some
+from forensics.model.findings import NAMED, Finding, Place, capital, counted, moment, period, quote, raw, some
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.leaderless import OFFLINE
 
@@ -25,7 +25,7 @@ Name = tuple[str, int]
 """Topic and partition."""
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node, attempts in sorted(failed_starts(cluster).items(), key=str):
         found = [_Attempt(a, _cause(a, node, cluster)) for a in attempts]
         for _, same in groupby((a for a in found if a.start.second), key=lambda a: a.cause):
@@ -62,7 +62,7 @@ def _finding(
     missing, leaderless = _affected(node, first.at, end, partitions)
     affected = f"; {counted(len({*missing, *leaderless}))} affected" if missing or leaderless else ""
     steps = tuple(dict.fromkeys(step for c, _ in causes.most_common() if c is not None for step in c.next_steps))
-    return Finding(
+    return raw(
         kind="start-failed",
         severity="medium" if all(c is not None and c.name == INTERRUPTED for c in causes) else "high",
         confidence="certain",
@@ -149,7 +149,7 @@ def _second_process(node: int | None, attempts: Sequence[FailedStart], cluster: 
     first, last = attempts[0], attempts[-1]
     who = named_node(node, cluster)
     cause, locked = cause_of(first.errors, starting=True), any(e.reason == LOCKED for e in first.errors)
-    return Finding(
+    return raw(
         kind="start-failed",
         severity="low",
         confidence="certain",
@@ -170,16 +170,4 @@ def _second_process(node: int | None, attempts: Sequence[FailedStart], cluster: 
 _OF_METADATA = " A KRaft process opens the metadata log before it finds the log directories locked (SharedServer, LogManager): it may have damaged that log."
 
 
-RULE = Rule(
-    kind="start-failed",
-    rank=282,
-    level="high",
-    urgency=Urgency.UNAVAILABLE,
-    meaning="A broker or controller ended while it was starting; its errors name the cause.",
-    benign=("A second process that finds the log directories in use ends, and the first one continues: low.",),
-    references=("KIP-78", "KIP-631"),
-    cluster=detect,
-    facts=(ABSENCES, OFFLINE),
-    many=Aggregation(key=lambda f: f.brokers),
-    root="failed to start",
-)
+READS = (ABSENCES, OFFLINE)

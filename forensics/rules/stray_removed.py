@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 
 STRAY = "stray"
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for event in timeline.of("log-deleted"):
         if event.reason == STRAY and event.writer is not None:
             yield _finding(event, _assigned(event, timeline, cluster), timeline)
@@ -36,7 +36,7 @@ def _finding(event: Event, assigned: State | None, timeline: PartitionTimeline) 
         if assigned is not None
         else " The topic had been deleted, or the replica moved elsewhere, while the broker was down."
     )
-    return Finding(
+    return raw(
         kind="stray-removed",
         severity="medium" if assigned is not None else "info",
         confidence="probable" if assigned is not None else "certain",
@@ -56,15 +56,3 @@ def _finding(event: Event, assigned: State | None, timeline: PartitionTimeline) 
         else (),
         evidence=quote(event, assigned.event if assigned is not None else None),
     )
-
-
-RULE = Rule(
-    kind="stray-removed",
-    rank=430,
-    level="medium",
-    meaning="A replica's directory was renamed to -stray. Medium if the replica was assigned to the broker at that time.",
-    benign=("A topic that was deleted, or a replica that moved away, while the broker was down (info).",),
-    references=("KAFKA-16424", "KAFKA-21022"),
-    partition=detect,
-    many=Aggregation(),
-)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_replicas import Episode, Telling, fell_out
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment
+from forensics.model.findings import Finding, moment
 from forensics.model.partition.absences import ABSENCES, LOST_SESSION, STUCK
 from forensics.model.partition.fetch_failures import says_hindered
 from forensics.model.rows import Rows
@@ -17,7 +17,7 @@ _UNANSWERED = timedelta(minutes=1)
 """A follower waits for an answer for replica.socket.timeout.ms (30 s), and leaves the ISR meanwhile."""
 
 
-def detect(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     def tell(broker: int, episode: Episode, ending: str) -> Telling:
         fenced = all(o.words.endswith(LOST_SESSION) for o in episode.outs)
         why, step = _why(broker, episode, cluster)
@@ -55,19 +55,4 @@ def _leader_without_memory(episode: Episode, cluster: Cluster) -> Event | None:
     return next((e for e in reversed(near) if e.writer in leaders), None)
 
 
-RULE = Rule(
-    kind="stuck-replica",
-    rank=260,
-    level="medium",
-    meaning="A replica was removed from the ISR because it fetched nothing for replica.lag.time.max.ms, or its broker lost its session while it was running: a pause, a frozen process, a network failure.",
-    benign=(
-        "A broker that was shut down or crashed: reported as controlled-shutdown, restarted-replica and broker-crash.",
-        "A replica that continued fetching: slow-replica.",
-        "A replica that a reassignment added: new-replica.",
-    ),
-    references=("KIP-16", "KIP-537"),
-    cluster=detect,
-    facts=(ABSENCES,),
-    root="was stuck",
-    many=Aggregation(),
-)
+READS = (ABSENCES,)

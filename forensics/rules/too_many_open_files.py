@@ -8,11 +8,11 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, capital, quote
+from forensics.model.findings import Finding, capital, quote, raw
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for node, errors in failures(e for e in cluster.of("log-file-refused") if e.reason == "handles"):
         yield _finding(node, errors, cluster, times)
@@ -28,7 +28,7 @@ def _accepts(node: int | None, errors: Sequence[Event], cluster: Cluster) -> boo
 def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Finding:
     who, file = named_node(node, cluster), next((f" ({e.value})" for e in errors if e.value), "")
     refused = _accepts(node, errors, cluster)
-    return Finding(
+    return raw(
         kind="too-many-open-files",
         severity="high",
         confidence="certain",
@@ -54,14 +54,4 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster, times:
     )
 
 
-RULE = Rule(
-    kind="too-many-open-files",
-    rank=287,
-    level="high",
-    meaning="A process could not open a file or accept a connection, because it had reached its limit of open files.",
-    benign=("A limit that only one connection attempt reached has no lasting effect.",),
-    cluster=detect,
-    facts=FACTS,
-    many=Aggregation(key=lambda f: f.brokers),
-    root="had too many open files",
-)
+READS = FACTS

@@ -7,11 +7,11 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.rules.topic_recreated import deletions, lives
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for topic, events in sorted(deletions(cluster).items()):
         gone, again = lives(topic, events, cluster)[-1]
         if again is None:
@@ -20,7 +20,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 
 def _finding(topic: str, deletions: Sequence[Event]) -> Finding:
     first = deletions[0].at
-    return Finding(
+    return raw(
         kind="topic-deleted",
         severity="info",
         confidence="certain",
@@ -33,12 +33,4 @@ def _finding(topic: str, deletions: Sequence[Event]) -> Finding:
     )
 
 
-RULE = Rule(
-    kind="topic-deleted",
-    rank=400,
-    level="info",
-    meaning="A topic was deleted on request.",
-    references=("KAFKA-330",),
-    cluster=detect,
-    many=Aggregation(words=lambda first, group: "deleted"),
-)
+many_words = lambda first, group: "deleted"

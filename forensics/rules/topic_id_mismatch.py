@@ -8,11 +8,11 @@ from datetime import datetime
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, capital, moment, quote
+from forensics.model.findings import Finding, brokers_named, capital, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     events = sorted((*timeline.of("topic-id-mismatch"), *(e for e in timeline.of("become-refused") if e.reason == "topic-id")), key=_when)
     if events:
         yield _finding(timeline, events)
@@ -30,7 +30,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
     ids = f" (cluster: {first.value}; log: {first.reason})" if first.event == "topic-id-mismatch" else ""
     until = last.last_at or last.at
     back = max((timeline.resumed(b, until) for b in writers), key=_or_never, default=None) if until is not None else None
-    return Finding(
+    return raw(
         kind="topic-id-mismatch",
         severity="high",
         confidence="certain",
@@ -69,15 +69,3 @@ def _effects(writers: Sequence[int], start: datetime | None, back: datetime | No
 
 def _or_never(at: datetime | None) -> datetime:
     return at or datetime.max
-
-
-RULE = Rule(
-    kind="topic-id-mismatch",
-    rank=84,
-    level="high",
-    urgency=Urgency.UNAVAILABLE,
-    meaning="A broker refused to lead or follow because the log on its disk belongs to another topic of the same name (INCONSISTENT_TOPIC_ID).",
-    benign=("A request that was sent before a topic was deleted and created again is refused once, and the next one is accepted.",),
-    partition=detect,
-    many=Aggregation(whenever=True, key=lambda f: f.brokers),
-)

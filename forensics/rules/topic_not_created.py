@@ -12,7 +12,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import failures, named_node, span
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, capital, moment, quote
+from forensics.model.findings import Finding, capital, moment, quote, raw
 from forensics.thresholds import UNREACHABLE
 from parsers.kinds import Role, of
 
@@ -23,7 +23,7 @@ _EFFECTS = {
 }
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node, errors in failures(cluster.of("topic-not-created"), lambda e: e.topic):
         yield _finding(node, errors, cluster)
 
@@ -41,7 +41,7 @@ def _finding(node: int | None, errors: Sequence[Event], cluster: Cluster) -> Fin
     )
     internal = topic in _EFFECTS
     starting = made is not None and made.at is not None and errors[0].at is not None and made.at - errors[0].at <= UNREACHABLE
-    return Finding(
+    return raw(
         kind="topic-not-created",
         severity="medium" if internal and not starting else "low",
         confidence="certain",
@@ -75,15 +75,3 @@ def _steps(last: Event, topic: str) -> tuple[str, ...]:
         else f"If the cluster has fewer than {last.value} brokers on purpose, create {topic} with fewer replicas (`kafka-topics.sh --create --topic {topic} --replication-factor N`, or `default.replication.factor` of the brokers)."
     )
     return (f"Start the brokers that are missing; the topic {topic} needs {last.value}.", lower)
-
-
-RULE = Rule(
-    kind="topic-not-created",
-    rank=325,
-    level="medium",
-    meaning="A topic could not be created, because there were fewer brokers than replicas (medium for topics of Kafka itself).",
-    benign=("While a cluster starts, the first requests come before all brokers are up.",),
-    cluster=detect,
-    urgency=Urgency.UNAVAILABLE,
-    many=Aggregation(whenever=True, key=lambda f: f.brokers),
-)

@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.generations import LATE
 from parsers.kinds import OF_DELETION
 
@@ -44,7 +44,7 @@ def _of_other_id(created: Event, deleted: Sequence[Event]) -> bool:
     return bool(created.topic_id) and all(e.topic_id != created.topic_id for e in deleted)
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for topic, events in sorted(deletions(cluster).items()):
         for gone, again in lives(topic, events, cluster):
             if again is not None:
@@ -52,7 +52,7 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
 
 
 def _finding(topic: str, gone: Sequence[Event], again: Event) -> Finding:
-    return Finding(
+    return raw(
         kind="topic-recreated",
         severity="info",
         confidence="certain",
@@ -69,12 +69,4 @@ def _finding(topic: str, gone: Sequence[Event], again: Event) -> Finding:
     )
 
 
-RULE = Rule(
-    kind="topic-recreated",
-    rank=410,
-    level="info",
-    meaning="A topic was deleted and created again: the new topic of the same name has another topic id.",
-    references=("KIP-516",),
-    cluster=detect,
-    many=Aggregation(words=lambda first, group: "deleted and created again"),
-)
+many_words = lambda first, group: "deleted and created again"

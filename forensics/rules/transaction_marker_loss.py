@@ -13,12 +13,12 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     held = list(_control(timeline))
     for loss in losses(timeline, cluster) if held else ():
         markers = [(s, b) for s, b in held if _lost(b, loss)]
@@ -54,7 +54,7 @@ def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timelin
     by_producer = sorted({b["producer_id"] for _, b in markers})
     offsets = sorted({b["base_offset"] for _, b in markers})
     named = ", ".join(map(str, by_producer[:8]))
-    return Finding(
+    return raw(
         kind="transaction-marker-loss",
         severity="high",
         confidence=loss.confidence,
@@ -77,15 +77,3 @@ def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timelin
         ),
         evidence=quote((s for s, _ in markers), *loss.evidence),
     )
-
-
-RULE = Rule(
-    kind="transaction-marker-loss",
-    rank=120,
-    level="high",
-    meaning="Commit or abort markers were among lost records: transactions may hang, and read_committed consumers with them.",
-    benign=("A lost range without markers: its transactions are lost completely, or their markers came later.",),
-    references=("KAFKA-20716", "KIP-890"),
-    partition=detect,
-    many=Aggregation(),
-)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Range, Rule, counted, moment, quote
+from forensics.model.findings import Finding, Range, counted, moment, quote, raw
 from forensics.model.partition.replicas import Removal, Replica
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
@@ -18,7 +18,7 @@ from forensics.proof.losses import losses
 _TRUNCATED = frozenset({"leader-epoch", "high-watermark", "truncation", "latest"})
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     found = [(replica, r) for replica in timeline.replicas.values() for r in replica.removals if _whole(r, replica)]
     gone = [loss.range for loss in losses(timeline, cluster)] if found else []
     for _, removal in found:
@@ -33,7 +33,7 @@ def _whole(removal: Removal, replica: Replica) -> bool:
 
 def _finding(removal: Removal, timeline: PartitionTimeline) -> Finding:
     count = removal.end - removal.start
-    return Finding(
+    return raw(
         kind="truncate-to-start",
         severity="medium",
         confidence="certain",
@@ -61,18 +61,3 @@ _WHY = {
     "high-watermark": "to its own high watermark",
     "latest": "to the leader's log end offset",
 }
-
-
-RULE = Rule(
-    kind="truncate-to-start",
-    rank=180,
-    level="medium",
-    meaning="A follower truncated its whole log and copied it again, although its records were the leader's.",
-    benign=(
-        "A follower whose end fell below the leader's log start: retention had removed the records in between.",
-        "A leader that had restarted empty: reported as data-loss.",
-    ),
-    references=("KAFKA-2143", "KAFKA-7897"),
-    partition=detect,
-    many=Aggregation(),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, moment, quote
+from forensics.model.findings import Finding, Statement, brokers_named, moment, quote, raw
 from forensics.model.partition.log_coverage import silent_leaders
 from forensics.model.partition.replicas import EXACT
 from forensics.model.partition.timeline import PartitionTimeline, Term
@@ -17,7 +17,7 @@ from forensics.proof.verdict import OUTSIDE, Handover
 from parsers.kinds import Role, of
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for row, hop in transitions(timeline, cluster):
         if hop.election is not None and suspected_outside(row):
             yield _finding(row, hop.election, list(losses_of(row, hop)), timeline, cluster)
@@ -34,7 +34,7 @@ def _finding(row: Handover, election: Election, lost: list[Loss], timeline: Part
         f"At {moment(term.at)} broker {term.leader} became leader of {timeline.name} in leader epoch {term.epoch} although "
         f"{_outside(isr)}: {election.why}. {_start(election)} {cost}"
     )
-    return Finding(
+    return raw(
         kind="unclean-election",
         severity="low" if silent else "medium" if not certain_election else "high" if certain and not lost else "critical",
         confidence="certain" if certain_election else "possible",
@@ -103,22 +103,5 @@ def _given_up(broker: int, term: Term, timeline: PartitionTimeline) -> int | Non
 _CUTS = of(role=Role.CUT)
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     return f"{brokers_named(sorted({f.brokers[0] for f in group}))} elected from outside the ISR"
-
-
-RULE = Rule(
-    kind="unclean-election",
-    rank=20,
-    level="critical",
-    urgency=Urgency.LOST,
-    meaning="The controller elected a leader from outside the ISR. Every record that this replica did not have is lost, and the old leader truncates its copy when it returns.",
-    benign=(
-        "A leader epoch that rises while the leader stays the same (an ISR shrink or a reassignment).",
-        "The last step of a reassignment, where the new leader enters the ISR in the same change (KRaft prints 'UNCLEAN partition change' for it in 3.0 to 4.0).",
-        "An election of an eligible leader replica (KIP-966).",
-    ),
-    references=("KIP-106", "KIP-704", "KIP-966", "KAFKA-5642", "KAFKA-12670"),
-    partition=detect,
-    many=Aggregation(words=_many, recurs=False),
-)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from forensics.model.cluster.effective import Effective, strict
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, capital, moment, quote
+from forensics.model.findings import Finding, Statement, brokers_named, capital, moment, quote, raw
 from forensics.model.partition.absences import IN_ORDER, UNKNOWN, Interval, absences
 from forensics.model.partition.durability import as_settled, below_min_isr, min_isr, required
 from forensics.model.partition.log_coverage import silence_words, silent_leaders
@@ -16,7 +16,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if timeline.conflicting_epoch is not None:
         return
 
@@ -62,7 +62,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     silent = () if refused else silent_leaders(window.states, timeline, cluster)
     closed = closing(window, out, cluster) if _stopped(why) else ""
     harmless = not refused and _harmless(window, why, bool(closed), cluster)
-    return Finding(
+    return raw(
         kind="under-min-isr",
         severity="low" if silent else "medium" if harmless else "high",
         confidence="possible" if silent else "probable" if setting.assumed else "certain",
@@ -120,20 +120,5 @@ def _place(setting: Effective) -> str:
     )
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     return f"below min.insync.replicas {up_to(group)}"
-
-
-RULE = Rule(
-    kind="under-min-isr",
-    rank=210,
-    level="high",
-    urgency=Urgency.UNAVAILABLE,
-    meaning="The ISR was smaller than min.insync.replicas: acks=all writes are refused, and other writes are on too few replicas.",
-    benign=(
-        "Brokers that were shut down cleanly one after the other and are back in sync, with no refused write in the evidence (medium).",
-    ),
-    references=("KAFKA-15583",),
-    partition=detect,
-    many=Aggregation(words=_many, key=lambda f: f.end is None),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Aggregation, Finding, Rule, Statement, Urgency, brokers_named, moment, quote
+from forensics.model.findings import Finding, Statement, brokers_named, moment, quote, raw
 from forensics.model.partition.absences import (
     CRASHED,
     EXPECTED,
@@ -32,7 +32,7 @@ from forensics.model.partition.windows import Window, closing, condensed, lasted
 from forensics.thresholds import BRIEF_S
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     failed = [i for i in intervals(timeline, cluster) if i.cause not in EXPECTED]
     short = {id(s) for i in failed for s in timeline.states[i.first : i.last]}
 
@@ -87,7 +87,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     turns = ", never all at once" if _by_turns(out, window, timeline) else ""
     reasons = "; ".join(i.words for i in why) or "the evidence does not show why"
     were = "was" if len(out) == 1 else "were"
-    return Finding(
+    return raw(
         kind="under-replicated",
         severity="low" if silent or _excused(window, why, cluster) else "medium",
         confidence="possible" if silent else "certain",
@@ -125,20 +125,5 @@ def _steps(window: Window, why: Sequence[Interval], timeline: PartitionTimeline)
         yield f"Find out why {brokers_named(others)} did not rejoin the ISR of {timeline.name}: server.log of the broker shows fetches and truncations."
 
 
-def _many(first: Finding, group: Sequence[Statement]) -> str:
+def many_words(first: Finding, group: Sequence[Statement]) -> str:
     return f"{missing(group)} missing from the ISR {up_to(group)}"
-
-
-RULE = Rule(
-    kind="under-replicated",
-    rank=230,
-    level="medium",
-    urgency=Urgency.AT_RISK,
-    meaning="Some assigned replicas were out of sync for a while: fewer further failures lead to a loss.",
-    benign=(
-        "A rolling restart: the partitions of each broker miss it until it is back (low).",
-        "A reassignment that adds replicas (not counted until they are part of the assignment).",
-    ),
-    partition=detect,
-    many=Aggregation(words=_many, key=lambda f: f.end is None),
-)

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Evidence, Finding, Rule, Urgency
+from forensics.model.findings import Evidence, Finding, raw
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     odd = [s for s in cluster.sources if s.unrecognised]
     total = sum(s.unrecognised or 0 for s in odd)
     if not total:
         return
-    yield Finding(
+    yield raw(
         kind="unrecognised-lines",
         severity="info",
         confidence="certain",
@@ -23,14 +23,3 @@ def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterato
         next_steps=("Report the samples that `kafka-forensics inspect` shows of unrecognised lines.",),
         evidence=tuple(Evidence(s.path, None, None, sample[:600]) for s in odd[:8] for sample in list(s.samples)[:1]),
     )
-
-
-RULE = Rule(
-    kind="unrecognised-lines",
-    rank=520,
-    level="info",
-    urgency=Urgency.OVER,
-    meaning="Some relevant lines were not recognised.",
-    cluster=detect,
-    of_last_cluster=True,
-)

@@ -18,7 +18,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import process_roles
 from forensics.model.cluster.versions import VersionChange, metadata_version, parsed, version_changes
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Rule, capital, moment, nodes_named, quote, some
+from forensics.model.findings import Finding, capital, moment, nodes_named, quote, raw, some
 
 IBP, METADATA = "inter.broker.protocol.version", "metadata.version"
 
@@ -35,7 +35,7 @@ class _Raised:
     event: Event
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     by_target: dict[tuple[int, ...], list[VersionChange]] = defaultdict(list)
     for change in version_changes(cluster):
         by_target[parsed(change.after) or ()].append(change)
@@ -55,7 +55,7 @@ def _finding(group: Sequence[VersionChange], raised: Sequence[_Raised], cluster:
     what = "upgraded" if upwards else "downgraded" if not any(c.upwards for c in group) else "changed"
     mixed = f"; {_running(left, cluster)} when the evidence ends" if left else ""
     order = " one after the other" if len(nodes) > 1 else ""
-    return Finding(
+    return raw(
         kind="upgrade",
         severity="low" if left or not upwards else "info",
         confidence="certain",
@@ -152,15 +152,3 @@ def _metadata(cluster: Cluster) -> Iterator[_Raised]:
         if last is not None and e.count != last:
             yield _Raised(METADATA, None, metadata_version(last), metadata_version(e.count), e.at, e)
         last = e.count
-
-
-RULE = Rule(
-    kind="upgrade",
-    rank=306,
-    level="info",
-    meaning="Nodes were restarted with another version of Kafka. Their clean restarts at that time are expected.",
-    benign=("A planned change. It is low while nodes of two versions run when the evidence ends, and for a downgrade.",),
-    references=("KIP-584", "KIP-778"),
-    cluster=detect,
-    plan=True,
-)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, moment, quote
+from forensics.model.findings import Finding, moment, quote, raw
 from forensics.model.partition.continuity import Contiguous
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.replicas import FollowerStart
@@ -19,7 +19,7 @@ from forensics.proof.stepping_down import became_follower
 from forensics.thresholds import ORDINARY_HANDOVER
 
 
-def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for before, term in pairwise(t for t in timeline.terms if not t.restart):
         if before.leader != term.leader and term.at is not None:
             yield from _led_on(before, term, term.at, timeline, cluster)
@@ -66,7 +66,7 @@ def _finding(
 ) -> Finding:
     how_far = f" up to offset {followed.offset}" if followed.offset is not None else ""
     ahead = f" and had written{how_far} while the new leader started at {term.began}" if lost else ""
-    return Finding(
+    return raw(
         kind="zombie-leader",
         severity="high",
         confidence="certain" if refused else "probable",
@@ -85,17 +85,3 @@ def _finding(
         ),
         evidence=quote(before.evidence[-1:], term.evidence, followed.event, refused[:2]),
     )
-
-
-RULE = Rule(
-    kind="zombie-leader",
-    rank=70,
-    level="high",
-    urgency=Urgency.AT_RISK,
-    meaning="A leader did not know that it was deposed, and continued to accept writes.",
-    benign=("The short time between an election and the old leader's LeaderAndIsr request.", "A leader that had crashed."),
-    references=("KIP-101", "KIP-320", "KAFKA-12686"),
-    partition=detect,
-    root="continued as leader after another was elected",
-    many=Aggregation(),
-)

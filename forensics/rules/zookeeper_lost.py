@@ -11,12 +11,12 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.zookeeper import NoZooKeeper, without_zookeeper
-from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, capital, counted, duration, moment, quote
+from forensics.model.findings import Finding, brokers_named, capital, counted, duration, moment, quote, raw
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.unreplaced import Unreplaced, unreplaced
 
 
-def detect(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for span in without_zookeeper(cluster):
         yield _finding(span, cluster, unreplaced(span, cluster, partitions, times))
@@ -28,7 +28,7 @@ def _finding(w: NoZooKeeper, cluster: Cluster, kept: Sequence[Unreplaced]) -> Fi
     until = f"until {moment(w.end)} {lasted}" if w.end is not None else f"until at least {moment(w.known_until)} {lasted}"
     leaderless = {name for u in kept for name in u.led}
     affected = f"; {counted(len(leaderless))} had no leader meanwhile" if leaderless else ""
-    return Finding(
+    return raw(
         kind="zookeeper-lost",
         severity="high",
         confidence="probable" if others else "certain",
@@ -59,19 +59,4 @@ def _sentences(w: NoZooKeeper, who: str, others: Sequence[int], kept: Sequence[U
         yield from u.sentences()
 
 
-RULE = Rule(
-    kind="zookeeper-lost",
-    rank=279,
-    level="high",
-    urgency=Urgency.UNAVAILABLE,
-    meaning="No running broker had a connection to ZooKeeper: nothing in the metadata could change.",
-    benign=(
-        "A ZooKeeper server that is restarted: its clients connect to another one, or again within seconds.",
-        "One broker that is cut off alone: the others are connected.",
-        "A migration to KRaft: after it, brokers do not need ZooKeeper.",
-    ),
-    cluster=detect,
-    facts=FACTS,
-    many=Aggregation(),
-    root="had no connection to ZooKeeper",
-)
+READS = FACTS

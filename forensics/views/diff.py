@@ -22,6 +22,7 @@ from forensics.tools.case_diff import Difference, Field
 from forensics.views.document import rules_digest
 from forensics.views.markdown import prose
 from forensics.views.terminal import hung, put, rendered
+from forensics.words import summary
 
 SCHEMA = "kafka-forensics/diff/1"
 LISTED = 20
@@ -157,7 +158,7 @@ def _finding(f: Finding) -> dict[str, Any]:
         "start_latest": timestamp(f.start_latest),
         "end": timestamp(f.end),
         "cause": f.cause,
-        "summary": f.summary,
+        "summary": summary(f),
     }
 
 
@@ -232,7 +233,7 @@ def _verdicts(d: Difference) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _line(f: Finding) -> str:
-    return f"[{f.severity}, {f.confidence}] {f.kind}: {f.summary}"
+    return f"[{f.severity}, {f.confidence}] {f.kind}: {summary(f)}"
 
 
 def _field(field: Field) -> str:

@@ -34,6 +34,7 @@ from forensics.views.notes import notes
 from forensics.views.proof import of_report
 from forensics.views.scope import Scope
 from forensics.views.steps import next_steps
+from forensics.words import of_incident, summary, words
 from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/report/1"
@@ -170,7 +171,7 @@ class Report:
                 "notes": notes(self.cluster),
                 "redacted": self.cluster.redacted,
                 "not_collected": self.not_collected(),
-                "gaps": [*(f.summary for f in self.findings if f.kind == "evidence-gap"), *self.unsure_zones()],
+                "gaps": [*(summary(f) for f in self.findings if f.kind == "evidence-gap"), *self.unsure_zones()],
             },
             "cluster": {
                 "id": self.cluster.id,
@@ -332,6 +333,7 @@ def _ended(cluster: Cluster) -> dict[str, Any]:
 
 
 def _incident(i: Incident, cluster: Cluster) -> dict[str, Any]:
+    own = of_incident(i)
     return {
         "id": i.id,
         "kind": i.kind,
@@ -340,15 +342,15 @@ def _incident(i: Incident, cluster: Cluster) -> dict[str, Any]:
         "start": timestamp(i.start),
         "start_latest": timestamp(i.start_latest),
         "end": timestamp(i.end),
-        "summary": i.summary,
-        "explanation": i.explanation,
+        "summary": own.summary,
+        "explanation": own.explanation,
         "findings": list(i.findings),
         **({"cluster": i.cluster} if cluster.ended else {}),
     }
 
 
 def _finding(f: Finding, cluster: Cluster, listed: Callable[[Iterable[Any]], Any]) -> dict[str, Any]:
-    row = f.row()
+    row, own = f.row(), words(f)
     return {
         "id": f.id,
         "incident": f.incident,
@@ -365,9 +367,11 @@ def _finding(f: Finding, cluster: Cluster, listed: Callable[[Iterable[Any]], Any
         "offsets": row["offsets"],
         "committed": f.committed,
         "cause": f.cause,
-        "summary": f.summary,
-        "explanation": f.explanation,
-        "next_steps": list(f.next_steps),
+        "summary": own.summary,
+        "explanation": own.explanation,
+        "next_steps": list(own.next_steps),
+        "message": f"{f.kind}/{f.message}",
+        "values": f.named,
         "evidence": row["evidence"],
         **({"still_on": list(f.still_on)} if f.still_on else {}),
         **({"salvageable": _salvageable(f.salvageable)} if f.salvageable is not None else {}),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from forensics.incidents.incidents import Incident
 from forensics.model.findings import LEVELS, began, capital, moment
+from forensics.words import of_incident
 
 SHOWN = 3
 
@@ -23,4 +24,4 @@ def course(incident: Incident) -> str:
     """The incident without its sentences on single losses; its times come first, because they are looked for."""
     begun = f"Began {began(incident.start, incident.start_latest)}. " if incident.start_latest is not None else ""
     ended = f"Ended {moment(incident.end)}. " if incident.end is not None else ""
-    return f"{begun}{ended}{capital(incident.summary)}."
+    return f"{begun}{ended}{capital(of_incident(incident).summary)}."

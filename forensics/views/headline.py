@@ -23,6 +23,7 @@ from forensics.views.losses import CUT, LostRange, is_one, losses, partitions_of
 from forensics.views.losses import LOST as GONE
 from forensics.views.losses import UNSETTLED as UNCLEAR
 from forensics.views.scope import Partitions, Scope
+from forensics.words import summary
 
 FOUND, EXCLUDED, UNSETTLED, BROKEN = "found", "excluded", "unknown", "broken"
 ENDED = "ended-cluster-verdict"
@@ -120,7 +121,7 @@ def _sentences(findings: Sequence[Finding], states: Partitions, end: datetime | 
 
 def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
     """Evidence that was not collected or not understood, if the verdict is unknown because of it."""
-    gaps = [f.summary for f in findings if f.kind == "evidence-gap" and not f.cluster]
+    gaps = [summary(f) for f in findings if f.kind == "evidence-gap" and not f.cluster]
     if not gaps or (states and all(p["verdict"] != UNKNOWN for p in states)):
         return []
     more = f" ({len(gaps) - 1} more gaps)" if len(gaps) > 2 else " (1 more gap)" if len(gaps) == 2 else ""

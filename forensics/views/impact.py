@@ -15,6 +15,7 @@ from forensics.incidents.ranking import urgency
 from forensics.model.findings import MINOR, Finding, Urgency, brokers_named, counted, some
 from forensics.rules import RULES
 from forensics.rules.offline_partition import CLUSTER_STOPPED
+from forensics.words import summary
 
 MANY_DISKS = 4
 """Sets of brokers whose disks must not be changed, before they are combined in one line."""
@@ -64,7 +65,7 @@ def failures(findings: Sequence[Finding]) -> Iterator[str]:
     """What clients cannot use when the evidence ends, and log directories that are offline, one line each."""
     for failure, now in _combined(findings):
         yield _have(_names(now), failure.words)
-    yield from (f.summary for f in (*_offline_directories(findings), *_others(findings)))
+    yield from (summary(f) for f in (*_offline_directories(findings), *_others(findings)))
 
 
 def stopped(findings: Sequence[Finding]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from forensics.views.impact import broken
 from forensics.views.losses import LostRange, by_kind, losses
 from forensics.views.notes import notes
 from forensics.views.text import MODES
+from forensics.words import of_incident, summary, words
 
 SERIOUS = ("critical", "high")
 WORTH_A_LINE = (*SERIOUS, "medium")
@@ -186,14 +187,14 @@ _Moment = tuple[datetime | None, str, str, str, str]
 def _moments(report: Report) -> Iterator[_Moment]:
     """Starts and ends of incidents, and findings without an incident."""
     for i in report.incidents:
-        yield i.start, i.severity, i.kind, i.summary, i.id
+        yield i.start, i.severity, i.kind, of_incident(i).summary, i.id
         if i.end is not None and i.end != i.start:
             yield i.end, i.severity, i.kind, "ended", i.id
     known = {i.id for i in report.incidents}
     for f in report.findings:
         timed = f.happened is not None or f.kind == "data-loss"  # settings have none, and are among the causes
         if timed and (f.severity in SERIOUS or (f.severity in WORTH_A_LINE and f.incident not in known)):
-            yield f.happened, f.severity, f.kind, f.summary, f.id
+            yield f.happened, f.severity, f.kind, summary(f), f.id
 
 
 def _course(report: Report) -> Iterator[str]:
@@ -204,9 +205,9 @@ def _course(report: Report) -> Iterator[str]:
     yield "## Timeline"
     yield ""
     worst = [row for level in reversed(LEVELS) for row in moments if row[1] == level][:MOMENTS]
-    for at, _, kind, words, id_ in sorted(worst, key=lambda row: (row[0] is None, row[0] or datetime.min)):
+    for at, _, kind, what, id_ in sorted(worst, key=lambda row: (row[0] is None, row[0] or datetime.min)):
         when = report.zone.moment(at) if at is not None else "at an unknown time"
-        yield f"- {when}: **{prose(kind)}** {_said(report, words)} ({code(id_)})"
+        yield f"- {when}: **{prose(kind)}** {_said(report, what)} ({code(id_)})"
     if len(moments) > MOMENTS:
         yield f"- and {len(moments) - MOMENTS} less severe; the JSON report has all"
     yield "- `TODO`: when it was noticed, what was done, when users were no longer affected"
@@ -220,7 +221,7 @@ def _causes(report: Report) -> Iterator[str]:
         yield f"### {prose(i.kind)} ({code(i.id)}, {i.severity}, {nodes_named(i.brokers, report.cluster.controllers)})"
         yield ""
         over = f", until {moment(i.end)}" if i.end is not None else ""
-        yield _said(report, f"{capital(began(i.start, i.start_latest))}{over}: {i.explanation}")
+        yield _said(report, f"{capital(began(i.start, i.start_latest))}{over}: {of_incident(i).explanation}")
         yield ""
     if len(serious) > ANNOUNCED:
         yield f"and {len(serious) - ANNOUNCED} smaller ones; the JSON report has all."
@@ -238,9 +239,9 @@ def _evidence(report: Report) -> Iterator[str]:
     yield "## Evidence"
     for f in serious[:PROVEN]:
         yield ""
-        yield f"### {_said(report, f.summary)} ({code(f.id)}, {f.severity}, {f.confidence})"
+        yield f"### {_said(report, summary(f))} ({code(f.id)}, {f.severity}, {f.confidence})"
         yield ""
-        yield _said(report, f.explanation)
+        yield _said(report, words(f).explanation)
         yield ""
         yield from block(line for e in f.evidence for line in _quoted(e))
     if len(serious) > PROVEN:
@@ -257,7 +258,7 @@ def _actions(report: Report) -> Iterator[str]:
     yield ""
     first = report.next_steps
     grave = (f for f in report.findings if f.severity in WORTH_A_LINE or f.kind == "data-loss")
-    steps = list(dict.fromkeys((*first, *(step for f in grave for step in f.next_steps))))
+    steps = list(dict.fromkeys((*first, *(step for f in grave for step in words(f).next_steps))))
     yield from (f"- [ ] {_said(report, step)} (who, until when: `TODO`)" for step in steps[:STEPS])
     if len(steps) > STEPS:
         yield f"- [ ] and {len(steps) - STEPS:,} more; the JSON report has all"
@@ -265,7 +266,7 @@ def _actions(report: Report) -> Iterator[str]:
 
 
 def _limits(report: Report) -> Iterator[str]:
-    limits = [f.summary for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
+    limits = [summary(f) for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
     limits += report.unsure_zones()
     limits += [f"not collected: {words}" for words in report.not_collected()]
     if limits:
@@ -289,7 +290,7 @@ def _finding(f: Finding, report: Report) -> tuple[str, ...]:
         prose(f.kind),
         report.zone.moment(f.start) if f.start is not None else "unknown",
         report.zone.moment(f.end) if f.end is not None else "unknown",
-        _said(report, f.summary),
+        _said(report, summary(f)),
     )
 
 

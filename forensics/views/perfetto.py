@@ -25,6 +25,7 @@ from forensics.output.sanitise import cleaned
 from forensics.output.version import version
 from forensics.views.document import Report
 from forensics.views.states import label
+from forensics.words import of_incident, summary
 from parsers.cached import cached_property
 
 MAX_PARTITIONS = 400
@@ -107,7 +108,13 @@ class _Trace:
         yield from self._span(self.cluster, f"loss: {about['loss']}", "report", self.since, self.until, about)
         yield from self._counters()
         for i in self.report.incidents:
-            fields = {"incident": i.id, "severity": i.severity, "brokers": i.brokers, "summary": i.summary, "explanation": i.explanation}
+            fields = {
+                "incident": i.id,
+                "severity": i.severity,
+                "brokers": i.brokers,
+                "summary": of_incident(i).summary,
+                "explanation": of_incident(i).explanation,
+            }
             yield from self._span(self.cluster, f"incident: {i.kind}", f"incident {i.id}", i.start, i.end, fields)
         for f in self.report.findings:
             process = self.processes[f.brokers[0]] if f.brokers else self.cluster
@@ -246,7 +253,7 @@ def _finding(f: Finding) -> dict[str, Any]:
 
 
 def _place(f: Finding, p: Place) -> dict[str, Any]:
-    return {"finding": f.id, "summary": f.summary, "offsets": _offsets(p), "committed": p.committed, "leader_epoch": p.leader_epoch}
+    return {"finding": f.id, "summary": summary(f), "offsets": _offsets(p), "committed": p.committed, "leader_epoch": p.leader_epoch}
 
 
 def _offsets(p: Place) -> list[str]:

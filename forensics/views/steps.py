@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from forensics.incidents.folding import places
-from forensics.model.findings import LEVELS, Finding, saving_first, some
+from forensics.model.findings import LEVELS, Finding
 from forensics.proof.judgement import without_row
 from forensics.proof.verdict import UNKNOWN
 from forensics.views.losses import losses, unsettled
 from forensics.views.scope import Partitions
+from forensics.words import Step, step, steps
 
 STEPS = 7
 """Steps that somebody on call reads."""
@@ -23,22 +23,19 @@ FIRST = 3
 SERIOUS = LEVELS[LEVELS.index("high") :]
 OF_ANY_SEVERITY = frozenset({"data-loss", "cluster-recreated"})
 """Kinds that mean that records are gone, or may be."""
-_Step = tuple[str, list[str]]
-"""A step, and the partitions that it names."""
 
 
 def next_steps(findings: Sequence[Finding], states: Partitions) -> list[str]:
     """The steps for known losses, for partitions that could not be judged, and of other serious findings, in the order of the findings, but those
     that save something first. A step for several partitions is listed once."""
-    names_of: dict[str, dict[str, None]] = {}
-    for step, names in _in_turns(findings, states):
-        general = step.replace(some(names), "{}") if names else step
-        names_of.setdefault(general, {}).update(dict.fromkeys(names))
-    steps = (general.replace("{}", some(list(names))) for general, names in names_of.items())
-    return list(saving_first(steps))[:STEPS]
+    partitions: dict[Step, dict[str, None]] = {}
+    for own in _in_turns(findings, states):
+        partitions.setdefault(own._replace(partitions=()), {}).update(dict.fromkeys(own.partitions))
+    found = (own._replace(partitions=tuple(names)) for own, names in partitions.items())
+    return [own.text for own in sorted(found, key=lambda own: not own.saves)][:STEPS]
 
 
-def _in_turns(findings: Sequence[Finding], states: Partitions) -> Iterator[_Step]:
+def _in_turns(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]:
     """The first steps of each finding, and then the rest."""
     known = [f for f in findings if _is_known_loss(f)]
     others = [f for f in findings if _matters(f) and not _is_known_loss(f)]
@@ -58,27 +55,23 @@ def _matters(f: Finding) -> bool:
     return f.kind in OF_ANY_SEVERITY or (f.severity in SERIOUS and not f.cluster)
 
 
-def _of(findings: Sequence[Finding], part: slice) -> Iterator[_Step]:
+def _of(findings: Sequence[Finding], part: slice) -> Iterator[Step]:
     for f in findings:
-        names = [p.name for p in places(f)]
-        yield from ((step, names) for step in f.next_steps[part])
+        yield from steps(f)[part]
 
 
-def _settling(findings: Sequence[Finding], states: Partitions) -> Iterator[_Step]:
+def _settling(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]:
     """Steps after which it is known whether partitions lost records: evidence to collect, and else what only other sources can show."""
     unknown = [p for p in states if p["verdict"] == UNKNOWN]
     if not states:
-        yield "Collect the logs and data directories of all brokers: the evidence contains no partition.", []
+        yield step("report/collect")
     if not unknown:
         return
-    yield from [(step, []) for f in findings if f.kind == "evidence-gap" and not f.cluster for step in f.next_steps][:FIRST]
+    yield from [own for f in findings if f.kind == "evidence-gap" and not f.cluster for own in steps(f)][:FIRST]
     without_steps = {*unsettled(losses(findings, states), states)}
     by_reason: dict[str, list[str]] = defaultdict(list)
     for p in unknown:
         if (name := f"{p['topic']}-{p['partition']}") in without_steps:
             by_reason[without_row(p["why"])].append(name)
     for why, names in sorted(by_reason.items(), key=lambda item: -len(item[1]))[:FIRST]:
-        yield (
-            f"Settle whether {some(names)} lost records, with the missing evidence or the producers' last acknowledged offsets: {why}.",
-            names,
-        )
+        yield step("report/settle", tuple(names), why=why)

@@ -28,6 +28,7 @@ from forensics.views.losses import LostRange, by_kind, losses, spans_days, unset
 from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.notes import after_earlier_clusters, notes
 from forensics.views.terminal import Line, WordTable, hung, indent, put, rendered
+from forensics.words import of_incident, summary, words
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
 MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper", "unknown": "mode unknown"}
@@ -237,7 +238,7 @@ def _table(report: Report) -> Table:
 
 def _what(finding: Finding) -> str:
     notes = [note for note in (finding.confidence if finding.confidence != "certain" else "", finding.cluster) if note]
-    return finding.summary + "".join(f" [{note}]" for note in notes)
+    return summary(finding) + "".join(f" [{note}]" for note in notes)
 
 
 def _worst_of_each_kind(findings: Sequence[Finding]) -> list[Finding]:
@@ -254,8 +255,8 @@ def _worst_of_each_kind(findings: Sequence[Finding]) -> list[Finding]:
 
 def _story(finding: Finding, report: Report) -> Iterator[RenderableType]:
     colour = _colour(finding.severity)
-    yield hung(f"  {finding.kind}  ", Text(_said(report, finding.summary), style=colour), colour)
-    yield Padding(Text(_said(report, finding.explanation)), (0, 0, 0, 4))
+    yield hung(f"  {finding.kind}  ", Text(_said(report, words(finding).summary), style=colour), colour)
+    yield Padding(Text(_said(report, words(finding).explanation)), (0, 0, 0, 4))
     for evidence in finding.evidence[:QUOTED]:
         yield from _quote(evidence)
     yield Text()
@@ -272,7 +273,7 @@ def _quote(evidence: Evidence) -> Iterator[RenderableType]:
 
 
 def _unknowns(report: Report) -> Iterator[RenderableType]:
-    gaps = [f.summary for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
+    gaps = [summary(f) for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
     missing = report.not_collected()
     zones = report.unsure_zones()
     if not gaps and not missing and not zones:
@@ -308,7 +309,7 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     if open_ones := unsettled(every, report.partitions):
         lines.append(f"Unknown whether data was lost in {counted(len(open_ones))} ({some(open_ones)}).")
     if causes := [i for i in report.incidents if i.severity != "info"]:
-        lines.append(f"Cause: {causes[0].summary} ({began(causes[0].start, causes[0].start_latest)}).")
+        lines.append(f"Cause: {of_incident(causes[0]).summary} ({began(causes[0].start, causes[0].start_latest)}).")
     lines += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]
     lines += report.untouchable[:COPIED]
     lines += [f"Next: {step}" for step in report.next_steps[:1]]

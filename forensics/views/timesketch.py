@@ -15,6 +15,7 @@ from forensics.output.json_text import encoded
 from forensics.output.sanitise import cleaned
 from forensics.views.document import Report
 from forensics.views.states import label
+from forensics.words import of_incident, words
 
 EPOCH = datetime(1970, 1, 1)
 NO_TIME = "No time in evidence, placed at its end"
@@ -36,13 +37,13 @@ Event = tuple[datetime | None, str, Mapping[str, Any]]
 def _events(report: Report) -> Iterator[Event]:
     for i in report.incidents:
         fields = {
-            "message": i.summary,
+            "message": of_incident(i).summary,
             "data_type": "kafka:forensics:incident",
             "incident_id": i.id,
             "kind": i.kind,
             "severity": i.severity,
             "brokers": i.brokers,
-            "explanation": i.explanation,
+            "explanation": of_incident(i).explanation,
             "cluster": i.cluster,
             "tag": [i.kind, i.severity],
         }
@@ -91,12 +92,12 @@ def _moments(what: str, start: datetime | None, end: datetime | None, fields: Ma
 def _finding(f: Finding) -> dict[str, Any]:
     return {
         **_place(f, f.place),
-        "message": f.summary,
+        "message": words(f).summary,
         "incident_id": f.incident,
         "confidence": f.confidence,
         "cause": f.cause,
         "partitions": [" ".join((p.name, *map(str, p.offsets))) for p in f.places],
-        "explanation": f.explanation,
+        "explanation": words(f).explanation,
         "evidence": _quoted(f.evidence),
         "cluster": f.cluster,
         "tag": [f.kind, f.severity, f.confidence],

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import values
-from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
+from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, counted, moment, raw, some
 from forensics.model.partition.absences import NOT_STATED, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.model.rows import Rows
 from forensics.thresholds import COMMON_SHARE, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
@@ -161,7 +161,7 @@ def fell_out(partitions: Rows, kind: str, cause: str, tell: Callable[[int, Episo
         broker, only, names = episode.outs[0].broker, episode.only, episode.names
         ending = "and is not back in sync" if episode.open else f"and was in sync again at {moment(episode.end)}"
         telling = tell(broker, episode, ending)
-        yield Finding(
+        yield raw(
             kind=kind,
             severity="medium",
             confidence=episode.confidence,

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import moment, period, shortened
+from forensics.model.message import Message, said
 from forensics.thresholds import SAME_FAILURE
 
 
@@ -347,6 +348,16 @@ def runs(events: Iterable[Event], apart: timedelta = SAME_FAILURE) -> Iterator[l
         current.append(e)
     if current:
         yield current
+
+
+def who(node: int | None, cluster: Cluster) -> Message:
+    """A broker, or a node that is only a controller."""
+    known = cluster.nodes.get(node) if node is not None else None
+    return (
+        said("node/unknown")
+        if node is None
+        else said(f"node/{'controller' if known is not None and not known.broker else 'broker'}", id=node)
+    )
 
 
 def named_node(node: int | None, cluster: Cluster) -> str:

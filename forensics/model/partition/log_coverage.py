@@ -424,9 +424,8 @@ def weakened(finding: Finding, cluster: Cluster) -> Finding:
     reasons = [unreliable[b] for b in sorted({*finding.brokers, *quoted} & unreliable.keys())]
     if not reasons:
         return finding
-    doubt = f" This is only possible, because {reasons[0]}."
     severity = min(finding.severity, "medium", key=LEVELS.index)
-    return replace(finding, confidence="possible", severity=severity, explanation=finding.explanation + doubt)
+    return replace(finding, confidence="possible", severity=severity, values=(*finding.values, ("doubt", reasons[0])))
 
 
 @cached_on_cluster

@@ -35,6 +35,7 @@ from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.proof import MEANING, MISSING
 from forensics.views.states import LABELS, label
 from forensics.views.text import PRESENT, sized, subject
+from forensics.words import summary, words
 from parsers.schemas import located
 
 MEANINGS = {
@@ -227,7 +228,7 @@ class _Page:
             "kinds": sorted({f.kind for f in findings}),
             "brokers": sorted({b for f in findings for b in f.brokers} | set(self.report.cluster.nodes)),
             "severities": [level for level in reversed(LEVELS) if any(f.severity == level for f in findings)],
-            "collect": list(dict.fromkeys(step for f in findings if f.kind == "evidence-gap" for step in f.next_steps)),
+            "collect": list(dict.fromkeys(step for f in findings if f.kind == "evidence-gap" for step in words(f).next_steps)),
         }
 
     def _evidence(self) -> dict[str, Any]:
@@ -265,7 +266,7 @@ class _Page:
         seen: dict[tuple[int, str], Drawn] = {}
         for r in losses(self.report.findings, self.report.partitions):
             if r.at is not None:
-                title = self.report.zone.sentence(r.finding.summary)
+                title = self.report.zone.sentence(summary(r.finding))
                 drawn = self.window.span(f"l-{r.kind}", r.at, r.at, title, f"#f-{r.finding.id}")
                 seen.setdefault((drawn.start // 100, r.finding.id), drawn)
         spans = sorted(seen.values(), key=lambda d: d.start)[:200]

@@ -37,6 +37,7 @@ from forensics.model.partition.replicas import Disk, Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.aftermath import aftermath
+from forensics.words import summary
 from parsers.kinds import Role, named, of
 
 FENCED_BEFORE = timedelta(seconds=10)
@@ -299,12 +300,12 @@ def on_disk(disk: Disk) -> str:
 
 
 def finding_words(finding: Finding, name: str) -> str:
-    summary = finding.summary.removeprefix(f"{name}: ")
+    said = summary(finding).removeprefix(f"{name}: ")
     sure = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
     if finding.kind == "data-loss":
         effect = aftermath(finding, finding.place)
-        return f"{'LOSS' if finding.confidence != 'possible' else 'POSSIBLE LOSS'}: {summary}{f'; {effect}' if effect else ''}{sure}"
-    return f"{finding.kind}: {summary}{sure}"
+        return f"{'LOSS' if finding.confidence != 'possible' else 'POSSIBLE LOSS'}: {said}{f'; {effect}' if effect else ''}{sure}"
+    return f"{finding.kind}: {said}{sure}"
 
 
 def _raw(e: Event) -> str:

@@ -1,0 +1,109 @@
+"""What is said, before it is words: the id of a message and the values that it names.
+
+Here: messages, and how their values travel as JSON. Not here: the catalogue of messages and their sentences (forensics.words).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, TypeAlias, Union
+
+from parsers.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Offsets [start, end); `end` None: no evidence shows the end."""
+
+    start: int
+    end: int | None
+
+    def __str__(self) -> str:
+        """'200–357', '200' for one offset, or 'from 200 on'."""
+        if self.end is None:
+            return f"from {self.start} on"
+        return f"{self.start}–{self.end - 1}" if self.end - self.start > 1 else str(self.start)
+
+    @property
+    def length(self) -> int | None:
+        return None if self.end is None else self.end - self.start
+
+    def row(self) -> dict[str, int | None]:
+        return {"start": self.start, "end": self.end}
+
+
+Value: TypeAlias = Union[None, bool, int, float, str, datetime, Range, "Message", tuple["Value", ...]]
+Values: TypeAlias = tuple[tuple[str, Value], ...]
+"""Values by name, in the order in which a rule gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """`id`: 'CATALOGUE/NAME', as in forensics.words."""
+
+    id: str
+    values: Values = ()
+
+
+def values(**named: Value) -> Values:
+    return tuple(named.items())
+
+
+def said(id: str, /, **values: Value) -> Message:
+    return Message(id, tuple(values.items()))
+
+
+def timestamp(at: datetime | None) -> str | None:
+    """RFC 3339, UTC, milliseconds."""
+    return at.isoformat(timespec="milliseconds") + "Z" if at is not None else None
+
+
+def plain(value: Value) -> Any:
+    """The value as a program reads it in JSON: times as RFC 3339, lists, and objects for ranges and messages."""
+    if isinstance(value, datetime):
+        return timestamp(value)
+    if isinstance(value, Range):
+        return value.row()
+    if isinstance(value, Message):
+        return {"message": value.id, "values": by_name(value.values)}
+    return [plain(v) for v in value] if isinstance(value, tuple) else value
+
+
+def by_name(values: Values) -> dict[str, Any]:
+    """Values as an object of JSON."""
+    return {name: plain(value) for name, value in values}
+
+
+_TIME = "time"
+"""Name of the only member of an object that is a time: JSON has no type for it."""
+
+
+def encoded(values: Values) -> str | None:
+    """Values as JSON from which `decoded` makes the same values; None if there are none."""
+    return json.dumps({name: _tagged(value) for name, value in values}, separators=(",", ":")) if values else None
+
+
+def _tagged(value: Value) -> Any:
+    if isinstance(value, datetime):
+        return {_TIME: value.isoformat()}
+    if isinstance(value, Message):
+        return {"message": value.id, "values": {name: _tagged(v) for name, v in value.values}}
+    return [_tagged(v) for v in value] if isinstance(value, tuple) else plain(value)
+
+
+def decoded(text: str | None) -> Values:
+    return _values(json.loads(text)) if text else ()
+
+
+def _values(row: Mapping[str, Any]) -> Values:
+    return tuple((name, _value(value)) for name, value in row.items())
+
+
+def _value(value: Any) -> Value:
+    if isinstance(value, dict):
+        if _TIME in value:
+            return datetime.fromisoformat(value[_TIME])
+        return Message(value["message"], _values(value["values"])) if "message" in value else Range(value["start"], value["end"])
+    return tuple(map(_value, value)) if isinstance(value, Iterable) and not isinstance(value, str) else value

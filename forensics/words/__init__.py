@@ -1,0 +1,142 @@
+"""Words: the only place that makes sentences.
+
+Here: the words of a finding and of a message. Not here: their values (forensics.rules), or where they are shown (forensics.views).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from forensics.incidents.incidents import Incident
+from forensics.model.findings import BROKERS, PARTITIONS, PLACES, Finding, counted, some
+from forensics.model.message import Message, Value
+from forensics.words import catalogue
+from forensics.words.formats import FORMATS, OF_TEXTS, usual
+from forensics.words.template import Known, alone, filled, names, sentences
+
+SAVES = "!"
+"""With this begins a step that saves what a later step, or the start of a broker, may destroy."""
+
+
+class Step(NamedTuple):
+    """What to do next. Two steps are the same if they differ in nothing but the partitions."""
+
+    template: str
+    values: tuple[tuple[str, Value], ...]
+    partitions: tuple[str, ...]
+
+    @property
+    def saves(self) -> bool:
+        return self.template.startswith(SAVES)
+
+    @property
+    def text(self) -> str:
+        known = {**dict(self.values), PARTITIONS: self.partitions}
+        return filled(self.template.removeprefix(SAVES), known, _format) or ""
+
+
+class Words(NamedTuple):
+    """What a finding says."""
+
+    summary: str
+    explanation: str
+    next_steps: tuple[str, ...]
+
+
+def text(message: Message) -> str:
+    """The words of a phrase, or the summary of a finding."""
+    own = dict(message.values)
+    if (found := catalogue.templates(message.id)) is not None:
+        return filled(found.summary, own, _format) or ""
+    phrase = catalogue.phrase(message.id)
+    return (filled(phrase, own, _format) or "") if isinstance(phrase, str) else " ".join(sentences(phrase, own, _format))
+
+
+def words(finding: Finding) -> Words:
+    """The sentences of a finding, those of one event or of what recurs as one."""
+    own, first = _templates(finding), finding.known
+    together = first | finding.stated | {name: value for fold in finding.folds for name, value in fold.values}
+    ways = {fold.how for fold in finding.folds}
+    if finding.message == "raw" and "many" not in together:
+        own_summary = str(together["summary"])
+        together["many"] = own_summary.removeprefix(f"{first.get('place')}: ")
+    template = own.many if own.many is not None and ways & {PLACES, BROKERS} else own.summary
+    summary = filled(template, {**together, "place": _places(finding)} if PLACES in ways else together, _format) or ""
+    explanation = " ".join(sentences(own.explanation, first, _format))
+    for fold in finding.folds:
+        known = {**dict(fold.values), "summary": summary, "explanation": explanation, "many": own.many}
+        summary = _phrase(f"fold/{fold.how}-summary", known) or summary
+        explanation = _phrase(f"fold/{fold.how}-explanation", known) or explanation
+    if (doubt := dict(finding.values).get("doubt")) is not None:
+        explanation = f"{explanation} {_phrase('finding/doubt', {'doubt': doubt})}"
+    return Words(summary, explanation, tuple(step.text for step in steps(finding)))
+
+
+def of_incident(incident: Incident) -> Words:
+    known = dict(incident.values)
+    return Words(_phrase("incident/summary", known) or "", text(Message("incident/explanation", incident.values)), ())
+
+
+def summary(finding: Finding) -> str:
+    return words(finding).summary
+
+
+def step(id: str, partitions: tuple[str, ...] = (), **values: Value) -> Step:
+    template = catalogue.phrase(id)
+    assert isinstance(template, str)
+    return Step(template, tuple(values.items()), partitions)
+
+
+def steps(finding: Finding) -> list[Step]:
+    """The steps, with those first that save what a later step may destroy."""
+    known = finding.known | finding.stated | {name: value for fold in finding.folds for name, value in fold.values}
+    partitions = tuple(p.name for p in finding.places) or ((finding.name,) if finding.topic is not None else ())
+    found = [step for template in _templates(finding).next_steps for step in _steps(template, known, partitions)]
+    return sorted(dict.fromkeys(found), key=lambda step: not step.saves)
+
+
+def _steps(template: str, known: Known, partitions: tuple[str, ...]) -> Iterator[Step]:
+    if (name := alone(template)) is not None and isinstance(own := known.get(name), tuple):
+        for message in own:
+            if isinstance(message, str):  # raw
+                yield Step(("!" if message.startswith("Copy ") else "") + message.replace("{", "").replace("}", ""), (), ())
+                continue
+            assert isinstance(message, Message)
+            phrase = catalogue.phrase(message.id)
+            assert isinstance(phrase, str)
+            yield from _steps(phrase, dict(message.values), partitions)
+        return
+    used = sorted(names(template) - {PARTITIONS})
+    step = Step(template, tuple((name, known.get(name)) for name in used), partitions if PARTITIONS in names(template) else ())
+    if step.text:
+        yield step
+
+
+def _templates(finding: Finding) -> catalogue.Templates:
+    found = catalogue.templates(f"{finding.kind}/{finding.message}")
+    assert found is not None
+    return found
+
+
+def _places(finding: Finding) -> str:
+    names_of = list(dict.fromkeys(p.name for p in finding.places))
+    what = "topic" if finding.places[0].partition is None else "partition"
+    return f"{counted(len(names_of), what)} ({some(names_of)})"
+
+
+def _phrase(id: str, known: Known) -> str | None:
+    phrase = catalogue.phrase(id)
+    assert isinstance(phrase, str)
+    return filled(phrase, known, _format)
+
+
+def _format(value: Value, format: str) -> str:
+    name, _, rest = format.partition(" ")
+    if name in OF_TEXTS and isinstance(value, tuple):
+        return OF_TEXTS[name]([_format(v, "") for v in value], rest)
+    if name in FORMATS:
+        return FORMATS[name](value, rest)
+    if isinstance(value, tuple):
+        return some([_format(v, "") for v in value])
+    return text(value) if isinstance(value, Message) else usual(value)

@@ -1,0 +1,57 @@
+"""The catalogue of messages: the templates of a finding, of a step, or of a phrase, by their id 'FILE/NAME'.
+
+The messages of a rule are in its file, forensics/rules/KIND.toml, all others in the files of forensics/words:
+
+    [message.NAME]        of a finding: `summary`; `many`, the summary if it affected several partitions; `explanation` and `next_steps`,
+                          lists of sentences. A step that saves what a later one may destroy begins with `!`.
+    [phrase]              NAME = "words that other sentences contain", or a list of sentences
+
+Here: their files. Not here: how templates are filled (template).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from forensics.rules import declared
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+class Templates(NamedTuple):
+    """The templates of a finding."""
+
+    summary: str
+    explanation: Sequence[str] = ()
+    next_steps: Sequence[str] = ()
+    many: str | None = None
+
+
+@cache
+def templates(id: str) -> Templates | None:
+    """The templates of a finding; None if the id is that of a phrase."""
+    name, _, own = id.partition("/")
+    if own == "raw":
+        return Templates("{summary}", ("{explanation}",), ("{next_steps}",), "[[{place}: ]]{many}")
+    found = _file(name).get("message", {}).get(own)
+    return Templates(**found) if found is not None else None
+
+
+def phrase(id: str) -> str | Sequence[str]:
+    """The template of a phrase, or of its sentences. Raises KeyError if the catalogue has no such phrase."""
+    name, _, own = id.partition("/")
+    return _file(name)["phrase"][own]  # type: ignore[no-any-return]
+
+
+@cache
+def _file(name: str) -> Mapping[str, Any]:
+    if (rule := declared().get(name)) is not None:
+        return rule
+    return tomllib.loads((files("forensics.words") / f"{name}.toml").read_text("utf-8"))
