@@ -146,7 +146,7 @@ def _unreadable(alike: Sequence[tuple[str, list[Event]]]) -> Finding:
             files=files,
             problem=located(files[0], first.text or "") if one else first.text,
             several=len(files) if not one else None,
-            more=len(problems) - 1 if one else None,
+            more=(len(problems) - 1 or None) if one else None,
             problems=tuple(dict.fromkeys(e.text or "" for e in problems[:5])),
         ),
         evidence=quote(problems[:3]),

@@ -15,7 +15,7 @@ from forensics.rules import BY_KIND, of_purpose
 from forensics.views.losses import losses, unsettled
 from forensics.views.scope import Partitions
 from forensics.words import Step, step, steps
-from forensics.words.rows import reason
+from forensics.words.rows import missing
 
 STEPS = 7
 """Steps that somebody on call reads."""
@@ -71,6 +71,6 @@ def _settling(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]
     by_reason: dict[str, list[str]] = defaultdict(list)
     for p in unknown:
         if (name := f"{p['topic']}-{p['partition']}") in without_steps:
-            by_reason[reason(p)].append(name)
+            by_reason[missing(p)].append(name)
     for why, names in sorted(by_reason.items(), key=lambda item: -len(item[1]))[:FIRST]:
         yield step("report/settle", tuple(names), why=why)

@@ -39,8 +39,8 @@ def words_in(value: Any) -> Any:
     return [words_in(v) for v in value] if isinstance(value, list) else value
 
 
-def reason(partition: Mapping[str, Any]) -> str:
-    """The reason for the verdict on a partition, without the row of the proof."""
+def missing(partition: Mapping[str, Any]) -> str:
+    """The reason for the verdict on a partition, for readers who do not look at the proof."""
     ((_, why),) = decoded(partition["reason"]) or (("why", partition["why"]),)
     if isinstance(why, Message):
         return text(next((v for name, v in why.values if name == "note" and isinstance(v, Message)), why))
