@@ -59,6 +59,7 @@ OF_TEXTS: Mapping[str, Callable[[Sequence[str], str], str]] = {
 FORMATS: Mapping[str, Callable[[Any, str], str]] = {
     "brokers": lambda value, _: brokers_named(value if isinstance(value, tuple) else (value,)),
     "nodes": _nodes,
+    "numbered": lambda value, noun: brokers_named(value).replace("broker", noun),
     "count": _count,
     "number": _number,
     "moment": lambda value, _: moment(value),
@@ -70,4 +71,4 @@ FORMATS: Mapping[str, Callable[[Any, str], str]] = {
     "agree": lambda value, forms: forms.partition("|")[0 if single(value) else 2],
     "if": lambda value, words: words,
 }
-"""Formats by name, each with what follows the name: 'count offset', 'agree is|are', 'period and', 'number .1f'."""
+"""Formats by name, each with what follows the name: 'count offset', 'agree is|are', 'numbered node', 'period and', 'number .1f'."""
