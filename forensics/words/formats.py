@@ -50,9 +50,15 @@ def _nodes(value: Any, _: str) -> str:
     return brokers_named(brokers) if not controllers else f"{brokers_named(brokers)} and {others}" if brokers else others
 
 
+def _topics(names: Sequence[str], most: str) -> str:
+    """'topic a', or '6 topics: a, b, c, d and 2 more'."""
+    return f"topic {names[0]}" if len(names) == 1 else f"{len(names)} topics: {some(names, int(most) if most else NAMED)}"
+
+
 OF_TEXTS: Mapping[str, Callable[[Sequence[str], str], str]] = {
     "list": _joined,
     "some": lambda value, most: some(value, int(most) if most else NAMED),
+    "topics": _topics,
     "lines": lambda value, word: (word or "; ").join(value),
 }
 """Formats of a list whose elements are words already."""
