@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import cache
@@ -224,9 +224,9 @@ class Case:
 
     def _incidents(self) -> list[Incident]:
         rows = self.table("incidents").drop_columns(["number"]).to_pylist()
-        own = [f.name for f in fields(Incident)]
-        decode = {"brokers": tuple, "findings": tuple, "values": decoded}
-        return [Incident(**{name: decode.get(name, lambda v: v)(row[name]) for name in own}) for row in rows]
+        names = [f.name for f in fields(Incident)]
+        decoders: Mapping[str, Callable[[Any], Any]] = {"brokers": tuple, "findings": tuple, "values": decoded}
+        return [Incident(**{n: decoders[n](row[n]) if n in decoders else row[n] for n in names}) for row in rows]
 
     def records(self, wanted: RecordFilter, *, stated: bool) -> Iterator[Row]:
         """Rows of MERGED in their order; with their events only if `stated`."""
