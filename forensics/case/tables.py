@@ -16,11 +16,13 @@ from forensics.incidents.judging import FACTS, STANDING
 from forensics.model.cluster import broker_states, final_state
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import CLIENTS, FINDING, FOLDS, RECORDS, SALVAGEABLE, WRITTEN
+from forensics.model.message import said
 from forensics.model.partition import offsets
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
 from forensics.tools.ordered_records import KEPT
 from forensics.views.story.step import STEPS
+from forensics.words import text
 from parsers.schemas import EVENTS, documented
 
 SCHEMA = "kafka-forensics/case/2"
@@ -257,7 +259,9 @@ TABLES = (
             [
                 documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
                 documented("broker", pa.int32(), "node id"),
-                documented("state", pa.string(), "; ".join(f"{state}: {words}" for state, words in broker_states.STATES.items())),
+                documented(
+                    "state", pa.string(), "; ".join(f"{state}: {text(said(f'broker-state/{state}'))}" for state in broker_states.STATES)
+                ),
                 documented("start", _TIME, "begin (UTC); null: before the evidence"),
                 documented("end", _TIME, "end (UTC); null: the end of the evidence"),
                 documented("words", pa.string(), "details"),

@@ -26,7 +26,7 @@ from forensics.case.read import is_case, verdicts
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import Conclusion, conclude
-from forensics.model.cluster.broker_states import spans
+from forensics.model.cluster.broker_states import Span, spans
 from forensics.model.cluster.build import EventResolver, Options
 from forensics.model.cluster.facts import Cluster, Measure, Source
 from forensics.model.cluster.names import names
@@ -37,7 +37,7 @@ from forensics.output.files import in_evidence
 from forensics.output.version import version
 from forensics.views.document import rules_digest
 from forensics.views.headline import headline
-from forensics.words import of_incident, words
+from forensics.words import of_incident, text, words
 from parsers.containers.names import IGNORED
 from parsers.limits import DEFAULTS, Limits, changed
 from parsers.pattern_files import PatternFile
@@ -113,7 +113,7 @@ def write(
         for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
     found = conclude(verdicts(*(_pieces(to, BY_NAME[name]) for name in ("judged", "partitions"))), cluster)
-    put("broker_states", [_table("broker_states", map(asdict, spans(cluster, found.partitions)))])
+    put("broker_states", [_table("broker_states", map(_span, spans(cluster, found.partitions)))])
     for name, table in of_report(cluster, found.findings, found.incidents).items():
         put(name, [table])
     (to / MANIFEST).write_text(
@@ -262,6 +262,10 @@ def _finding(number: int, f: Finding) -> dict[str, Any]:
     folds = [{"how": fold.how, "values": encoded(fold.values)} for fold in f.folds]
     own = words(f)._asdict()
     return {"number": number, "id": f.id, "incident": f.incident, **f.row(), **own, "folds": folds, "places": places}
+
+
+def _span(s: Span) -> dict[str, Any]:
+    return {**asdict(s), "words": text(s.detail) if s.detail is not None else ""}
 
 
 def _incident(number: int, i: Incident) -> dict[str, Any]:
