@@ -115,8 +115,8 @@ def _of_node(node: Node, cluster: Cluster, leaderless: Sequence[datetime], times
     yield from _fenced(availability)
     yield from _pauses(availability)
     for change in node.clock.changes:
-        words = f"from {Clock.at_offset(change.before_ms).zone} to {Clock.at_offset(change.after_ms).zone}"
-        yield Span(node.id, CLOCK, change.at, change.at, words)
+        before, after = (Clock.at_offset(ms).zone for ms in (change.before_ms, change.after_ms))
+        yield Span(node.id, CLOCK, change.at, change.at, said("broker/zones", before=before, after=after))
     yield from _unknown(node, cluster, availability)
 
 
