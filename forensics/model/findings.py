@@ -848,6 +848,10 @@ def raw(
 
 
 def raw_of(finding: Any, name: str) -> Any:
+    if finding.message != "raw":
+        from forensics.words import words
+
+        return getattr(words(finding), name)
     return dict(finding.values)[name]
 
 

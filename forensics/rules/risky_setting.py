@@ -30,7 +30,7 @@ from forensics.model.findings import (
     some,
 )
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
-from forensics.rules.offline_partition import CLUSTER_STOPPED
+from forensics.rules.detectors.windows import CLUSTER_STOPPED
 from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
 
 MAX_TOPICS_NAMED = 6

@@ -14,7 +14,7 @@ from forensics.incidents.folding import hit, places
 from forensics.incidents.ranking import urgency
 from forensics.model.findings import MINOR, Finding, Urgency, brokers_named, counted, some
 from forensics.rules import RULES
-from forensics.rules.offline_partition import CLUSTER_STOPPED
+from forensics.rules.detectors.windows import CLUSTER_STOPPED
 from forensics.words import summary
 
 MANY_DISKS = 4

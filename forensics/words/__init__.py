@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from forensics.incidents.incidents import Incident
+from forensics.model.cluster.settings import INTERNAL_TOPICS
 from forensics.model.findings import BROKERS, PARTITIONS, PLACES, Finding, counted, some
 from forensics.model.message import Message, Value
 from forensics.words import catalogue
 from forensics.words.formats import FORMATS, OF_TEXTS, usual
 from forensics.words.template import Known, alone, filled, names, sentences
 
+CLIENT_PARTITIONS = "client_partitions"
+"""The partitions in a step, without those of internal topics: only brokers write to these."""
 SAVES = "!"
 """With this begins a step that saves what a later step, or the start of a broker, may destroy."""
 
@@ -32,7 +35,8 @@ class Step(NamedTuple):
 
     @property
     def text(self) -> str:
-        known = {**dict(self.values), PARTITIONS: self.partitions}
+        of_clients = tuple(p for p in self.partitions if (p.rpartition("-")[0] or p) not in INTERNAL_TOPICS)
+        known = {**dict(self.values), PARTITIONS: self.partitions, CLIENT_PARTITIONS: of_clients}
         return filled(self.template.removeprefix(SAVES), known, _format) or ""
 
 
@@ -107,8 +111,9 @@ def _steps(template: str, known: Known, partitions: tuple[str, ...]) -> Iterator
             assert isinstance(phrase, str)
             yield from _steps(phrase, dict(message.values), partitions)
         return
-    used = sorted(names(template) - {PARTITIONS})
-    step = Step(template, tuple((name, known.get(name)) for name in used), partitions if PARTITIONS in names(template) else ())
+    used = names(template)
+    own = tuple((name, known.get(name)) for name in sorted(used - {PARTITIONS, CLIENT_PARTITIONS}))
+    step = Step(template, own, partitions if used & {PARTITIONS, CLIENT_PARTITIONS} else ())
     if step.text:
         yield step
 

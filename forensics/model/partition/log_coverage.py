@@ -392,13 +392,6 @@ def silent_leaders(states: Iterable[State], timeline: PartitionTimeline, cluster
     return tuple(b for b in leaders if not isr_changes_observable(b, timeline, cluster))
 
 
-def silence_words(leaders: Sequence[int]) -> str:
-    """A sentence for a finding that relies on such states; empty if there are none."""
-    if not leaders:
-        return ""
-    return f" The log of {brokers_named(leaders)}, which shows changes of the ISR, was not collected: the ISR may have changed in between."
-
-
 # claims that rely on order and time
 
 REST_ON_ORDER = frozenset(
