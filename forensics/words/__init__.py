@@ -59,8 +59,7 @@ def text(message: Message) -> str:
 
 def words(finding: Finding) -> Words:
     """The sentences of a finding, those of one event or of what recurs as one."""
-    own, first = _templates(finding), finding.known
-    together = first | finding.stated | {name: value for fold in finding.folds for name, value in fold.values}
+    own, first, together = _templates(finding), finding.known, _together(finding)
     ways = {fold.how for fold in finding.folds}
     if finding.message == "raw" and "many" not in together:
         own_summary = str(together["summary"])
@@ -94,10 +93,16 @@ def step(id: str, partitions: tuple[str, ...] = (), **values: Value) -> Step:
 
 def steps(finding: Finding) -> list[Step]:
     """The steps, with those first that save what a later step may destroy."""
-    known = finding.known | finding.stated | {name: value for fold in finding.folds for name, value in fold.values}
+    known = _together(finding)
     partitions = tuple(p.name for p in finding.places) or ((finding.name,) if finding.topic is not None else ())
     found = [step for template in _templates(finding).next_steps for step in _steps(template, known, partitions)]
     return sorted(dict.fromkeys(found), key=lambda step: not step.saves)
+
+
+def _together(finding: Finding) -> dict[str, Value]:
+    """The values of one event; those of what recurs are those of the first time."""
+    merging = [fold for fold in finding.folds if fold.how in (PLACES, BROKERS)]
+    return finding.known | (finding.stated | {name: value for fold in merging for name, value in fold.values} if merging else {})
 
 
 def _steps(template: str, known: Known, partitions: tuple[str, ...]) -> Iterator[Step]:
