@@ -26,7 +26,7 @@ from forensics.thresholds import LOG_GAP, NOTICEABLE_PAUSE
 from parsers.kinds import Role, of
 
 UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN = "up", "starting", "recovering", "stopping", "ended", "down"
-FENCED, PAUSED, CONTROLLER, UNSTATED, CLOCK = "fenced", "paused", "controller", "untold", "clock"
+FENCED, PAUSED, CONTROLLER, UNSTATED, CLOCK = "fenced", "paused", "controller", "not-covered", "clock"
 STATES: Mapping[str, str] = {
     UP: "its process runs",
     STARTING: "it starts",

@@ -158,7 +158,7 @@ def _alike(value: Value, name: str = "") -> Hashable:
         return value.id, tuple(_alike(own, name) for name, own in value.values)
     if isinstance(value, tuple):
         return tuple(_alike(own, name) for own in value)
-    return value if isinstance(value, (str, bool)) or name in _OF_NODES else type(value)
+    return value if isinstance(value, (str, bool)) or name in _OF_NODES else type(value).__name__
 
 
 def shared(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]:

@@ -3,6 +3,7 @@
     [find]
     condition   name of the condition, in CONDITIONS
     together    values that partitions of one event have together: brokers of all of them
+    causes      causes of absences (forensics.model.partition.absences), each with the cause of the finding
 
 Here: the windows that are findings, how severe they are and the values of their sentences. Not here: windows in general
 (forensics.model.partition.windows), or why a replica was missing (forensics.model.partition.absences).
@@ -11,7 +12,6 @@ Here: the windows that are findings, how severe they are and the values of their
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -20,23 +20,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Statement, quote
 from forensics.model.message import Message, Value, said, values
-from forensics.model.partition.absences import (
-    CRASHED,
-    EXPECTED,
-    GONE,
-    IN_ORDER,
-    LOG_DIR,
-    NOT_STATED,
-    RESTARTED,
-    SLOW,
-    STOPPED,
-    STUCK,
-    SUSPENDED,
-    UNKNOWN,
-    Interval,
-    absences,
-    intervals,
-)
+from forensics.model.partition.absences import EXPECTED, GONE, IN_ORDER, LOG_DIR, NOT_STATED, UNKNOWN, Interval, absences, intervals
 from forensics.model.partition.directories import OF_REPLICA
 from forensics.model.partition.durability import as_settled, at_min_isr, below_min_isr, min_isr, required
 from forensics.model.partition.eligible import eligible_leaders, named_eligible
@@ -50,18 +34,6 @@ from forensics.thresholds import BRIEF_S
 
 CLUSTER_STOPPED = "cluster-stopped"
 """Cause of a window without a leader that lasts to the end because all brokers were shut down cleanly then."""
-_CAUSES = {
-    CRASHED: "broker-crash",
-    GONE: "broker-crash",
-    RESTARTED: "controlled-shutdown",
-    STOPPED: "controlled-shutdown",
-    LOG_DIR: "log-dir-failure",
-    STUCK: "stuck-replica",
-    SLOW: "slow-replica",
-    NOT_STATED: "not-in-sync",
-    SUSPENDED: "suspended",
-    UNKNOWN: "unknown",
-}
 _MOST_ISRS = 3
 
 
@@ -88,11 +60,12 @@ class _Found(NamedTuple):
 
 
 def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
-    condition, united = CONDITIONS[declaration["find"]["condition"]], declaration["find"].get("together", ())
+    find = declaration["find"]
+    condition, united, causes = CONDITIONS[find["condition"]], find.get("together", ()), find.get("causes")
 
     def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         for found in condition(timeline, cluster):
-            yield _finding(kind, found, cluster)
+            yield _finding(kind, found, _cause(found.why, causes) if causes else found.cause, cluster)
 
     def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
         own = [dict(f.whole.values) for f in group] if united else []
@@ -105,7 +78,7 @@ def _union(brokers: Iterable[Any]) -> tuple[int, ...]:
     return tuple(sorted({b for of_one in brokers for b in of_one or ()}))
 
 
-def _finding(kind: str, found: _Found, cluster: Cluster) -> Finding:
+def _finding(kind: str, found: _Found, cause: str | None, cluster: Cluster) -> Finding:
     window = found.window
     return Finding(
         kind=kind,
@@ -115,7 +88,7 @@ def _finding(kind: str, found: _Found, cluster: Cluster) -> Finding:
         leader_epoch=found.state.known_epoch if found.state is not None else None,
         start=window.start,
         end=window.end,
-        cause=found.cause,
+        cause=cause,
         message=found.message,
         values=values(
             **said_of(window, cluster, raised=found.raised),
@@ -156,7 +129,6 @@ def _under_replicated(timeline: PartitionTimeline, cluster: Cluster) -> Iterator
                 "absent": tuple(sorted({i.broker for i in still if i.cause != LOG_DIR})),
             },
             silent=silent_leaders(window.states, timeline, cluster),
-            cause=_cause(why),
         )
 
 
@@ -173,10 +145,10 @@ def _stopped(why: Sequence[Interval]) -> bool:
     return bool(why) and all(i.cause in IN_ORDER for i in why)
 
 
-def _cause(why: Sequence[Interval]) -> str | None:
+def _cause(why: Sequence[Interval], causes: Mapping[str, str]) -> str | None:
     """All causes, so that partitions with other causes are not reported as the same."""
-    offline = {_CAUSES[LOG_DIR] for i in why if any(e.event in OF_REPLICA for e in i.evidence)}  # its broker had also crashed or stopped
-    return " and ".join(sorted({_CAUSES[i.cause] for i in why} | offline)) or None
+    offline = {causes[LOG_DIR] for i in why if any(e.event in OF_REPLICA for e in i.evidence)}  # its broker had also crashed or stopped
+    return " and ".join(sorted({causes[i.cause] for i in why} | offline)) or None
 
 
 def _below_min_isr(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Found]:
@@ -207,8 +179,8 @@ def _below_min_isr(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_F
                 "refused": sum(e.repeats for e in refused) or None,
                 "waits": waits is True,
                 "commits": waits is False,
-                "assigned": fewest.replicas is not None and bool(fewest.replicas),
-                "cluster_stopped": _cluster_stopped(stopped),
+                "assigned": bool(fewest.replicas),
+                "cluster_stopped": stopped,
             },
             assumed=setting.assumed,
             silent=() if refused else silent_leaders(window.states, timeline, cluster),
@@ -244,10 +216,6 @@ def _harmless(window: Window, why: Sequence[Interval], closed: bool, cluster: Cl
 def _place(setting: Effective) -> Value:
     of_leader = setting.event is not None and setting.event.event == "append-refused"
     return said("under-min-isr/place-of-refusal") if of_leader else setting.place
-
-
-def _cluster_stopped(last: datetime | None) -> Message | None:
-    return said("window/cluster-stopped", at=last) if last is not None else None
 
 
 def _at_min_isr(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Found]:
@@ -299,7 +267,7 @@ def _leaderless(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Foun
             why,
             "low" if stopped is not None else "medium" if planned else "high",
             [window.states[0].event, *(e for i in why for e in i.evidence[1:2]), *after],
-            {**_electable(last, window, timeline, cluster), "cluster_stopped": _cluster_stopped(stopped)},
+            {**_electable(last, window, timeline, cluster), "cluster_stopped": stopped},
             cause=CLUSTER_STOPPED if stopped is not None else None,
         )
     now = [*takewhile(without_leader, reversed(timeline.states_with_describe))]
