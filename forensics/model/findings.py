@@ -911,6 +911,10 @@ def raw(
 
 
 def raw_of(finding: Any, name: str) -> Any:
+    if finding.message != "raw":
+        from forensics.words import words
+
+        return getattr(words(finding), name)
     return dict(finding.values)[name]
 
 

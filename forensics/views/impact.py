@@ -14,7 +14,7 @@ from forensics.incidents.ranking import urgency
 from forensics.model.findings import MINOR, Finding, Lasting, Rule, Urgency, brokers_named, counted, some
 from forensics.model.message import said
 from forensics.rules import BY_KIND, RULES
-from forensics.rules.offline_partition import CLUSTER_STOPPED
+from forensics.rules.detectors.windows import CLUSTER_STOPPED
 from forensics.words import summary, text
 
 MANY_DISKS = 4

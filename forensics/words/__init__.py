@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from forensics.incidents.incidents import Incident
+from forensics.model.cluster.settings import INTERNAL_TOPICS
 from forensics.model.findings import BROKERS, PARTITIONS, PLACES, Finding, counted, some
 from forensics.model.message import Message, Value
 from forensics.words import catalogue
 from forensics.words.formats import FORMATS, OF_TEXTS, usual
 from forensics.words.template import Known, alone, filled, names, sentences
 
+CLIENT_PARTITIONS = "client_partitions"
+"""The partitions in a step, without those of internal topics: only brokers write to these."""
 SAVES = "!"
 """With this begins a step that saves what a later step, or the start of a broker, may destroy."""
 
@@ -32,7 +35,8 @@ class Step(NamedTuple):
 
     @property
     def text(self) -> str:
-        known = {**dict(self.values), PARTITIONS: self.partitions}
+        of_clients = tuple(p for p in self.partitions if (p.rpartition("-")[0] or p) not in INTERNAL_TOPICS)
+        known = {**dict(self.values), PARTITIONS: self.partitions, CLIENT_PARTITIONS: of_clients}
         return filled(self.template.removeprefix(SAVES), known, _format) or ""
 
 
@@ -55,8 +59,7 @@ def text(message: Message) -> str:
 
 def words(finding: Finding) -> Words:
     """The sentences of a finding, those of one event or of what recurs as one."""
-    own, first = _templates(finding), finding.known
-    together = first | finding.stated | {name: value for fold in finding.folds for name, value in fold.values}
+    own, first, together = _templates(finding), finding.known, _together(finding)
     ways = {fold.how for fold in finding.folds}
     if finding.message == "raw" and "many" not in together:
         own_summary = str(together["summary"])
@@ -90,10 +93,16 @@ def step(id: str, partitions: tuple[str, ...] = (), **values: Value) -> Step:
 
 def steps(finding: Finding) -> list[Step]:
     """The steps, with those first that save what a later step may destroy."""
-    known = finding.known | finding.stated | {name: value for fold in finding.folds for name, value in fold.values}
+    known = _together(finding)
     partitions = tuple(p.name for p in finding.places) or ((finding.name,) if finding.topic is not None else ())
     found = [step for template in _templates(finding).next_steps for step in _steps(template, known, partitions)]
     return sorted(dict.fromkeys(found), key=lambda step: not step.saves)
+
+
+def _together(finding: Finding) -> dict[str, Value]:
+    """The values of one event; those of what recurs are those of the first time."""
+    merging = [fold for fold in finding.folds if fold.how in (PLACES, BROKERS)]
+    return finding.known | (finding.stated | {name: value for fold in merging for name, value in fold.values} if merging else {})
 
 
 def _steps(template: str, known: Known, partitions: tuple[str, ...]) -> Iterator[Step]:
@@ -107,8 +116,9 @@ def _steps(template: str, known: Known, partitions: tuple[str, ...]) -> Iterator
             assert isinstance(phrase, str)
             yield from _steps(phrase, dict(message.values), partitions)
         return
-    used = sorted(names(template) - {PARTITIONS})
-    step = Step(template, tuple((name, known.get(name)) for name in used), partitions if PARTITIONS in names(template) else ())
+    used = names(template)
+    own = tuple((name, known.get(name)) for name in sorted(used - {PARTITIONS, CLIENT_PARTITIONS}))
+    step = Step(template, own, partitions if used & {PARTITIONS, CLIENT_PARTITIONS} else ())
     if step.text:
         yield step
 
