@@ -2,49 +2,53 @@
 
 Here: how they become a Rule. Not here: their sentences (forensics.words), or what runs where (forensics.incidents.judging).
 
-A module may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
+A kind of a family names its detector, a module of forensics.rules.detectors, and declares in `[[find]]` what that finds; KIND.py then only
+has the functions that these tables name. `judges(kind, declared, module)` of the detector makes the attributes of the Rule.
+
+A module of another kind may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
 (the facts that they read), and `merged(first, group)` (values of findings that became one).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
 from forensics.model.findings import Aggregation, Rule, Urgency
+from parsers.toml import read
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-OF_WORDS = ("message", "phrase")
-"""Tables of a file that only forensics.words reads."""
+_OF_RULE = frozenset(f.name for f in fields(Rule))
+"""All else in a file is for its detector, or for forensics.words."""
 
 
 @cache
 def declared() -> Mapping[str, Mapping[str, Any]]:
     """The content of each KIND.toml, by kind."""
-    found = sorted((f.name.removesuffix(".toml"), f.read_text("utf-8")) for f in files(__name__).iterdir() if f.name.endswith(".toml"))
-    return {kind: tomllib.loads(text) for kind, text in found}
+    kinds = sorted(f.name.removesuffix(".toml") for f in files(__name__).iterdir() if f.name.endswith(".toml"))
+    return {kind: read(__name__, kind) for kind in kinds}
 
 
 def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
-    own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key not in OF_WORDS}
-    module = import_module(f"{__name__}.{kind.replace('-', '_')}")
+    own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key in _OF_RULE}
+    name, detector = f"{__name__}.{kind.replace('-', '_')}", content.get("detector")
+    module = import_module(name) if detector is None or find_spec(name) is not None else None
     if (many := own.pop("many", None)) is not None:
         own["many"] = Aggregation(**{**many, "by": tuple(many.get("by", ()))}, merge=_merge(module))
     if own.get("root") is True:
         own["root"] = f"{kind}/root"
     if "urgency" in own:
         own["urgency"] = Urgency[own["urgency"]]
+    own["root_causes"] = frozenset(own.get("root_causes", ()))
+    if detector is not None:
+        return Rule(kind=kind, **own, **import_module(f"{__name__}.detectors.{detector}").judges(kind, content, module))
     return Rule(
         kind=kind,
-        **{**own, "root_causes": frozenset(own.get("root_causes", ()))},
+        **own,
         partition=getattr(module, "of_partition", None),
         cluster=getattr(module, "of_cluster", None),
         after_rules=getattr(module, "after_rules", None),

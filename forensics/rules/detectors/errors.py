@@ -1,0 +1,163 @@
+"""Findings about errors that nodes print. KIND.toml declares which, in any number of tables:
+
+    [[find]]
+    of = "partition"        the errors of each partition; without it, those of the cluster
+    events = ["NAME"]       kinds of events
+    where.FIELD = 'REGEX'   an error must match all of these; FIELD is a column of the event, or `exception`, the class of what was thrown
+    unless.FIELD = 'REGEX'  and none of these
+    if = "FUNCTION"         and this: FUNCTION(error, cluster), of a partition FUNCTION(error, timeline, cluster)
+    group = ["writer"]      what the errors of one finding have in common: fields or functions of the error; usually their node
+    whenever = true         errors of one finding may be far apart; without it SAME_FAILURE at most
+    lasting = true          only errors that were repeated for longer than a leader change takes
+    until = ["NAME"]        the finding ends with the next of these events of the node; without it with the last error
+    severity = "medium"     without it the level of the kind
+    cause = "NAME"          "{exception}": what the errors name (forensics/model/cluster/causes.toml); "{FIELD}": of the first error
+    quoted = 4              the number of errors that are quoted, besides the last one
+    meanwhile = true        `{meanwhile}` is what the partitions of the node missed in this time
+    values = "FUNCTION"     FUNCTION(errors, cluster), of a partition with its timeline: more values, and what else its statement says; None if
+                            there is nothing to report
+    message = "found"       name of its message
+
+Messages can name {who}, {span}, {thrown}, {why} and {cause_steps} (of a cause that the errors name), {value}, {back} (the time of
+the event that `until` found), {meanwhile}, and what FUNCTION gives.
+
+Here: the detector. Not here: functions that only one kind needs, which are in its KIND.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from operator import attrgetter
+from types import ModuleType
+from typing import Any
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import cause_of, exception, failures, lasted, span, who_all
+from forensics.model.events import COLUMNS, Event
+from forensics.model.findings import Finding, quote
+from forensics.model.partition.crash_times import FACTS, CrashTimes
+from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.rows import Rows
+from forensics.thresholds import SAME_FAILURE
+
+Values = Mapping[str, Any]
+_STATEMENT = frozenset(f.name for f in fields(Finding))
+_FIELDS: Mapping[str, Callable[[Event], Any]] = {"exception": lambda error: (error.key or "").partition(":")[0]}
+
+
+@dataclass(frozen=True)
+class _Find:
+    """A table `[[find]]`."""
+
+    kind: str
+    declared: Mapping[str, Any]
+    asked: Callable[..., bool] | None
+    common: Sequence[Callable[[Event], Any]]
+    own: Callable[..., Values | None]
+
+    @classmethod
+    def of(cls, kind: str, declared: Mapping[str, Any], module: ModuleType | None) -> _Find:
+        def function(name: str) -> Any:
+            return (getattr(module, declared[name], None) or globals()[declared[name]]) if name in declared else None
+
+        group = declared.get("group", ("writer",))
+        return cls(kind, declared, function("if"), [_field(name, module) for name in group], function("values") or _nothing)
+
+    def findings(self, times: CrashTimes | None, *scope: Any) -> Iterator[Finding]:
+        """`scope`: the cluster, or a timeline and the cluster."""
+        chosen = (e for e in scope[0].of(*self.declared["events"]) if self._fits(e) and (self.asked is None or self.asked(e, *scope)))
+        apart = None if self.declared.get("whenever") else SAME_FAILURE
+        for errors in failures(chosen, lambda e: tuple(field(e) for field in self.common), apart):
+            if not self.declared.get("lasting") or lasted(errors):
+                values = self.own(errors, *scope)
+                if values is not None:
+                    yield self._finding(errors, values, times, *scope)
+
+    def _fits(self, error: Event) -> bool:
+        return all(_matches(error, *test) for test in self.declared.get("where", {}).items()) and not any(
+            _matches(error, *test) for test in self.declared.get("unless", {}).items()
+        )
+
+    def _finding(self, errors: Sequence[Event], own: Values, times: CrashTimes | None, *scope: Any) -> Finding:
+        declared, first, last, cluster = self.declared, errors[0], errors[-1], scope[-1]
+        nodes = tuple(sorted({e.writer for e in errors if e.writer is not None}))
+        until, node = declared.get("until"), nodes[0] if nodes else None
+        back = own["back"] if "back" in own else cluster.next_of(node, last.at, *until) if until and node is not None else None
+        named = declared.get("cause")
+        cause = cause_of(errors) if named == "{exception}" else None
+        statement = {
+            "severity": declared["severity"],
+            "confidence": declared.get("confidence", "certain"),
+            **({"topic": scope[0].topic, "partition": scope[0].partition} if len(scope) > 1 else {}),
+            "brokers": nodes,
+            "start": first.at,
+            "end": back.at if back is not None else last.last_at if until is None else None,
+            "cause": cause.name if cause is not None else _named(named, first),
+            "message": declared.get("message", "found"),
+            "evidence": quote(errors[: declared.get("quoted", 5)], last, back),
+        }
+        values = {
+            "who": who_all(nodes, cluster),
+            "span": span(errors),
+            "thrown": exception(errors),
+            "why": cause.why if cause is not None else None,
+            "cause_steps": cause.steps if cause is not None else None,
+            "value": next((e.value for e in errors if e.value), None),
+            "meanwhile": tuple(times.meanwhile(node, first.at, last.last_at)) if times is not None and node is not None else None,
+        }
+        values |= {name: value for name, value in own.items() if name not in _STATEMENT} | {"back": back.at if back is not None else None}
+        statement |= {name: value for name, value in own.items() if name in _STATEMENT}
+        known = tuple((name, value) for name, value in values.items() if value is not None and value is not False and value != ())
+        return Finding(kind=self.kind, **statement, values=known)
+
+
+def _field(name: str, module: ModuleType | None) -> Callable[[Event], Any]:
+    return _FIELDS.get(name) or (attrgetter(name) if name in COLUMNS else getattr(module, name))
+
+
+def _matches(error: Event, field: str, found: str) -> bool:
+    value = _field(field, None)(error)
+    return value is not None and re.search(found, str(value)) is not None
+
+
+def _named(cause: str | None, error: Event) -> str | None:
+    if cause is None or not cause.startswith("{"):
+        return cause
+    if cause == "{exception}":
+        return None
+    value: str | None = _field(cause.strip("{}"), None)(error)
+    return value
+
+
+def often(errors: Sequence[Event], *scope: Any) -> Values:
+    """How often it happened, and from when until when."""
+    return {"times": sum(e.repeats for e in errors), "period": (errors[0].at, errors[-1].last_at)}
+
+
+def _nothing(errors: Sequence[Event], *scope: Any) -> Values:
+    return {}
+
+
+def _of_partition(finds: Iterable[_Find], timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for find in finds:
+        yield from find.findings(None, timeline, cluster)
+
+
+def _of_cluster(finds: Iterable[_Find], cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+    times = CrashTimes(cluster, partitions)
+    for find in finds:
+        yield from find.findings(times if find.declared.get("meanwhile") else None, cluster)
+
+
+def judges(kind: str, declared: Mapping[str, Any], module: ModuleType | None) -> dict[str, Any]:
+    """The attributes of the Rule: its judges, and the facts that they read."""
+    finds = [_Find.of(kind, {"severity": declared["level"], **find}, module) for find in declared["find"]]
+    of_partition, of_cluster = ([f for f in finds if (f.declared.get("of") == "partition") is way] for way in (True, False))
+    return {
+        "partition": partial(_of_partition, of_partition) if of_partition else None,
+        "cluster": partial(_of_cluster, of_cluster) if of_cluster else None,
+        "facts": FACTS if any(f.declared.get("meanwhile") for f in finds) else (),
+    }
