@@ -14,7 +14,9 @@ from forensics.thresholds import SAME_DISK_FAILURE
 
 def in_use_again(errors: Sequence[Event], cluster: Cluster) -> Mapping[str, Any]:
     """When the log directory that went offline because of it was in use again, or the broker up again; else the last error."""
-    offline = [f for f in failed_directories(cluster) if f.broker == errors[0].writer and any(e is f.refused or _soon(f, e) for e in errors)]
+    offline = [
+        f for f in failed_directories(cluster) if f.broker == errors[0].writer and any(e is f.refused or _soon(f, e) for e in errors)
+    ]
     returned = [f.returned for f in offline]
     end = None if None in returned else max((e.at for e in returned if e is not None and e.at is not None), default=errors[-1].at)
     return {"end": end, "free_space": (steps_of("disk-full"),)}

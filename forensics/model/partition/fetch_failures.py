@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import of_fetcher, runs
+from forensics.model.cluster.process_errors import lasted, of_fetcher, runs
 from forensics.model.events import Event
 from forensics.model.findings import moment, period
 from forensics.model.partition.log_coverage import FETCHER, observable
@@ -61,8 +61,7 @@ def streaks(timeline: PartitionTimeline) -> list[Streak]:
 def _lasting(follower: int, reason: str, events: Sequence[Event]) -> Iterator[Streak]:
     for streak in runs(events, SAME_FETCH_FAILURE):
         first, last = streak[0].at, streak[-1].last_at
-        often = sum(e.repeats for e in streak) >= REFUSED_REPEATEDLY
-        if often and first is not None and last is not None and last - first >= UNREACHABLE:
+        if first is not None and last is not None and lasted(streak):
             yield Streak(follower, reason, tuple(streak), first, last)
 
 

@@ -11,8 +11,7 @@
     lasting = true          only errors that were repeated for longer than a leader change takes
     until = ["NAME"]        the finding ends with the next of these events of the node; without it with the last error
     severity = "medium"     without it the level of the kind
-    cause = "NAME"          "{exception}": what the errors name (forensics/model/cluster/causes.toml); "{FIELD}": of the first error
-    quoted = 4              the number of errors that are quoted, besides the last one
+    cause = "NAME"          "{why}": what the errors name (forensics/model/cluster/causes.toml); "{FIELD}": of the first error
     meanwhile = true        `{meanwhile}` is what the partitions of the node missed in this time
     values = "FUNCTION"     FUNCTION(errors, cluster), of a partition with its timeline: more values, and what else its statement says; None if
                             there is nothing to report
@@ -44,50 +43,52 @@ from forensics.model.rows import Rows
 from forensics.thresholds import SAME_FAILURE
 
 Values = Mapping[str, Any]
+WHY = "{why}"
+QUOTED = 4
+"""The number of errors that are quoted, besides the last one."""
 _STATEMENT = frozenset(f.name for f in fields(Finding))
-_FIELDS: Mapping[str, Callable[[Event], Any]] = {"exception": lambda error: (error.key or "").partition(":")[0]}
 
 
 @dataclass(frozen=True)
 class _Find:
-    """A table `[[find]]`."""
+    """A table `[[find]]`, with the functions that it names."""
 
     kind: str
     declared: Mapping[str, Any]
-    asked: Callable[..., bool] | None
-    common: Sequence[Callable[[Event], Any]]
+    asked: Callable[..., bool]
+    common: Callable[[Event], object]
     own: Callable[..., Values | None]
 
     @classmethod
     def of(cls, kind: str, declared: Mapping[str, Any], module: ModuleType | None) -> _Find:
-        def function(name: str) -> Any:
-            return (getattr(module, declared[name], None) or globals()[declared[name]]) if name in declared else None
+        def function(key: str, otherwise: Any) -> Any:
+            name = declared.get(key)
+            return otherwise if name is None else getattr(module, name, None) or globals()[name]
 
-        group = declared.get("group", ("writer",))
-        return cls(kind, declared, function("if"), [_field(name, module) for name in group], function("values") or _nothing)
+        common = [_field(name, module) for name in declared.get("group", ("writer",))]
+        return cls(
+            kind, declared, function("if", _always), lambda error: tuple(field(error) for field in common), function("values", _nothing)
+        )
 
     def findings(self, times: CrashTimes | None, *scope: Any) -> Iterator[Finding]:
         """`scope`: the cluster, or a timeline and the cluster."""
-        chosen = (e for e in scope[0].of(*self.declared["events"]) if self._fits(e) and (self.asked is None or self.asked(e, *scope)))
-        apart = None if self.declared.get("whenever") else SAME_FAILURE
-        for errors in failures(chosen, lambda e: tuple(field(e) for field in self.common), apart):
+        chosen = (e for e in scope[0].of(*self.declared["events"]) if self._fits(e) and self.asked(e, *scope))
+        for errors in failures(chosen, self.common, None if self.declared.get("whenever") else SAME_FAILURE):
             if not self.declared.get("lasting") or lasted(errors):
-                values = self.own(errors, *scope)
-                if values is not None:
-                    yield self._finding(errors, values, times, *scope)
+                own = self.own(errors, *scope)
+                if own is not None:
+                    yield self._finding(errors, own, times, *scope)
 
     def _fits(self, error: Event) -> bool:
-        return all(_matches(error, *test) for test in self.declared.get("where", {}).items()) and not any(
-            _matches(error, *test) for test in self.declared.get("unless", {}).items()
-        )
+        where, unless = self.declared.get("where", {}), self.declared.get("unless", {})
+        return all(_matches(error, *test) for test in where.items()) and not any(_matches(error, *test) for test in unless.items())
 
     def _finding(self, errors: Sequence[Event], own: Values, times: CrashTimes | None, *scope: Any) -> Finding:
         declared, first, last, cluster = self.declared, errors[0], errors[-1], scope[-1]
         nodes = tuple(sorted({e.writer for e in errors if e.writer is not None}))
-        until, node = declared.get("until"), nodes[0] if nodes else None
+        until, named, node = declared.get("until"), declared.get("cause"), nodes[0] if nodes else None
         back = own["back"] if "back" in own else cluster.next_of(node, last.at, *until) if until and node is not None else None
-        named = declared.get("cause")
-        cause = cause_of(errors) if named == "{exception}" else None
+        cause = cause_of(errors) if named == WHY else None
         statement = {
             "severity": declared["severity"],
             "confidence": declared.get("confidence", "certain"),
@@ -97,7 +98,7 @@ class _Find:
             "end": back.at if back is not None else last.last_at if until is None else None,
             "cause": cause.name if cause is not None else _named(named, first),
             "message": declared.get("message", "found"),
-            "evidence": quote(errors[: declared.get("quoted", 5)], last, back),
+            "evidence": quote(errors[:QUOTED], last, back),
         }
         values = {
             "who": who_all(nodes, cluster),
@@ -107,38 +108,44 @@ class _Find:
             "cause_steps": cause.steps if cause is not None else None,
             "value": next((e.value for e in errors if e.value), None),
             "meanwhile": tuple(times.meanwhile(node, first.at, last.last_at)) if times is not None and node is not None else None,
+            **own,
+            "back": back.at if back is not None else None,
         }
-        values |= {name: value for name, value in own.items() if name not in _STATEMENT} | {"back": back.at if back is not None else None}
-        statement |= {name: value for name, value in own.items() if name in _STATEMENT}
-        known = tuple((name, value) for name, value in values.items() if value is not None and value is not False and value != ())
-        return Finding(kind=self.kind, **statement, values=known)
+        statement |= {name: value for name, value in values.items() if name in _STATEMENT}
+        known = ((name, value) for name, value in values.items() if name not in _STATEMENT)
+        return Finding(kind=self.kind, **statement, values=tuple(v for v in known if not (v[1] is None or v[1] is False or v[1] == ())))
 
 
-def _field(name: str, module: ModuleType | None) -> Callable[[Event], Any]:
-    return _FIELDS.get(name) or (attrgetter(name) if name in COLUMNS else getattr(module, name))
+def _field(name: str, module: ModuleType | None = None) -> Callable[[Event], Any]:
+    """What a table names: a column of the event, the class of the exception, or a function of the module."""
+    if name == "exception":
+        return lambda error: (error.key or "").partition(":")[0]
+    return attrgetter(name) if name in COLUMNS else getattr(module, name)
 
 
-def _matches(error: Event, field: str, found: str) -> bool:
-    value = _field(field, None)(error)
+def _matches(error: Event, name: str, found: str) -> bool:
+    value = _field(name)(error)
     return value is not None and re.search(found, str(value)) is not None
 
 
 def _named(cause: str | None, error: Event) -> str | None:
     if cause is None or not cause.startswith("{"):
         return cause
-    if cause == "{exception}":
-        return None
-    value: str | None = _field(cause.strip("{}"), None)(error)
+    value: str | None = _field(cause[1:-1])(error) if cause != WHY else None
     return value
+
+
+def _always(error: Event, *scope: Any) -> bool:
+    return True
+
+
+def _nothing(errors: Sequence[Event], *scope: Any) -> Values:
+    return {}
 
 
 def often(errors: Sequence[Event], *scope: Any) -> Values:
     """How often it happened, and from when until when."""
     return {"times": sum(e.repeats for e in errors), "period": (errors[0].at, errors[-1].last_at)}
-
-
-def _nothing(errors: Sequence[Event], *scope: Any) -> Values:
-    return {}
 
 
 def _of_partition(finds: Iterable[_Find], timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
