@@ -15,7 +15,7 @@ import pyarrow as pa
 from forensics.incidents.judging import FACTS, STANDING
 from forensics.model.cluster import broker_states, final_state
 from forensics.model.events import IDENTIFIED
-from forensics.model.findings import CLIENTS, FINDING, RECORDS, SALVAGEABLE, WRITTEN
+from forensics.model.findings import CLIENTS, FINDING, FOLDS, RECORDS, SALVAGEABLE, WRITTEN
 from forensics.model.partition import offsets
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
@@ -82,6 +82,7 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "since": "begin of the time that the verdict covers (UTC)",
         "until": "end of the time that the verdict covers (UTC)",
         "why": "reason for the verdict; for unknown, the evidence that is missing",
+        "reason": "the same as JSON: id of its message, and values",
         "from_creation": "the verdict reaches back to the partition's creation",
         "leaderless": "begin of the time without a leader (UTC); null if there is a leader",
         "moving": "a reassignment is under way",
@@ -102,6 +103,9 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "cause": "cause, for kinds with several causes",
         "summary": "one line",
         "explanation": "how the evidence shows it",
+        "loss": "whether it says that records are lost",
+        "message": "name of its message in the catalogue of its kind; its sentences are made of this message and of `values`",
+        "values": 'values that its sentences name, as JSON; `{"time": …}` is a time (UTC)',
         "next_steps": "next steps",
         "still_on": "brokers whose disks still hold the lost records",
         "salvageable": "lost records that collected disks still hold, and disks that may hold the others; null if the finding is not a loss",
@@ -146,6 +150,10 @@ _HANDOVER_DOCS: Mapping[str, str] = MappingProxyType(
         "decides": "cells of this row that leave the verdict open, each as `cell: what is missing`",
     }
 )
+
+
+_WORDS = (("summary", pa.string()), ("explanation", pa.string()), ("next_steps", pa.list_(pa.string())))
+"""Columns of the words of a finding."""
 
 
 def _handover_columns() -> list[pa.Field]:
@@ -334,6 +342,8 @@ TABLES = (
                     "id of its incident; of the first one, if it is about several; null if no incident, or an unknown one of many, is its cause",
                 ),
                 *_documented(FINDING, "evidence"),
+                *(documented(name, kind, _DOCS[name]) for name, kind in _WORDS),
+                documented("folds", FOLDS, "if several findings became one: how, and the values of all of them"),
                 documented(
                     "places", PLACES, "the partitions, and the fields that differ between them, if there are several; `topic` is null then"
                 ),
@@ -349,9 +359,9 @@ TABLES = (
                 documented("number", pa.int32(), "position in the report, from 0"),
                 documented("id", pa.string(), "identifier; the same evidence gives the same one"),
                 documented("kind", pa.string(), "kind of the finding that is the cause"),
-                *_documented(
-                    pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "start_latest", "end", "summary", "explanation")])
-                ),
+                *_documented(pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "start_latest", "end")])),
+                *(documented(name, kind, _DOCS[name]) for name, kind in _WORDS[:2]),
+                *_documented(pa.schema([FINDING.field("values")])),
                 documented("findings", pa.list_(pa.string()), "ids of the findings that are the cause or its consequences"),
                 documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
             ]

@@ -2,24 +2,25 @@
 
 Here: how they become a Rule. Not here: their sentences (forensics.words), or what runs where (forensics.incidents.judging).
 
-A kind of a family names its detector, a module of forensics.rules.detectors, and declares in `[[find]]` what that finds; KIND.py then only
-has the functions that these tables name. `judges(kind, declared, module)` of the detector makes the attributes of the Rule.
+A module may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
+(the facts that they read), `refuted(finding, timeline)` (it casts no doubt on the partition), and `merged(first, group)` (values of findings that became one).
 
-A module of another kind may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
-(the facts that they read), and `merged(first, group)` (values of findings that became one).
+A kind of a family names its `detector`, a module of forensics.rules.detectors, and declares in `[[find]]` what that shall find; its KIND.py,
+if it has one, has the functions that these tables name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from enum import Enum
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
-from forensics.model.findings import Aggregation, Rule, Urgency
+from forensics.model.findings import Aggregation, Impact, Lasting, Purpose, Rule, Statement, Urgency
 from parsers.toml import read
 
 _OF_RULE = frozenset(f.name for f in fields(Rule))
@@ -33,6 +34,9 @@ def declared() -> Mapping[str, Mapping[str, Any]]:
     return {kind: read(__name__, kind) for kind in kinds}
 
 
+_ENUMS: Mapping[str, Callable[[str], Enum]] = {"purpose": Purpose, "now": Lasting, "impact": Impact}
+
+
 def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
     own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key in _OF_RULE}
     name, detector = f"{__name__}.{kind.replace('-', '_')}", content.get("detector")
@@ -43,17 +47,17 @@ def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
         own["root"] = f"{kind}/root"
     if "urgency" in own:
         own["urgency"] = Urgency[own["urgency"]]
-    own["root_causes"] = frozenset(own.get("root_causes", ()))
+    own |= {name: of(own[name]) for name, of in _ENUMS.items() if name in own}
+    judges = {
+        "partition": getattr(module, "of_partition", None),
+        "cluster": getattr(module, "of_cluster", None),
+        "after_rules": getattr(module, "after_rules", None),
+        "refuted": getattr(module, "refuted", None),
+        "facts": getattr(module, "READS", ()),
+    }
     if detector is not None:
-        return Rule(kind=kind, **own, **import_module(f"{__name__}.detectors.{detector}").judges(kind, content, module))
-    return Rule(
-        kind=kind,
-        **own,
-        partition=getattr(module, "of_partition", None),
-        cluster=getattr(module, "of_cluster", None),
-        after_rules=getattr(module, "after_rules", None),
-        facts=getattr(module, "READS", ()),
-    )
+        judges |= import_module(f"{__name__}.detectors.{detector}").judges(kind, content, module)
+    return Rule(kind=kind, **{**own, "root_causes": frozenset(own.get("root_causes", ()))}, **judges)
 
 
 def _merge(module: Any) -> Any:
@@ -69,3 +73,14 @@ def _merge(module: Any) -> Any:
 
 RULES: tuple[Rule, ...] = tuple(sorted((_rule(kind, content) for kind, content in declared().items()), key=lambda rule: rule.rank))
 """All rules in the order in which they are listed; findings are sorted by severity first."""
+BY_KIND: Mapping[str, Rule] = {rule.kind: rule for rule in RULES}
+S = TypeVar("S", bound=Statement)
+
+
+def of_purpose(findings: Iterable[S], *purposes: Purpose) -> list[S]:
+    """The findings of the kinds for one of these purposes."""
+    return [f for f in findings if (rule := BY_KIND.get(f.kind)) is not None and rule.purpose in purposes]
+
+
+def kind_of(purpose: Purpose) -> str:
+    return next(rule.kind for rule in RULES if rule.purpose is purpose)

@@ -7,6 +7,7 @@ reached (connection_failed), failed log directories (log_dir_failure).
 from __future__ import annotations
 
 from collections.abc import Iterator
+
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import exception, span, who
 from forensics.model.events import Event
@@ -15,7 +16,6 @@ from forensics.model.message import Value, said, values
 from forensics.model.partition.fetch_failures import TRIED_AGAIN, Streak, streaks, unfinished
 from forensics.model.partition.timeline import PartitionTimeline
 from parsers.frozen import replace
-
 
 _PAUSED, _CLEANING_PAUSED = "cannot be aborted and paused", "cleaning-paused"
 _CAUSES = {

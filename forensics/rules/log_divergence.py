@@ -8,18 +8,8 @@ from itertools import combinations, takewhile
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import (
-    Finding,
-    Range,
-    Statement,
-    brokers_named,
-    counted,
-    moment,
-    offsets_in,
-    quote,
-    raw,
-    raw_of,
-)
+from forensics.model.findings import Finding, Statement, brokers_named, counted, moment, offsets_in, quote, raw, raw_of
+from forensics.model.message import Range
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.elections import elections

@@ -13,7 +13,8 @@ from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import process_roles
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Range, moment, quote, raw
+from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.message import Range
 from forensics.model.partition.timeline import PartitionTimeline
 
 BACK = "non-monotonic"

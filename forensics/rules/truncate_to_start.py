@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Finding, Range, counted, moment, quote, raw
+from forensics.model.findings import Finding, counted, moment, quote, raw
+from forensics.model.message import Range
 from forensics.model.partition.replicas import Removal, Replica
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
@@ -61,3 +62,9 @@ _WHY = {
     "high-watermark": "to its own high watermark",
     "latest": "to the leader's log end offset",
 }
+
+
+def refuted(finding: Finding, timeline: PartitionTimeline) -> bool:
+    """The replica discarded records with which the leader that it followed had begun."""
+    end = finding.offsets[0].end
+    return end is not None and any(t.epoch == finding.leader_epoch and t.at_least >= end for t in timeline.terms)

@@ -114,7 +114,7 @@ def _steps(template: str, known: Known, partitions: tuple[str, ...]) -> Iterator
 
 
 def _templates(finding: Finding) -> catalogue.Templates:
-    found = catalogue.templates(f"{finding.kind}/{finding.message}")
+    found = catalogue.templates(finding.message_id)
     assert found is not None
     return found
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from forensics.model.findings import Evidence, Finding, Range
+from forensics.model.findings import Evidence, Finding
+from forensics.model.message import Range
 from forensics.proof.verdict import VERDICTS
 from forensics.views.headline import counts, headline
 from forensics.views.impact import broken
@@ -116,7 +117,7 @@ CASES = [
 @pytest.mark.parametrize(("findings", "states", "word", "words"), CASES)
 def test_headline(findings: list[Finding], states: list[dict[str, Any]], word: str, words: str) -> None:
     found = headline(findings, states)
-    assert (found.loss, found.summary) == (word, words)
+    assert (found.loss, words(found).summary) == (word, words)
 
 
 def test_the_logs_of_leaders_end_before_the_evidence() -> None:
