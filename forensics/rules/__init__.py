@@ -1,12 +1,10 @@
-"""All rules. KIND.toml declares a kind of finding and its words; KIND.py, next to it, has the functions that find it.
+"""All rules. KIND.toml declares a kind of finding and its words; KIND.py, next to it, has the functions that find it, or `detector` in
+KIND.toml names the module in detectors/ that finds a family of kinds.
 
 Here: how they become a Rule. Not here: their sentences (forensics.words), or what runs where (forensics.incidents.judging).
 
-A module may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
+A module, or what `judges(kind, declaration)` of a detector returns, may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
 (the facts that they read), `refuted(finding, timeline)` (it casts no doubt on the partition), and `merged(first, group)` (values of findings that became one).
-
-A kind of a family names its `detector`, a module of forensics.rules.detectors, and declares in `[[find]]` what that shall find; its KIND.py,
-if it has one, has the functions that these tables name.
 """
 
 from __future__ import annotations
@@ -17,10 +15,10 @@ from enum import Enum
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from forensics.model.findings import Aggregation, Impact, Lasting, Purpose, Rule, Statement, Urgency
+from forensics.rules.detectors import functions_of
 from parsers.toml import read
 
 _OF_RULE = frozenset(f.name for f in fields(Rule))
@@ -39,34 +37,39 @@ _ENUMS: Mapping[str, Callable[[str], Enum]] = {"purpose": Purpose, "now": Lastin
 
 def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
     own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key in _OF_RULE}
-    name, detector = f"{__name__}.{kind.replace('-', '_')}", content.get("detector")
-    module = import_module(name) if detector is None or find_spec(name) is not None else None
+    judges = _judges(kind, content)
     if (many := own.pop("many", None)) is not None:
-        own["many"] = Aggregation(**{**many, "by": tuple(many.get("by", ()))}, merge=_merge(module))
+        own["many"] = Aggregation(**{**many, "by": tuple(many.get("by", ()))}, merge=_merge(judges))
     if own.get("root") is True:
         own["root"] = f"{kind}/root"
     if "urgency" in own:
         own["urgency"] = Urgency[own["urgency"]]
     own |= {name: of(own[name]) for name, of in _ENUMS.items() if name in own}
-    judges = {
-        "partition": getattr(module, "of_partition", None),
-        "cluster": getattr(module, "of_cluster", None),
-        "after_rules": getattr(module, "after_rules", None),
-        "refuted": getattr(module, "refuted", None),
-        "facts": getattr(module, "READS", ()),
-    }
-    if detector is not None:
-        judges |= import_module(f"{__name__}.detectors.{detector}").judges(kind, content, module)
-    return Rule(kind=kind, **{**own, "root_causes": frozenset(own.get("root_causes", ()))}, **judges)
+    return Rule(
+        kind=kind,
+        **{**own, "root_causes": frozenset(own.get("root_causes", ()))},
+        partition=judges.get("of_partition"),
+        cluster=judges.get("of_cluster"),
+        after_rules=judges.get("after_rules"),
+        refuted=judges.get("refuted"),
+        facts=judges.get("READS", ()),
+    )
 
 
-def _merge(module: Any) -> Any:
-    if (merged := getattr(module, "merged", None)) is not None or not hasattr(module, "many_words"):
+def _judges(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The functions that find a kind: those that its detector makes from the declaration, or those of its own module."""
+    if (detector := content.get("detector")) is not None:
+        return import_module(f"{__name__}.detectors.{detector}").judges(kind, content)  # type: ignore[no-any-return]
+    return functions_of(kind)
+
+
+def _merge(judges: Mapping[str, Any]) -> Any:
+    if (merged := judges.get("merged")) is not None or "many_words" not in judges:
         return merged
 
     def interim(first: Any, group: Any) -> Any:
-        steps = {"next_steps": tuple(module.many_steps(group))} if hasattr(module, "many_steps") else {}
-        return {"many": module.many_words(first, group)} | steps
+        steps = {"next_steps": tuple(judges["many_steps"](group))} if "many_steps" in judges else {}
+        return {"many": judges["many_words"](first, group)} | steps
 
     return interim
 

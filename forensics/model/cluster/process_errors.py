@@ -146,12 +146,6 @@ def who_all(nodes: Sequence[int], cluster: Cluster) -> Message:
     return said("node/several", nodes=(tuple(n for n in nodes if n not in controllers), controllers))
 
 
-def named_node(node: int | None, cluster: Cluster) -> str:
-    """'broker 1', or 'controller 100' for a node that is only a controller."""
-    known = cluster.nodes.get(node) if node is not None else None
-    return "a broker" if node is None else f"controller {node}" if known is not None and not known.broker else f"broker {node}"
-
-
 def ends_the_jvm(memory: Event) -> bool:
     """Whether the JVM ended when it ran out of memory."""
     return memory.reason == "exit"

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from operator import attrgetter
-from types import ModuleType
+from types import MappingProxyType
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -40,6 +40,7 @@ from forensics.model.findings import Finding, quote
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
+from forensics.rules.detectors import functions_of
 from forensics.thresholds import SAME_FAILURE
 
 Values = Mapping[str, Any]
@@ -60,14 +61,14 @@ class _Find:
     own: Callable[..., Values | None]
 
     @classmethod
-    def of(cls, kind: str, declared: Mapping[str, Any], module: ModuleType | None) -> _Find:
-        def function(key: str, otherwise: Any) -> Any:
-            name = declared.get(key)
-            return otherwise if name is None else getattr(module, name, None) or globals()[name]
-
-        common = [_field(name, module) for name in declared.get("group", ("writer",))]
+    def of(cls, kind: str, declared: Mapping[str, Any], functions: Mapping[str, Any]) -> _Find:
+        common = [_field(name, functions) for name in declared.get("group", ("writer",))]
         return cls(
-            kind, declared, function("if", _always), lambda error: tuple(field(error) for field in common), function("values", _nothing)
+            kind,
+            declared,
+            functions[declared["if"]] if "if" in declared else _always,
+            lambda error: tuple(field(error) for field in common),
+            functions[declared["values"]] if "values" in declared else _nothing,
         )
 
     def findings(self, times: CrashTimes | None, *scope: Any) -> Iterator[Finding]:
@@ -116,11 +117,11 @@ class _Find:
         return Finding(kind=self.kind, **statement, values=tuple(v for v in known if not (v[1] is None or v[1] is False or v[1] == ())))
 
 
-def _field(name: str, module: ModuleType | None = None) -> Callable[[Event], Any]:
-    """What a table names: a column of the event, the class of the exception, or a function of the module."""
+def _field(name: str, functions: Mapping[str, Any] = MappingProxyType({})) -> Callable[[Event], Any]:
+    """What a table names: a column of the event, the class of the exception, or one of the functions."""
     if name == "exception":
         return lambda error: (error.key or "").partition(":")[0]
-    return attrgetter(name) if name in COLUMNS else getattr(module, name)
+    return attrgetter(name) if name in COLUMNS else functions[name]
 
 
 def _matches(error: Event, name: str, found: str) -> bool:
@@ -159,12 +160,13 @@ def _of_cluster(finds: Iterable[_Find], cluster: Cluster, partitions: Rows) -> I
         yield from find.findings(times if find.declared.get("meanwhile") else None, cluster)
 
 
-def judges(kind: str, declared: Mapping[str, Any], module: ModuleType | None) -> dict[str, Any]:
-    """The attributes of the Rule: its judges, and the facts that they read."""
-    finds = [_Find.of(kind, {"severity": declared["level"], **find}, module) for find in declared["find"]]
+def judges(kind: str, declared: Mapping[str, Any]) -> Mapping[str, Any]:
+    functions = {"often": often, **functions_of(kind)}
+    finds = [_Find.of(kind, {"severity": declared["level"], **find}, functions) for find in declared["find"]]
     of_partition, of_cluster = ([f for f in finds if (f.declared.get("of") == "partition") is way] for way in (True, False))
     return {
-        "partition": partial(_of_partition, of_partition) if of_partition else None,
-        "cluster": partial(_of_cluster, of_cluster) if of_cluster else None,
-        "facts": FACTS if any(f.declared.get("meanwhile") for f in finds) else (),
+        **functions,
+        **({"of_partition": partial(_of_partition, of_partition)} if of_partition else {}),
+        **({"of_cluster": partial(_of_cluster, of_cluster)} if of_cluster else {}),
+        **({"READS": FACTS} if any(f.declared.get("meanwhile") for f in finds) else {}),
     }
