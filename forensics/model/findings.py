@@ -448,12 +448,14 @@ class Finding(Statement):
     @property
     def stated(self) -> dict[str, Value]:
         """The values of its statement that a sentence can name."""
+        topics = {p.topic for p in self.places}
         return {
             "place": self.name if self.topic is not None else None,
             PARTITIONS: tuple(p.name for p in self.places) or ((self.name,) if self.topic is not None else ()),
             "began": (self.start, self.start_latest),
             "broker": self.brokers[0] if self.brokers else None,
             **{name: getattr(self, name) for name in _NAMED_IN_SENTENCES},
+            "topic": topics.pop() if len(topics) == 1 else self.topic,
         }
 
     @property

@@ -4,13 +4,13 @@ KIND.toml names the module in detectors/ that finds a family of kinds.
 Here: how they become a Rule. Not here: their sentences (forensics.words), or what runs where (forensics.incidents.judging).
 
 A module, or what `judges(kind, declaration)` of a detector returns, may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
-(the facts that they read), and `merged(first, group)` (values of findings that became one).
+(the facts that they read), `refuted(finding, timeline)` (it casts no doubt on the partition), and `merged(first, group)` (values of findings that became one).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -18,32 +18,25 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 from forensics.model.findings import Aggregation, Impact, Lasting, Purpose, Rule, Statement, Urgency
+from forensics.rules.detectors import functions_of
+from parsers.toml import read
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-OF_WORDS = ("message", "phrase")
-"""Tables of a file that only forensics.words reads."""
-OF_DETECTOR = ("detector", "find")
-"""Name of the detector of a family, a module of forensics.rules.detectors, and what it finds of this kind."""
+_OF_RULE = frozenset(f.name for f in fields(Rule))
+"""All else in a file is for its detector, or for forensics.words."""
 
 
 @cache
 def declared() -> Mapping[str, Mapping[str, Any]]:
     """The content of each KIND.toml, by kind."""
-    found = sorted((f.name.removesuffix(".toml"), f.read_text("utf-8")) for f in files(__name__).iterdir() if f.name.endswith(".toml"))
-    return {kind: tomllib.loads(text) for kind, text in found}
+    kinds = sorted(f.name.removesuffix(".toml") for f in files(__name__).iterdir() if f.name.endswith(".toml"))
+    return {kind: read(__name__, kind) for kind in kinds}
 
 
 _ENUMS: Mapping[str, Callable[[str], Enum]] = {"purpose": Purpose, "now": Lasting, "impact": Impact}
 
 
 def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
-    own: dict[str, Any] = {
-        key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key not in (*OF_WORDS, *OF_DETECTOR)
-    }
+    own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key in _OF_RULE}
     judges = _judges(kind, content)
     if (many := own.pop("many", None)) is not None:
         own["many"] = Aggregation(**{**many, "by": tuple(many.get("by", ()))}, merge=_merge(judges))
@@ -67,7 +60,7 @@ def _judges(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
     """The functions that find a kind: those that its detector makes from the declaration, or those of its own module."""
     if (detector := content.get("detector")) is not None:
         return import_module(f"{__name__}.detectors.{detector}").judges(kind, content)  # type: ignore[no-any-return]
-    return vars(import_module(f"{__name__}.{kind.replace('-', '_')}"))
+    return functions_of(kind)
 
 
 def _merge(judges: Mapping[str, Any]) -> Any:

@@ -113,8 +113,8 @@ def _steps(template: str, known: Known, partitions: tuple[str, ...]) -> Iterator
                 continue
             assert isinstance(message, Message)
             phrase = catalogue.phrase(message.id)
-            assert isinstance(phrase, str)
-            yield from _steps(phrase, dict(message.values), partitions)
+            for each in (phrase,) if isinstance(phrase, str) else phrase:
+                yield from _steps(each, {**known, **dict(message.values)}, partitions)
         return
     used = names(template)
     own = tuple((name, known.get(name)) for name in sorted(used - {PARTITIONS, CLIENT_PARTITIONS}))

@@ -1,6 +1,7 @@
 """The catalogue of messages: the templates of a finding, of a step, or of a phrase, by their id 'FILE/NAME'.
 
-The messages of a rule are in its file, forensics/rules/KIND.toml, all others in the files of forensics/words:
+The messages of a rule are in its file, forensics/rules/KIND.toml, those of causes in forensics/model/cluster/causes.toml, all others in the
+files of forensics/words:
 
     [message.NAME]        of a finding: `summary`; `many`, the summary if it affected several partitions; `explanation` and `next_steps`,
                           lists of sentences. A step that saves what a later one may destroy begins with `!`.
@@ -11,18 +12,13 @@ Here: their files. Not here: how templates are filled (template).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
+from forensics.model.cluster import process_errors
 from forensics.rules import declared
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from parsers.toml import read
 
 
 class Templates(NamedTuple):
@@ -54,5 +50,4 @@ def phrase(id: str) -> str | Sequence[str]:
 def _file(name: str) -> Mapping[str, Any]:
     if (rule := declared().get(name)) is not None:
         return rule
-    content: Mapping[str, Any] = tomllib.loads((files("forensics.words") / f"{name}.toml").read_text("utf-8"))
-    return content
+    return {"phrase": process_errors.PHRASES} if name == "cause" else read("forensics.words", name)

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import of_fetcher, runs
+from forensics.model.cluster.process_errors import lasted, of_fetcher, runs
 from forensics.model.events import Event
 from forensics.model.message import Message, said
+from forensics.model.partition.log_coverage import FETCHER, observable
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN, REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
@@ -61,8 +62,7 @@ def streaks(timeline: PartitionTimeline) -> list[Streak]:
 def _lasting(follower: int, reason: str, events: Sequence[Event]) -> Iterator[Streak]:
     for streak in runs(events, SAME_FETCH_FAILURE):
         first, last = streak[0].at, streak[-1].last_at
-        often = sum(e.repeats for e in streak) >= REFUSED_REPEATEDLY
-        if often and first is not None and last is not None and last - first >= UNREACHABLE:
+        if first is not None and last is not None and lasted(streak):
             yield Streak(follower, reason, tuple(streak), first, last)
 
 
@@ -129,6 +129,12 @@ def resumed_soon(failed: Event, timeline: PartitionTimeline) -> bool:
     soon = failed.at + EPOCH_KNOWN
     resumed = timeline.resumed(failed.writer, failed.at)
     return (resumed is not None and resumed <= soon) or _leads(failed.writer, failed.at, soon, timeline)
+
+
+def would_show_a_role(broker: int, since: datetime, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Whether the broker's logs would show a role, or a fetcher, that it got for its replica soon after this time."""
+    last, soon = cluster.last_line(broker), since + EPOCH_KNOWN
+    return last is not None and last >= soon and observable(broker, timeline, cluster, FETCHER, since=since, until=soon)
 
 
 def _leads(broker: int, since: datetime, until: datetime, timeline: PartitionTimeline) -> bool:

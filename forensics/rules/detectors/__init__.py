@@ -1,4 +1,18 @@
-"""Detectors of families of kinds: `judges(kind, declaration)` of a module makes the functions that find a kind from its declaration.
+"""Detectors of families: `judges(kind, declaration)` of each module makes the functions of a rule from KIND.toml, those of forensics.rules.
 
-Here: nothing but the modules. Not here: the declarations (forensics/rules/KIND.toml).
+Here: one module for each family. Not here: the declarations, which are next to their words in forensics/rules/KIND.toml, or the functions that
+these name, in KIND.py.
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+
+def functions_of(kind: str) -> Mapping[str, Any]:
+    """The content of KIND.py; empty if there is no such file."""
+    name = f"forensics.rules.{kind.replace('-', '_')}"
+    return vars(import_module(name)) if find_spec(name) is not None else {}
