@@ -422,7 +422,8 @@ class Statement:
 
 
 PLACES, BROKERS, SEVERAL, AGAIN, ALIKE = "places", "brokers", "several", "again", "alike"
-PARTITIONS = "partitions"
+PARTITIONS, SUBJECTS = "partitions", "subjects"
+"""Values of every finding: the names of its partitions, and the first broker, of several findings of each."""
 _NAMED_IN_SENTENCES = ("brokers", "topic", "partition", "leader_epoch", "start", "end", "offsets", "committed", "cause", "confidence")
 
 
@@ -457,6 +458,7 @@ class Finding(Statement):
             PARTITIONS: tuple(p.name for p in self.places) or ((self.name,) if self.topic is not None else ()),
             "began": (self.start, self.start_latest),
             "broker": self.brokers[0] if self.brokers else None,
+            SUBJECTS: self.brokers[:1],
             **{name: getattr(self, name) for name in _NAMED_IN_SENTENCES},
         }
 
@@ -811,6 +813,23 @@ def nodes_named(ids: Sequence[int], controllers: Collection[int]) -> str:
     brokers, others = [i for i in ids if i not in controllers], [i for i in ids if i in controllers]
     named = brokers_named(others).replace("broker", "controller")
     return brokers_named(brokers) if not others else f"{brokers_named(brokers)} and {named}" if brokers else named
+
+
+def union(group: Iterable[Statement], name: str) -> tuple[Value, ...]:
+    """The elements of this value of all findings, each once."""
+    lists = (dict(f.whole.values).get(name) or () for f in group)
+    return tuple(dict.fromkeys(v for own in lists if isinstance(own, tuple) for v in own))
+
+
+def together(group: Iterable[Statement], name: str) -> tuple[Message, ...]:
+    """The steps in this value of all findings, each once with the partitions that it is about, those of most partitions first."""
+    partitions: dict[Message, dict[str, None]] = defaultdict(dict)
+    for f in group:
+        for step in union((f,), name):
+            assert isinstance(step, Message)
+            partitions[step][f.name] = None
+    found = sorted(partitions.items(), key=lambda item: -len(item[1]))
+    return tuple(Message(step.id, (*step.values, (PARTITIONS, tuple(names)))) for step, names in found)
 
 
 def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:

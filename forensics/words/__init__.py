@@ -91,12 +91,12 @@ def step(id: str, partitions: tuple[str, ...] = (), **values: Value) -> Step:
 def steps(finding: Finding) -> list[Step]:
     """The steps, with those first that save what a later step may destroy."""
     known = finding.known | finding.stated | {name: value for fold in finding.folds for name, value in fold.values}
-    partitions = tuple(p.name for p in finding.places) or ((finding.name,) if finding.topic is not None else ())
-    found = [step for template in _templates(finding).next_steps for step in _steps(template, known, partitions)]
+    found = [step for template in _templates(finding).next_steps for step in _steps(template, known)]
     return sorted(dict.fromkeys(found), key=lambda step: not step.saves)
 
 
-def _steps(template: str, known: Known, partitions: tuple[str, ...]) -> Iterator[Step]:
+def _steps(template: str, known: Known) -> Iterator[Step]:
+    """A step that is a message names the partitions that the message gives, else those of the finding."""
     if (name := alone(template)) is not None and isinstance(own := known.get(name), tuple):
         for message in own:
             if isinstance(message, str):  # raw
@@ -105,10 +105,12 @@ def _steps(template: str, known: Known, partitions: tuple[str, ...]) -> Iterator
             assert isinstance(message, Message)
             phrase = catalogue.phrase(message.id)
             assert isinstance(phrase, str)
-            yield from _steps(phrase, dict(message.values), partitions)
+            yield from _steps(phrase, {PARTITIONS: known[PARTITIONS], **dict(message.values)})
         return
     used = sorted(names(template) - {PARTITIONS})
-    step = Step(template, tuple((name, known.get(name)) for name in used), partitions if PARTITIONS in names(template) else ())
+    partitions = known[PARTITIONS] if PARTITIONS in names(template) else ()
+    assert isinstance(partitions, tuple)
+    step = Step(template, tuple((name, known.get(name)) for name in used), tuple(map(str, partitions)))
     if step.text:
         yield step
 
