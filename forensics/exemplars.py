@@ -23,7 +23,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from forensics.model.findings import Exemplar, Range
+from forensics.model.findings import Exemplar
+from forensics.model.message import Range
 
 _SECTION = "--- "
 _ABOUT = ("expects", "story", "from")

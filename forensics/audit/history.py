@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from forensics.case.read import Case
-from forensics.model.findings import LEVELS, Finding, timestamp
+from forensics.model.findings import LEVELS, Finding
+from forensics.model.message import timestamp
 from forensics.output.version import version
 from forensics.proof.verdict import LOST, UNKNOWN
 from forensics.tools.case_diff import pairs

@@ -29,7 +29,8 @@ from forensics.model.cluster import final_state
 from forensics.model.cluster.build import EventResolver, Options, build_cluster
 from forensics.model.cluster.facts import Cluster, Measure
 from forensics.model.cluster.gathered import Gathered
-from forensics.model.findings import FINDING, Client, Evidence, Finding, Place, Range, Records, Salvageable, Written
+from forensics.model.findings import FINDING, Client, Evidence, Finding, Place, Records, Salvageable, Written
+from forensics.model.message import Range
 from forensics.model.rows import Rows
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from forensics.case.read import Case, Unreadable
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, PROOF
-from forensics.model.findings import Range
+from forensics.model.message import Range
 from forensics.proof.verdict import BEGIN, CELLS, END, Handover, Lost, Verdict, rows_of, verdict
 
 KEY = ("topic", "partition", CLUSTER_NUMBER)

@@ -108,7 +108,7 @@ def _side(case: Case) -> Side:
 
 
 def _facts(case: Case, path: str) -> CaseFacts:
-    from forensics.model.findings import timestamp
+    from forensics.model.message import timestamp
     from forensics.views.diff import CaseFacts
 
     times = [at for s in case.cluster.sources for at in (s.first, s.last) if at is not None]

@@ -32,6 +32,7 @@ _PLAIN = (
     "end",
     "committed",
     "cause",
+    "loss",
     "cluster",
 )
 _LISTS = ("brokers", "still_on")

@@ -20,22 +20,16 @@ from typing import NamedTuple
 
 from forensics.incidents.folding import by_event, hit, places, recurring
 from forensics.model.cluster.availability import DETECTION, SLACK
-from forensics.model.findings import LEVELS, Finding, Rule, Statement, offsets_in
+from forensics.model.findings import LEVELS, Finding, Impact, Purpose, Rule, Statement, offsets_in
 from forensics.model.message import Message, Value, Values, said
 from forensics.proof.aftermath import sentences
+from forensics.rules import BY_KIND, RULES, kind_of
 from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
 from parsers.cached import cached_property
 
-SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"})
-"""Kinds that occur when leadership returns to a broker."""
-CRASH = "broker-crash"
-STOP = "controlled-shutdown"
-BACK = "restarted-replica"
 ROLLING = "rolling-restart"
-OF_FIRST = frozenset({"connection-failed"})
-"""Kinds of events of their first broker; the other brokers of the finding noticed it."""
-RECREATED = "cluster-recreated"
-_EXPLAINED_BY = {"inherited-log": RECREATED}
+"""The kind of an incident in which several brokers were stopped one after the other."""
+_EXPLAINED_BY = {cause: rule.kind for rule in RULES for cause in rule.explains}
 """Causes that findings name, with the kind of event that explains them; other causes are kinds themselves."""
 
 
@@ -136,7 +130,7 @@ class Events:
         """By incident, the partitions that may have lost records in it. Many findings that are only possible are folded into one of no
         incident, so the folded ones do not show it."""
         doubtful: dict[str | None, set[tuple[str | None, int | None]]] = defaultdict(set)
-        for f in self._found.get("data-loss", ()):
+        for f in self._found.get(kind_of(Purpose.LOSS), ()):
             if f.confidence == "possible" and f.committed is not False:
                 doubtful[self._incident_of(f)] |= hit([f])
         return doubtful
@@ -144,7 +138,7 @@ class Events:
     def _incident(self, group: _Group, members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]]) -> Incident:
         ended = self._number != 0
         impact = tuple(_impact(members, doubtful, ended=ended))
-        of_losses = sentences((f, p) for f in members if f.kind == "data-loss" for p in places(f))
+        of_losses = sentences((f, p) for f in members if f.loss for p in places(f))
         values = {
             "what": _what(group, members, self._causes, self._controllers),
             "when": _when(group, self._causes, self._controllers),
@@ -172,8 +166,8 @@ class Events:
         return Counter(tuple(replicas or ()) for replicas in self._unjudged())
 
     def _without_impact(self, group: _Group) -> Message:
-        if any(r.cause.kind == RECREATED for r in group.roots):
-            return said("incident/recreated")
+        if (kind := next((r.cause.kind for r in group.roots if BY_KIND[r.cause.kind].explains), None)) is not None:
+            return said(f"{kind}/without-impact")
         brokers = {*group.brokers}
         unknown = sum(count for replicas, count in self._unjudged_by_replicas.items() if not replicas or not brokers.isdisjoint(replicas))
         return said("incident/unjudged", partitions=unknown) if unknown else said("incident/no-impact")
@@ -221,7 +215,7 @@ class _BrokerEvents:
         at = f.happened or f.end
         if at is None:
             return None
-        settles = LEADERSHIP_RETURNS if f.kind in SETTLING else DETECTION
+        settles = LEADERSHIP_RETURNS if BY_KIND[f.kind].with_leadership else DETECTION
         kinds = (None,) if f.cause is None else (_EXPLAINED_BY.get(f.cause, f.cause), None)
         found: list[tuple[bool, bool, datetime, str]] = []
         for broker in f.brokers:
@@ -251,7 +245,7 @@ def _before(events: Sequence[_BrokerEvent], at: datetime, settles: timedelta, *,
 
 
 def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Rule]) -> list[_Group]:
-    returns = _returns(findings.get(BACK, ()))
+    returns = _returns(findings.get(kind_of(Purpose.RETURN), ()))
     roots = [
         _Root(f.brokers if f.partition is None else f.brokers[:1], _counted_from(f.start, f.start_latest), _over(f, returns), f)
         for kind, rule in causes.items()
@@ -260,11 +254,11 @@ def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Ru
         if f.start is not None and f.brokers and (not rule.root_causes or f.cause in rule.root_causes)
     ]
     # a crash is the effect of a cause of the same time, such as exhausted memory
-    roots.sort(key=lambda r: (r.start, r.cause.kind == CRASH, r.cause.kind, r.brokers))
+    roots.sort(key=lambda r: (r.start, _is(r, Purpose.CRASH), r.cause.kind, r.brokers))
     plans = [f for kind, rule in causes.items() if rule.plan for f in findings.get(kind, ()) if f.start is not None]
-    planned = _planned([r for r in roots if r.cause.kind == STOP], sorted(plans, key=_start))
-    stops = [r for r in roots if r.cause.kind == STOP and r not in {x for own in planned.values() for x in own}]
-    found = [*_one_incident([r for r in roots if r.cause.kind != STOP], _during), *_one_incident(stops, _next)]
+    planned = _planned([r for r in roots if _is(r, Purpose.CLEAN_STOP)], sorted(plans, key=_start))
+    stops = [r for r in roots if _is(r, Purpose.CLEAN_STOP) and r not in {x for own in planned.values() for x in own}]
+    found = [*_one_incident([r for r in roots if not _is(r, Purpose.CLEAN_STOP)], _during), *_one_incident(stops, _next)]
     return [
         *(_Group(_id(own, plan), plan.kind, tuple(own), plan) for plan, own in planned.items()),
         *(_Group(_id(group), _kind(group), tuple(group)) for group in found),
@@ -297,8 +291,12 @@ def _returns(restarts: Iterable[Statement]) -> dict[tuple[int, str | None], list
 
 
 def _kind(roots: Sequence[_Root]) -> str:
-    first = roots[0].cause.kind
-    return ROLLING if first == STOP and len({b for r in roots for b in r.brokers}) > 1 else first
+    rolling = _is(roots[0], Purpose.CLEAN_STOP) and len({b for r in roots for b in r.brokers}) > 1
+    return ROLLING if rolling else roots[0].cause.kind
+
+
+def _is(root: _Root, purpose: Purpose) -> bool:
+    return BY_KIND[root.cause.kind].purpose is purpose
 
 
 def _id(roots: Sequence[_Root], plan: Statement | None = None) -> str:
@@ -371,7 +369,7 @@ def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule],
         return (planned,)
     happened: dict[int, dict[str, None]] = defaultdict(dict)
     for root in group.roots:
-        for broker in root.brokers[:1] if root.cause.kind in OF_FIRST else root.brokers:
+        for broker in root.brokers[:1] if causes[root.cause.kind].of_first_broker else root.brokers:
             happened[broker].setdefault(causes[root.cause.kind].root or "")
     alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for broker, phrases in happened.items():
@@ -387,32 +385,33 @@ def _what(group: _Group, members: Sequence[Finding], causes: Mapping[str, Rule],
     )
 
 
-_STATES = ("offline-partition", "under-min-isr", "under-replicated", "fetch-failing")
-"""Kinds of which an incident names the partitions, also while they are not over."""
-_WITHOUT = ("quorum-lost", "zookeeper-lost")
 _LOSSES = ((True, "committed"), (None, "unknown-status"), (False, "uncommitted"))
 """Messages of certain and probable losses, by commitment."""
 
 
 def _impact(members: Sequence[Finding], doubtful: Collection[tuple[str | None, int | None]], *, ended: bool) -> Iterator[Message]:
     """`doubtful`: the partitions that may have lost records. `ended`: of a cluster before the one at the end."""
-    yield from _impact_of_losses([f for f in members if f.kind == "data-loss"])
+    yield from _impact_of_losses([f for f in members if f.loss])
     if doubtful:
         yield said("incident/doubtful", partitions=len(doubtful))
     yield from _states(members, still=False)
-    for f in members:
-        if f.kind in _WITHOUT:
-            yield said(f"incident/{f.kind}", lasted=_lasted(f, ended=ended))
-    if affected := hit(f for f in members if f.kind == "start-failed" and f.places):
-        yield said("incident/without-replica", partitions=len(affected))
-    if any(f.kind == "controller-change" and len(f.brokers) > 1 for f in members):
-        yield said("incident/controller-changed")
+    for rule in _OF_IMPACT:
+        own = [f for f in members if f.kind == rule.kind]
+        if rule.impact is Impact.TIME:
+            yield from (said(f"{rule.kind}/impact", lasted=_lasted(f, ended=ended)) for f in own)
+        elif rule.impact is Impact.HIT and (affected := hit(f for f in own if f.places)):
+            yield said(f"{rule.kind}/impact", partitions=len(affected))
+        elif rule.impact is Impact.CHANGED and any(len(f.brokers) > 1 for f in own):
+            yield said(f"{rule.kind}/impact")
+
+
+_OF_IMPACT = [rule for rule in RULES if rule.impact is not None]
 
 
 def _states(members: Sequence[Finding], *, still: bool) -> Iterator[Message]:
-    for kind in _STATES:
-        if affected := hit((f for f in members if f.kind == kind), still=still):
-            yield said(f"incident/{kind}", partitions=len(affected))
+    for rule in _OF_IMPACT:
+        if rule.impact is Impact.PARTITIONS and (affected := hit((f for f in members if f.kind == rule.kind), still=still)):
+            yield said(f"{rule.kind}/impact", partitions=len(affected))
 
 
 def _lasted(f: Statement, *, ended: bool) -> Message:

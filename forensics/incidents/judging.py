@@ -19,7 +19,7 @@ from forensics.incidents.incidents import Events, Incident, recurring_of_each
 from forensics.incidents.ranking import urgency
 from forensics.model.cluster import balance, broker_states, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import FINDING, Fact, Finding
+from forensics.model.findings import FINDING, LEVELS, Fact, Finding, Rule
 from forensics.model.partition import durability
 from forensics.model.partition.log_coverage import weakened
 from forensics.model.partition.timeline import PartitionTimeline
@@ -28,13 +28,10 @@ from forensics.model.stored import Batches, Store, Stored, by_value
 from forensics.proof.judgement import judgement
 from forensics.proof.records import HANDOVER, records
 from forensics.proof.verdict import UNKNOWN
-from forensics.rules import RULES
+from forensics.rules import BY_KIND, RULES
 from parsers.schemas import release
 
 INTERNAL = "__cluster_metadata"
-OF_METADATA = frozenset({"raft-truncation"})
-"""Kinds that are found in the partition of the metadata log. It has no ISR, and no leader that the other rules could judge."""
-
 
 OF_REPORT: tuple[Fact, ...] = tuple(dict.fromkeys((*balance.FACTS, *durability.FACTS, *under_replication.FACTS, *broker_states.FACTS)))
 """Facts of partitions that sections of the report read."""
@@ -89,25 +86,42 @@ def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[F
     for finding in found:
         yield {"cluster": cluster.number, "finding": {**finding.row(), "cluster": cluster.number}, "partition_state": None}
     if timeline.generation == 0 and timeline.topic != INTERNAL:
-        own = judgement(timeline, cluster, found)
+        own = judgement(timeline, cluster, contradictions(found, timeline))
         state = {**_state(timeline, cluster), **{name: getattr(own, name) for name in OF_VERDICT}, "handovers": records(own)}
         yield {"cluster": cluster.number, "finding": None, "partition_state": state}
+
+
+def contradictions(found: Iterable[Finding], timeline: PartitionTimeline) -> list[str]:
+    """What the logs of a partition show that contradicts the verdict that no records are gone."""
+    return [f.kind for f in found if _contradicts(f, timeline)]
+
+
+def _contradicts(f: Finding, timeline: PartitionTimeline) -> bool:
+    """Whether it contradicts the verdict that the partition is intact."""
+    rule = BY_KIND[f.kind]
+    grave = rule.casts_doubt is not None and LEVELS.index(f.severity) >= LEVELS.index(rule.casts_doubt)
+    return grave and (rule.refuted is None or not rule.refuted(f, timeline))
 
 
 def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     """All findings of the partition rules for one timeline."""
     if timeline.topic == INTERNAL:
-        for judge in _OF_METADATA:
+        for _, judge in _OF_METADATA:
             yield from judge(timeline, cluster)
         return
-    for judge in _OF_PARTITIONS:
+    for rule, judge in _OF_PARTITIONS:
         for found in judge(timeline, cluster):
             own = found if found.topic is not None else found.of_partition(timeline.topic, timeline.partition)
-            yield weakened(own, cluster)
+            yield _weakened(own, rule, cluster)
 
 
-_OF_METADATA = [rule.partition for rule in RULES if rule.partition is not None and rule.kind in OF_METADATA]
-_OF_PARTITIONS = [rule.partition for rule in RULES if rule.partition is not None and rule.kind not in OF_METADATA]
+_JUDGES = [(rule, rule.partition) for rule in RULES if rule.partition is not None]
+_OF_METADATA = [(rule, judge) for rule, judge in _JUDGES if rule.of_metadata_log]
+_OF_PARTITIONS = [(rule, judge) for rule, judge in _JUDGES if not rule.of_metadata_log]
+
+
+def _weakened(f: Finding, rule: Rule, cluster: Cluster) -> Finding:
+    return weakened(f, cluster) if {"order", "time"} & {*rule.rests_on} else f
 
 
 def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
@@ -192,10 +206,10 @@ def _by_name(rows: Stored) -> Batches:
 def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> Events:
     for rule in RULES:
         if rule.cluster is not None and not (rule.of_last_cluster and cluster.number):
-            found.add(weakened(f, cluster) for f in rule.cluster(cluster, with_facts(partitions, rule.facts)))
+            found.add(_weakened(f, rule, cluster) for f in rule.cluster(cluster, with_facts(partitions, rule.facts)))
     for rule in RULES:
         if rule.after_rules is not None:
-            found.add([weakened(f, cluster) for f in rule.after_rules(cluster, with_facts(partitions, rule.facts), found)])
+            found.add([_weakened(f, rule, cluster) for f in rule.after_rules(cluster, with_facts(partitions, rule.facts), found)])
     return Events(found, RULES, cluster.controllers, cluster.number, lambda: _unjudged(partitions))
 
 
@@ -215,10 +229,7 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(dict.fromkeys(findings), key=_order)
 
 
-_DECLARED = {rule.kind: rule for rule in RULES}
-
-
 def _order(f: Finding) -> tuple[Any, ...]:
     """The most urgent first, then the worst, then by kind as the rules are listed, then by place and time."""
-    rule, (severity, *place) = _DECLARED[f.kind], worst_first(f)
+    rule, (severity, *place) = BY_KIND[f.kind], worst_first(f)
     return urgency(f, rule), severity, rule.rank, *place

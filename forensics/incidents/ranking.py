@@ -15,7 +15,7 @@ def urgency(f: Statement, rule: Rule) -> Urgency:
         return Urgency.MINOR
     if rule.urgency is not Urgency.LOST:
         return Urgency.OVER if f.end is not None or f.cluster else rule.urgency
-    if f.of_records and f.committed is False:
+    if f.loss and f.committed is False:
         return Urgency.OVER
     if f.confidence == "possible":
         return Urgency.OVER if f.cluster else Urgency.BROKEN

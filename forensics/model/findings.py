@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
-from enum import IntEnum, auto
+from enum import Enum, IntEnum, auto
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
@@ -22,7 +22,6 @@ import pyarrow as pa
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, Range, Value, Values, by_name, decoded, encoded
-from forensics.model.message import timestamp as timestamp
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
 from parsers.frozen import dataclass
@@ -321,6 +320,8 @@ class Statement:
     offsets: tuple[Range, ...] = ()
     committed: bool | None = None
     cause: str | None = None
+    loss: bool = False
+    """It says that records are lost, whether they were read before or not."""
     cluster: int = 0
     """The cluster it is about, among those that used these brokers: 0 is the one at the end, -1 the one before, as in
     forensics.model.cluster.facts.Cluster."""
@@ -356,7 +357,7 @@ class Statement:
     @property
     def happened(self) -> datetime | None:
         """When it happened. For a loss: when the records were lost; the loss begins when the first of them can have been written."""
-        return (self.end or self.start) if self.of_records else self.start
+        return (self.end or self.start) if self.loss else self.start
 
     @property
     def when(self) -> str:
@@ -380,11 +381,6 @@ class Statement:
     def open_ended(self) -> bool:
         """No evidence shows the end of its offsets."""
         return any(r.end is None for r in self.offsets)
-
-    @property
-    def of_records(self) -> bool:
-        """Whether the finding says that records are lost, whether they were read before or not."""
-        return self.kind == "data-loss"
 
     @property
     def place(self) -> Place:
@@ -416,7 +412,7 @@ class Statement:
             self.cause,
             self.start.isoformat() if self.start else None,
             *([[(p.topic, p.partition) for p in self.places]] if self.places else []),
-            *([self.groups] if self.groups and not self.of_records else []),
+            *([self.groups] if self.groups and not self.loss else []),
         ]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
 
@@ -502,6 +498,7 @@ class Finding(Statement):
             "offsets": [r.row() for r in self.offsets],
             "committed": self.committed,
             "cause": self.cause,
+            "loss": self.loss,
             "message": self.message,
             "values": encoded(self.values),
             "cluster": self.cluster,
@@ -611,6 +608,7 @@ FINDING = pa.struct(
         ("offsets", pa.list_(_RANGE)),
         ("committed", pa.bool_()),
         ("cause", pa.string()),
+        ("loss", pa.bool_()),
         ("message", pa.string()),
         ("values", pa.string()),
         ("cluster", pa.int32()),
@@ -680,6 +678,45 @@ class Urgency(IntEnum):
     """Its severity is low or info."""
 
 
+class Purpose(Enum):
+    """What a kind of finding is for those that must find it among others."""
+
+    LOSS = "loss"
+    UNCLEAN_ELECTION = "unclean-election"
+    PREFERRED_ELECTION = "preferred-election"
+    EARLIER_VERDICT = "earlier-verdict"
+    """A verdict on a partition of a cluster that ended."""
+    MISSING_EVIDENCE = "missing-evidence"
+    CONTRADICTION = "contradiction"
+    CLEAN_STOP = "clean-stop"
+    CRASH = "crash"
+    RETURN = "return"
+    """A broker was restarted, and its replicas caught up."""
+
+
+class Lasting(Enum):
+    """Until when its findings are true."""
+
+    WHILE_IT_LASTS = "while-it-lasts"
+    UNTIL_REPAIRED = "until-repaired"
+    """Also after its time in the evidence: until an operator acts."""
+    EACH = "each"
+    """While it lasts; each finding has a line of its own."""
+
+
+class Impact(Enum):
+    """What the phrase `impact` of a kind says of an incident."""
+
+    PARTITIONS = "partitions"
+    """How many partitions it affected, and affects when the evidence ends."""
+    TIME = "time"
+    """How long it lasted."""
+    HIT = "hit"
+    """How many partitions it affected, if it names any."""
+    CHANGED = "changed"
+    """That it was, if it names several nodes."""
+
+
 @dataclass(frozen=True)
 class Aggregation:
     """How the findings of one event become one (forensics.incidents.folding): those of one incident, or of one time if they have no
@@ -729,6 +766,27 @@ class Rule:
     """Its findings explain the clean stops of their brokers at that time: one incident, which their summary describes."""
     root_causes: frozenset[str] = frozenset()
     """Causes for which its findings are root causes; empty: any cause."""
+    rests_on: tuple[str, ...] = ()
+    """Premises of its findings besides the lines that they quote: 'order' (of the lines of a broker), 'time' (between lines of different
+    brokers), 'silence' (a log would show it, and does not)."""
+    casts_doubt: str | None = None
+    """The severity from which its findings contradict the verdict that a partition is intact."""
+    refuted: Callable[[Finding, PartitionTimeline], bool] | None = None
+    """Whether a finding casts no doubt on the partition after all."""
+    purpose: Purpose | None = None
+    records_gone: bool = False
+    """Its findings mean that records are gone, or may be."""
+    with_leadership: bool = False
+    """It occurs when leadership returns to a broker."""
+    of_first_broker: bool = False
+    """It happened to its first broker; the other brokers of a finding noticed it."""
+    explains: tuple[str, ...] = ()
+    """Causes that findings name, and that its findings explain, besides its own kind."""
+    impact: Impact | None = None
+    now: Lasting | None = None
+    """Clients cannot use what its findings name, as the phrases `now` and `title` say."""
+    of_metadata_log: bool = False
+    """It is found in the partition of the metadata log, which has no ISR, and no leader that the other rules could judge."""
     of_last_cluster: bool = False
     """Judges the whole evidence, or the state at its end, and not each cluster that used these brokers."""
     urgency: Urgency = Urgency.BROKEN

@@ -34,7 +34,7 @@ class Range:
         return {"start": self.start, "end": self.end}
 
 
-Value: TypeAlias = Union[None, bool, int, float, str, datetime, Range, "Message", tuple["Value", ...]]
+Value: TypeAlias = Union[bool, int, float, str, datetime, Range, "Message", tuple["Value", ...], None]
 Values: TypeAlias = tuple[tuple[str, Value], ...]
 """Values by name, in the order in which a rule gives them."""
 

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from forensics.model.cluster.availability import KILLED, Outage
-from forensics.model.findings import Range
+from forensics.model.message import Range
 from forensics.model.partition.timeline import Term
 from forensics.proof.transition import LeaderTransition
 

@@ -17,7 +17,8 @@ from itertools import pairwise
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Range, brokers_named
+from forensics.model.findings import brokers_named
+from forensics.model.message import Range
 from forensics.model.partition.continuity import Gap, between, epochs_named, epochs_without_state
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE

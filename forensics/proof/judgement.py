@@ -9,7 +9,7 @@ from datetime import datetime
 
 from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Finding, Range
+from forensics.model.message import Range
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.causes import cause
 from forensics.proof.handovers import handovers
@@ -30,13 +30,6 @@ from forensics.proof.verdict import (
 )
 from parsers.frozen import dataclass
 
-CASTS_DOUBT = frozenset(
-    {"log-divergence", "log-wiped-at-load", "missed-epoch-change", "empty-replica-joins", "truncate-to-start", "checkpoint-inconsistent"}
-    | {"evidence-conflict"}
-)
-"""Kinds of findings, from medium on, that contradict the verdict that a partition is intact."""
-SERIOUS = ("medium", "high", "critical")
-
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
@@ -51,9 +44,10 @@ class Judgement:
     decides: tuple[Open, ...]
 
 
-def judgement(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding]) -> Judgement:
-    """The verdict on one incarnation of a partition, from its hand-overs and the findings in its logs."""
-    rows = with_contradictions(handovers(timeline, cluster), findings, timeline)
+def judgement(timeline: PartitionTimeline, cluster: Cluster, contradictions: Sequence[str]) -> Judgement:
+    """The verdict on one incarnation of a partition, from its hand-overs. `contradictions`: what its logs show that contradicts the verdict that
+    no records are gone."""
+    rows = with_contradictions(handovers(timeline, cluster), contradictions)
     found = verdict(rows)
     known = (s.at for s in timeline.states if s.known_epoch is not None and s.at is not None)
     return Judgement(
@@ -87,22 +81,10 @@ def _last_words(broker: int, again: datetime, timeline: PartitionTimeline, clust
     yield from (e.at for e in own if spoken(e) and e.at is not None and e.at < again)
 
 
-def with_contradictions(rows: tuple[Handover, ...], findings: Sequence[Finding], timeline: PartitionTimeline) -> tuple[Handover, ...]:
-    """The last row with the findings that contradict a verdict that no records are gone."""
-    odd = dict.fromkeys(f.kind for f in findings if _contradicts(f) and not _copied_again(f, timeline))
+def with_contradictions(rows: tuple[Handover, ...], contradictions: Sequence[str]) -> tuple[Handover, ...]:
+    """The last row with these contradictions."""
+    odd = dict.fromkeys(contradictions)
     return (*rows[:-1], replace(rows[-1], contradictions=(*rows[-1].contradictions, *odd))) if rows and odd else rows
-
-
-def _contradicts(finding: Finding) -> bool:
-    if finding.kind == "segment-corrupt":
-        return finding.severity in SERIOUS[1:]  # a finding about a copy that no other replica has
-    return finding.kind in CASTS_DOUBT and finding.severity in SERIOUS
-
-
-def _copied_again(finding: Finding, timeline: PartitionTimeline) -> bool:
-    """A replica discarded records with which the leader that it followed had begun."""
-    end = finding.offsets[0].end if finding.kind == "truncate-to-start" else None
-    return end is not None and any(t.epoch == finding.leader_epoch and t.at_least >= end for t in timeline.terms)
 
 
 # words

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Range
+from forensics.model.message import Range
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State

@@ -24,7 +24,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from forensics.model.events import Event
-from forensics.model.findings import Client, ClientOfGroup, Range
+from forensics.model.findings import Client, ClientOfGroup
+from forensics.model.message import Range
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss
 from parsers.frozen import dataclass

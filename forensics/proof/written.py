@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.model.cluster.availability import KILLED, MISSED
-from forensics.model.findings import Range, Salvageable, Written
+from forensics.model.findings import Salvageable, Written
+from forensics.model.message import Range
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, EXACT, Observation
 from forensics.proof.acknowledged import accepted_until
 from forensics.proof.transition import LeaderTransition

@@ -3,19 +3,20 @@
 Here: how they become a Rule. Not here: their sentences (forensics.words), or what runs where (forensics.incidents.judging).
 
 A module may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
-(the facts that they read), and `merged(first, group)` (values of findings that became one).
+(the facts that they read), `refuted(finding, timeline)` (it casts no doubt on the partition), and `merged(first, group)` (values of findings that became one).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
-from forensics.model.findings import Aggregation, Rule, Urgency
+from forensics.model.findings import Aggregation, Impact, Lasting, Purpose, Rule, Statement, Urgency
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -33,6 +34,9 @@ def declared() -> Mapping[str, Mapping[str, Any]]:
     return {kind: tomllib.loads(text) for kind, text in found}
 
 
+_ENUMS: Mapping[str, Callable[[str], Enum]] = {"purpose": Purpose, "now": Lasting, "impact": Impact}
+
+
 def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
     own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key not in OF_WORDS}
     module = import_module(f"{__name__}.{kind.replace('-', '_')}")
@@ -42,12 +46,14 @@ def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
         own["root"] = f"{kind}/root"
     if "urgency" in own:
         own["urgency"] = Urgency[own["urgency"]]
+    own |= {name: of(own[name]) for name, of in _ENUMS.items() if name in own}
     return Rule(
         kind=kind,
         **{**own, "root_causes": frozenset(own.get("root_causes", ()))},
         partition=getattr(module, "of_partition", None),
         cluster=getattr(module, "of_cluster", None),
         after_rules=getattr(module, "after_rules", None),
+        refuted=getattr(module, "refuted", None),
         facts=getattr(module, "READS", ()),
     )
 
@@ -65,3 +71,14 @@ def _merge(module: Any) -> Any:
 
 RULES: tuple[Rule, ...] = tuple(sorted((_rule(kind, content) for kind, content in declared().items()), key=lambda rule: rule.rank))
 """All rules in the order in which they are listed; findings are sorted by severity first."""
+BY_KIND: Mapping[str, Rule] = {rule.kind: rule for rule in RULES}
+S = TypeVar("S", bound=Statement)
+
+
+def of_purpose(findings: Iterable[S], *purposes: Purpose) -> list[S]:
+    """The findings of the kinds for one of these purposes."""
+    return [f for f in findings if (rule := BY_KIND.get(f.kind)) is not None and rule.purpose in purposes]
+
+
+def kind_of(purpose: Purpose) -> str:
+    return next(rule.kind for rule in RULES if rule.purpose is purpose)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Client, Finding, Range, Statement, counted, lower, moment, quote, raw
+from forensics.model.findings import Client, Finding, Statement, counted, lower, moment, quote, raw
+from forensics.model.message import Range
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 from forensics.proof.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, Reader, log_end, readers, reset_group

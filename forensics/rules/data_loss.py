@@ -18,7 +18,6 @@ from forensics.model.findings import (
     TRANSACTIONAL,
     UNKNOWN_LOG,
     Finding,
-    Range,
     Records,
     Salvageable,
     Statement,
@@ -37,6 +36,7 @@ from forensics.model.findings import (
     saving_first,
     some,
 )
+from forensics.model.message import Range
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.salvageable import salvageable
 from forensics.model.partition.states import not_after
@@ -200,6 +200,7 @@ def _finding(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -
     holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
     return raw(
         kind="data-loss",
+        loss=True,
         severity=_severity(loss) if timeline.conflicting_epoch is None else "medium",
         confidence=loss.confidence,
         brokers=holders,
@@ -401,6 +402,7 @@ def _possibly_below(loss: Loss, below: Below, timeline: PartitionTimeline) -> Fi
     )
     return raw(
         kind="data-loss",
+        loss=True,
         severity=severity,
         confidence=below.confidence,
         brokers=tuple(dict.fromkeys((old, term.leader))),
@@ -433,6 +435,7 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
     term, broker = alone.hop.term, alone.broker
     return raw(
         kind="data-loss",
+        loss=True,
         severity="medium",
         confidence="possible",
         brokers=(broker, term.leader),
@@ -463,6 +466,7 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
     again = "continued as leader" if term.restart else "was elected"
     return raw(
         kind="data-loss",
+        loss=True,
         severity="medium" if doubt.start else "low",
         confidence="possible",
         brokers=doubt.brokers,
@@ -502,6 +506,7 @@ def _emptied(empty: Emptied, timeline: PartitionTimeline, cluster: Cluster) -> F
     )
     return raw(
         kind="data-loss",
+        loss=True,
         severity="high",
         confidence="possible",
         brokers=(empty.broker,),

@@ -11,7 +11,8 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Range, moment, period, quote, raw
+from forensics.model.findings import Finding, moment, period, quote, raw
+from forensics.model.message import Range
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

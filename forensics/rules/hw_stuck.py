@@ -8,8 +8,8 @@ from datetime import datetime, timedelta, timezone
 
 from forensics.model.cluster.effective import Effective, strict
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Finding, Range, Statement, quote, together
-from forensics.model.message import Message, Value, said, values
+from forensics.model.findings import Finding, Statement, quote, together
+from forensics.model.message import Message, Range, Value, said, values
 from forensics.model.partition.durability import below_min_isr, min_isr, required
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.replicas import Disk, Replica

@@ -8,8 +8,8 @@ from itertools import combinations, takewhile
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Range, Statement, offsets_in, quote, together, union
-from forensics.model.message import Message, Value, said, values
+from forensics.model.findings import Finding, Statement, offsets_in, quote, together, union
+from forensics.model.message import Message, Range, Value, said, values
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.elections import elections

@@ -13,8 +13,8 @@ from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import process_roles
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Range, quote
-from forensics.model.message import values
+from forensics.model.findings import Finding, quote
+from forensics.model.message import Range, values
 from forensics.model.partition.timeline import PartitionTimeline
 
 BACK = "non-monotonic"

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Finding, Range, Statement, brokers_named, quote, raw, some
+from forensics.model.findings import Finding, Statement, brokers_named, quote, raw, some
+from forensics.model.message import Range
 from forensics.model.partition.outside_logs import BEYOND, REPLACED, OutsideBatch, outside_logs, runs_of
 from forensics.model.partition.salvageable import salvageable_outside
 from forensics.model.partition.timeline import PartitionTimeline

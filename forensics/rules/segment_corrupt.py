@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Range, Statement, brokers_named, quote, raw
+from forensics.model.findings import Finding, Statement, brokers_named, quote, raw
+from forensics.model.message import Range
 from forensics.model.partition.damaged import DamagedStretch, Overlap
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline

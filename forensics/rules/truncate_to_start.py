@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Finding, Range, quote
-from forensics.model.message import said, values
+from forensics.model.findings import Finding, quote
+from forensics.model.message import Range, said, values
 from forensics.model.partition.replicas import Removal, Replica
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
@@ -51,3 +51,9 @@ def _finding(removal: Removal) -> Finding:
         ),
         evidence=quote(removal.evidence),
     )
+
+
+def refuted(finding: Finding, timeline: PartitionTimeline) -> bool:
+    """The replica discarded records with which the leader that it followed had begun."""
+    end = finding.offsets[0].end
+    return end is not None and any(t.epoch == finding.leader_epoch and t.at_least >= end for t in timeline.terms)

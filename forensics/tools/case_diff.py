@@ -13,7 +13,8 @@ from typing import Any
 
 from forensics.incidents.folding import hit, places
 from forensics.model.cluster.facts import Node
-from forensics.model.findings import LEVELS, Finding, Place, timestamp
+from forensics.model.findings import LEVELS, Finding, Place
+from forensics.model.message import timestamp
 from forensics.proof.verdict import LOST, UNKNOWN
 from forensics.thresholds import SAME_INCIDENT
 from forensics.tools.custody import Compared, Sealed, compare
@@ -190,7 +191,7 @@ def _apart(f: Finding, other: Finding) -> timedelta:
 
 def _same_records(f: Finding, other: Finding) -> bool:
     """Whether both are about lost records, and some of the same ones."""
-    if not f.of_records:
+    if not f.loss:
         return False
     ranges = {(p.topic, p.partition): p.offsets for p in places(f)}
     pairs = ((r, s) for p in places(other) for r in p.offsets for s in ranges.get((p.topic, p.partition), ()))

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Range
+from forensics.model.message import Range
 from forensics.model.partition.lineage import Lineage, reach
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline

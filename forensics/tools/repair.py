@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from forensics.model.cluster.final_state import Broker, Partition
-from forensics.model.findings import Range, brokers_named
+from forensics.model.findings import brokers_named
+from forensics.model.message import Range
 
 LIMIT = 0.10
 """leader.imbalance.per.broker.percentage, 10 by default; the same for replicas: deviation from an even share."""

@@ -16,7 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import LEVELS, Finding, counted, some, timestamp
+from forensics.model.findings import LEVELS, Finding, counted, some
+from forensics.model.message import timestamp
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean

@@ -14,7 +14,8 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from forensics.incidents.folding import places
-from forensics.model.findings import Finding, counted, some, timestamp
+from forensics.model.findings import Finding, counted, some
+from forensics.model.message import timestamp
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version

@@ -23,11 +23,13 @@ from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.names import Name, names
 from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
 from forensics.model.cluster.versions import versions
-from forensics.model.findings import MINOR, Finding, Place, Salvageable, Written, brokers_named, timestamp
+from forensics.model.findings import MINOR, Finding, Place, Purpose, Salvageable, Written, brokers_named
+from forensics.model.message import timestamp
 from forensics.model.partition import durability
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.version import version
+from forensics.rules import of_purpose
 from forensics.views.headline import Headline, headline
 from forensics.views.impact import untouchable
 from forensics.views.notes import notes
@@ -171,7 +173,7 @@ class Report:
                 "notes": notes(self.cluster),
                 "redacted": self.cluster.redacted,
                 "not_collected": self.not_collected(),
-                "gaps": [*(summary(f) for f in self.findings if f.kind == "evidence-gap"), *self.unsure_zones()],
+                "gaps": [*(summary(f) for f in of_purpose(self.findings, Purpose.MISSING_EVIDENCE)), *self.unsure_zones()],
             },
             "cluster": {
                 "id": self.cluster.id,

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forensics.incidents.folding import hit, places
-from forensics.model.findings import Finding, capital, counted, moment, some
+from forensics.model.findings import Finding, Purpose, capital, counted, moment, some
 from forensics.proof.judgement import without_row
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
+from forensics.rules import of_purpose
 from forensics.thresholds import LOG_GAP
 from forensics.views.impact import failures, stopped, unusable
 from forensics.views.losses import CUT, LostRange, is_one, losses, partitions_of, total
@@ -26,8 +27,6 @@ from forensics.views.scope import Partitions, Scope
 from forensics.words import summary
 
 FOUND, EXCLUDED, UNSETTLED, BROKEN = "found", "excluded", "unknown", "broken"
-ENDED = "ended-cluster-verdict"
-"""The kind of findings that are verdicts on partitions of earlier clusters."""
 SAID = 3
 """Present failures that the headline lists."""
 
@@ -36,10 +35,10 @@ def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
     """'found', 'excluded' (each partition is proven intact, or only tails were cut) or 'unknown'. Partitions of earlier clusters count, too:
     a topic of the same name does not bring their records back."""
     verdicts = {p["verdict"] for p in states}
-    ended = {f.cause for f in findings if f.kind == ENDED}
-    if LOST in verdicts | ended or any(f.kind == "data-loss" and f.committed and f.confidence != "possible" for f in findings):
+    ended = {f.cause for f in of_purpose(findings, Purpose.EARLIER_VERDICT)}
+    if LOST in verdicts | ended or any(f.loss and f.committed and f.confidence != "possible" for f in findings):
         return FOUND
-    doubted = UNKNOWN in ended or any(f.kind == "data-loss" and f.committed is not False for f in findings)
+    doubted = UNKNOWN in ended or any(f.loss and f.committed is not False for f in findings)
     return EXCLUDED if verdicts and verdicts <= {INTACT, TAIL_CUT} and not doubted else UNSETTLED
 
 
@@ -114,14 +113,14 @@ def _sentences(findings: Sequence[Finding], states: Partitions, end: datetime | 
         *_whole(findings, states, end),
         *([] if states else ["Unknown whether data was lost: the evidence contains no partition."]),
     ]
-    if unclean := sum(p.times for f in findings if f.kind == "unclean-election" and f.confidence != "possible" for p in places(f)):
+    if unclean := sum(p.times for f in of_purpose(findings, Purpose.UNCLEAN_ELECTION) if f.confidence != "possible" for p in places(f)):
         lines.append(f"{counted(unclean, 'unclean election')}.")
     return [capital(t) for t in lines]
 
 
 def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
     """Evidence that was not collected or not understood, if the verdict is unknown because of it."""
-    gaps = [summary(f) for f in findings if f.kind == "evidence-gap" and not f.cluster]
+    gaps = [summary(f) for f in of_purpose(findings, Purpose.MISSING_EVIDENCE) if not f.cluster]
     if not gaps or (states and all(p["verdict"] != UNKNOWN for p in states)):
         return []
     more = f" ({len(gaps) - 1} more gaps)" if len(gaps) > 2 else " (1 more gap)" if len(gaps) == 2 else ""
@@ -142,7 +141,7 @@ def _lost(ranges: Sequence[LostRange]) -> list[str]:
 def _lost_before(findings: Sequence[Finding], ranges: Sequence[LostRange]) -> list[str]:
     """Losses in earlier clusters of which no evidence shows how far they went."""
     known = {(r.finding.cluster, *name) for r in ranges if r.kind == GONE and r.finding.committed for name in hit([r.finding])}
-    lost = {(f.cluster, *name) for f in findings if f.kind == ENDED and f.cause == LOST for name in hit([f])} - known
+    lost = {(f.cluster, *name) for f in of_purpose(findings, Purpose.EARLIER_VERDICT) if f.cause == LOST for name in hit([f])} - known
     return [f"DATA WAS LOST in {counted(len(lost))} of earlier clusters: how many records is unknown."] if lost else []
 
 
@@ -161,13 +160,13 @@ def _cut(ranges: Sequence[LostRange]) -> list[str]:
 def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
     unknown = [p for p in states if p["verdict"] == UNKNOWN]
     known = {(p["topic"], p["partition"]) for p in states}
-    doubtful = [f for f in findings if f.kind == "data-loss" and f.confidence == "possible" and f.committed is not False]
-    doubtful += [f for f in findings if f.kind == ENDED and f.cause == UNKNOWN]
+    doubtful = [f for f in findings if f.loss and f.confidence == "possible" and f.committed is not False]
+    doubtful += [f for f in of_purpose(findings, Purpose.EARLIER_VERDICT) if f.cause == UNKNOWN]
     ended = {(f.cluster, *name) for f in doubtful if f.cluster for name in hit([f])}
     elsewhere = len(ended) + len(hit(f for f in doubtful if not f.cluster) - known)
     lines = []
     if unknown:
-        elected = hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible" and not f.cluster)
+        elected = hit(f for f in of_purpose(findings, Purpose.UNCLEAN_ELECTION) if f.confidence != "possible" and not f.cluster)
         unclean_first = sorted(unknown, key=lambda p: (p["topic"], p["partition"]) not in elected)
         names = some([f"{p['topic']}-{p['partition']}" for p in unclean_first])
         why, most = Counter(without_row(p["why"]) for p in unknown).most_common(1)[0]

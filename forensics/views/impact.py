@@ -5,105 +5,64 @@ Here: the lines, made from findings and the states of partitions. Not here: loss
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from forensics.incidents.folding import hit, places
 from forensics.incidents.ranking import urgency
-from forensics.model.findings import MINOR, Finding, Urgency, brokers_named, counted, some
-from forensics.rules import RULES
+from forensics.model.findings import MINOR, Finding, Lasting, Rule, Urgency, brokers_named, counted, some
+from forensics.model.message import said
+from forensics.rules import BY_KIND, RULES
 from forensics.rules.offline_partition import CLUSTER_STOPPED
-from forensics.words import summary
+from forensics.words import summary, text
 
 MANY_DISKS = 4
 """Sets of brokers whose disks must not be changed, before they are combined in one line."""
-_ONE_BY_ONE = "log-dir-failure"
-_RULES = {rule.kind: rule for rule in RULES}
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """A kind of finding that a line combines for all its partitions."""
-
-    kind: str
-    words: str
-    one: str
-    many: str
-    """In the headline, for one partition and for several."""
-    stays: bool = False
-    """It is not over although its window in the evidence has ended: it stays until an operator acts."""
-
-
-COMBINED = (
-    _Failure("offline-partition", "{} no leader", "is offline", "are offline"),
-    _Failure(
-        "under-min-isr",
-        "{} fewer replicas in sync than min.insync.replicas: writes with acks=all are refused",
-        "refuses writes",
-        "refuse writes",
-    ),
-    _Failure(
-        "hw-stuck",
-        "{} records above the high watermark, which consumers cannot read; the records are kept",
-        "has unreadable records",
-        "have unreadable records",
-        stays=True,
-    ),
-    _Failure(
-        "log-divergence",
-        "{} replicas with different records at the same offsets: consumers read other records when another replica leads",
-        "has replicas that differ",
-        "have replicas that differ",
-        stays=True,
-    ),
-)
 
 
 def failures(findings: Sequence[Finding]) -> Iterator[str]:
     """What clients cannot use when the evidence ends, and log directories that are offline, one line each."""
-    for failure, now in _combined(findings):
-        yield _have(_names(now), failure.words)
-    yield from (summary(f) for f in (*_offline_directories(findings), *_others(findings)))
+    for rule, names in _combined(findings):
+        yield text(said(f"{rule.kind}/now", partitions=len(names), names=names))
+    yield from (summary(f) for f in (*_each(findings), *_others(findings)))
 
 
 def stopped(findings: Sequence[Finding]) -> Iterator[str]:
     """That the whole cluster was stopped when the evidence ends, in a sentence."""
-    if now := hit((f for f in findings if f.cause == CLUSTER_STOPPED and not f.cluster), still=True):
-        yield f"All brokers were shut down cleanly at the end, so {_have(_names(now), '{} no leader')}."
+    alike = [f for f in findings if f.cause == CLUSTER_STOPPED and not f.cluster]
+    if names := _names(hit(alike, still=True)):
+        yield text(said(f"{alike[0].kind}/stopped", partitions=len(names), names=names))
 
 
 def unusable(findings: Sequence[Finding]) -> Iterator[str]:
     """The same as numbers, for the title."""
-    for failure, now in _combined(findings):
-        yield f"{counted(len(now))} {failure.one if len(now) == 1 else failure.many}"
-    for number, what in (
-        (len(_offline_directories(findings)), ("log directory is offline", "log directories are offline")),
-        (len(_others(findings)), ("failure is not over", "failures are not over")),
-    ):
-        if number:
-            yield f"{number:,} {what[number > 1]}"
+    for rule, names in _combined(findings):
+        yield text(said(f"{rule.kind}/title", partitions=len(names)))
+    for kind, number in Counter(f.kind for f in _each(findings)).items():
+        yield text(said(f"{kind}/title", number=number))
+    if number := len(_others(findings)):
+        yield text(said("report/not-over", number=number))
 
 
-def _combined(findings: Sequence[Finding]) -> Iterator[tuple[_Failure, set[tuple[str | None, int | None]]]]:
-    """With the partitions that are affected when the evidence ends."""
-    for failure in COMBINED:
-        known = (f for f in findings if f.kind == failure.kind and f.confidence != "possible" and not f.cluster)
-        present = (f for f in known if f.cause != CLUSTER_STOPPED)
-        if now := hit(present, still=not failure.stays):
-            yield failure, now
+def _combined(findings: Sequence[Finding]) -> Iterator[tuple[Rule, tuple[str, ...]]]:
+    """With the names of the partitions that are affected when the evidence ends."""
+    for rule in RULES:
+        if rule.now in (Lasting.WHILE_IT_LASTS, Lasting.UNTIL_REPAIRED):
+            known = (f for f in findings if f.kind == rule.kind and f.confidence != "possible" and not f.cluster)
+            present = (f for f in known if f.cause != CLUSTER_STOPPED)
+            if now := hit(present, still=rule.now is Lasting.WHILE_IT_LASTS):
+                yield rule, _names(now)
 
 
-def _offline_directories(findings: Sequence[Finding]) -> list[Finding]:
-    return [f for f in findings if f.kind == _ONE_BY_ONE and f.end is None and not f.cluster]
+def _each(findings: Sequence[Finding]) -> list[Finding]:
+    return [f for f in findings if BY_KIND[f.kind].now is Lasting.EACH and f.end is None and not f.cluster]
 
 
 def _others(findings: Sequence[Finding]) -> list[Finding]:
     """Findings of other kinds that say what clients cannot use, and that are not over."""
-    listed = {_ONE_BY_ONE, *(failure.kind for failure in COMBINED)}
-    known = [(f, _RULES[f.kind]) for f in findings if f.kind in _RULES and f.kind not in listed]
-    return [f for f, rule in known if urgency(f, rule) is Urgency.UNAVAILABLE]
+    known = ((f, BY_KIND[f.kind]) for f in findings)
+    return [f for f, rule in known if rule.now is None and urgency(f, rule) is Urgency.UNAVAILABLE]
 
 
 def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -113,8 +72,8 @@ def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> 
         yield f"{_have(names, '{} one replica in sync')}, on broker {broker}: a failure of this broker would lose all records written since"
 
 
-def _names(partitions: Iterable[tuple[str | None, int | None]]) -> list[str]:
-    return sorted(f"{topic}-{partition}" for topic, partition in partitions)
+def _names(partitions: Iterable[tuple[str | None, int | None]]) -> tuple[str, ...]:
+    return tuple(sorted(f"{topic}-{partition}" for topic, partition in partitions))
 
 
 def _alone(states: Sequence[Mapping[str, Any]]) -> Mapping[int, list[str]]:
@@ -135,7 +94,7 @@ def untouchable(findings: Sequence[Finding], running: Callable[[], Collection[in
     brokers that were running when the evidence ends."""
     by_brokers: dict[tuple[int, ...], dict[str, None]] = defaultdict(dict)
     for f in findings:
-        if f.kind == "data-loss" and f.still_on and f.severity not in MINOR:
+        if f.loss and f.still_on and f.severity not in MINOR:
             by_brokers[f.still_on].update(dict.fromkeys(p.name for p in places(f)))
     if len(by_brokers) > MANY_DISKS:
         every = tuple(sorted({b for brokers in by_brokers for b in brokers}))

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forensics.incidents.folding import places
-from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, Range, brokers_named, counted, offsets_in, some
+from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, brokers_named, counted, offsets_in, some
+from forensics.model.message import Range
 from forensics.output.display_times import DisplayZone
 from forensics.proof.causes import FOREIGN
 from forensics.proof.verdict import LOST as PROVEN_LOST
@@ -103,7 +104,7 @@ def line(loss: LostRange, zone: DisplayZone) -> str:
 
 def losses(findings: Sequence[Finding], states: Partitions) -> list[LostRange]:
     """All losses, by kind, then by number, internal topics last. `states`: the partitions with their verdicts."""
-    every = list(_once((f, p) for f in findings if f.kind == "data-loss" for p in places(f)))
+    every = list(_once((f, p) for f in findings if f.loss for p in places(f)))
     sure = {p.name for f, p in every if f.committed and f.confidence != "possible" and not f.cluster}
     unbounded = {f"{s['topic']}-{s['partition']}" for s in states if s["verdict"] == PROVEN_LOST} - sure
     found = [LostRange(_kind(f, lost=p.name in unbounded and not f.cluster), f, p) for f, p in every]

@@ -13,9 +13,10 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from forensics.model.findings import LEVELS, Evidence, Finding, began, capital, counted, moment, nodes_named, period
+from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, began, capital, counted, moment, nodes_named, period
 from forensics.output.sanitise import clean
 from forensics.output.version import version
+from forensics.rules import of_purpose
 from forensics.views.document import Report, rules_digest
 from forensics.views.impact import broken
 from forensics.views.losses import LostRange, by_kind, losses
@@ -192,7 +193,7 @@ def _moments(report: Report) -> Iterator[_Moment]:
             yield i.end, i.severity, i.kind, "ended", i.id
     known = {i.id for i in report.incidents}
     for f in report.findings:
-        timed = f.happened is not None or f.kind == "data-loss"  # settings have none, and are among the causes
+        timed = f.happened is not None or f.loss  # settings have none, and are among the causes
         if timed and (f.severity in SERIOUS or (f.severity in WORTH_A_LINE and f.incident not in known)):
             yield f.happened, f.severity, f.kind, summary(f), f.id
 
@@ -233,7 +234,7 @@ def _causes(report: Report) -> Iterator[str]:
 
 
 def _evidence(report: Report) -> Iterator[str]:
-    serious = [f for f in report.findings if f.severity in SERIOUS or f.kind == "data-loss"]
+    serious = [f for f in report.findings if f.severity in SERIOUS or f.loss]
     if not serious:
         return
     yield "## Evidence"
@@ -257,7 +258,7 @@ def _actions(report: Report) -> Iterator[str]:
     yield "## Actions"
     yield ""
     first = report.next_steps
-    grave = (f for f in report.findings if f.severity in WORTH_A_LINE or f.kind == "data-loss")
+    grave = (f for f in report.findings if f.severity in WORTH_A_LINE or f.loss)
     steps = list(dict.fromkeys((*first, *(step for f in grave for step in words(f).next_steps))))
     yield from (f"- [ ] {_said(report, step)} (who, until when: `TODO`)" for step in steps[:STEPS])
     if len(steps) > STEPS:
@@ -266,7 +267,7 @@ def _actions(report: Report) -> Iterator[str]:
 
 
 def _limits(report: Report) -> Iterator[str]:
-    limits = [summary(f) for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
+    limits = [summary(f) for f in of_purpose(report.findings, Purpose.MISSING_EVIDENCE, Purpose.CONTRADICTION)]
     limits += report.unsure_zones()
     limits += [f"not collected: {words}" for words in report.not_collected()]
     if limits:

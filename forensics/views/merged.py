@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import timestamp
+from forensics.model.message import timestamp
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.sanitise import clean
 

@@ -20,7 +20,8 @@ from typing import Any
 from forensics.incidents.folding import places
 from forensics.model.cluster.broker_states import DOWN, ENDED, RECOVERING, STARTING, STATES, STOPPING, UP
 from forensics.model.cluster.under_replication import capped, offline, series
-from forensics.model.findings import LEVELS, MINOR, Finding, Place, timestamp
+from forensics.model.findings import LEVELS, MINOR, Finding, Place
+from forensics.model.message import timestamp
 from forensics.output.sanitise import cleaned
 from forensics.output.version import version
 from forensics.views.document import Report
@@ -172,7 +173,7 @@ class _Trace:
         for f, p in self.there[name]:
             if f.severity in MINOR:
                 continue
-            at = (p.end or p.start) if f.kind == "data-loss" else p.start
+            at = (p.end or p.start) if f.loss else p.start
             for broker in p.brokers or f.brokers if at is not None else ():
                 where = {"pid": self.processes[broker], "tid": self.lanes[broker, name], "s": "t"}
                 yield {"ph": "i", "cat": "found", "name": f.kind, "ts": _ts(at or self.until), **where, "args": _known(_place(f, p))}

@@ -81,7 +81,7 @@ def resets(findings: Iterable[Finding]) -> list[Reset]:
     resets = [
         Reset(c, p.topic, p.partition, c.had_read.start, p.end)
         for f in findings
-        if f.kind == "data-loss" and not f.cluster
+        if f.loss and not f.cluster
         for p in places(f)
         for c in p.clients
         if c.had_read is not None and c.outcome in _TO_BE_SET_BACK and p.topic is not None and p.partition is not None

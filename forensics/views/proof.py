@@ -13,7 +13,8 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
-from forensics.model.findings import Range, counted, moment, period, timestamp
+from forensics.model.findings import counted, moment, period
+from forensics.model.message import Range, timestamp
 from forensics.model.rows import Rows
 from forensics.proof.verdict import (
     ANY_LOG,

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from forensics.model.findings import timestamp
+from forensics.model.message import timestamp
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.views import proof as words
 from forensics.views.proof import Proof, Quote, Section, Shown, Skipped

@@ -12,7 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from forensics.model.findings import Range, brokers_named, counted, some
+from forensics.model.findings import brokers_named, counted, some
+from forensics.model.message import Range
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.model.findings import Finding, brokers_named, counted, moment, some, timestamp
+from forensics.model.findings import Finding, brokers_named, counted, moment, some
+from forensics.model.message import timestamp
 from forensics.proof.verdict import LOST, UNKNOWN, VERDICTS
 
 Partitions = Sequence[Mapping[str, Any]]

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from forensics.model.findings import LEVELS, Finding
+from forensics.model.findings import LEVELS, Finding, Purpose
 from forensics.proof.judgement import without_row
 from forensics.proof.verdict import UNKNOWN
+from forensics.rules import BY_KIND, of_purpose
 from forensics.views.losses import losses, unsettled
 from forensics.views.scope import Partitions
 from forensics.words import Step, step, steps
@@ -21,8 +22,6 @@ STEPS = 7
 FIRST = 3
 """Steps of one finding, before those of the next one."""
 SERIOUS = LEVELS[LEVELS.index("high") :]
-OF_ANY_SEVERITY = frozenset({"data-loss", "cluster-recreated"})
-"""Kinds that mean that records are gone, or may be."""
 
 
 def next_steps(findings: Sequence[Finding], states: Partitions) -> list[str]:
@@ -47,12 +46,12 @@ def _in_turns(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]
 
 
 def _is_known_loss(f: Finding) -> bool:
-    return f.kind == "data-loss" and f.confidence != "possible"
+    return f.loss and f.confidence != "possible"
 
 
 def _matters(f: Finding) -> bool:
     """A cluster that has ended cannot be repaired; only its losses matter."""
-    return f.kind in OF_ANY_SEVERITY or (f.severity in SERIOUS and not f.cluster)
+    return BY_KIND[f.kind].records_gone or (f.severity in SERIOUS and not f.cluster)
 
 
 def _of(findings: Sequence[Finding], part: slice) -> Iterator[Step]:
@@ -67,7 +66,7 @@ def _settling(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]
         yield step("report/collect")
     if not unknown:
         return
-    yield from [own for f in findings if f.kind == "evidence-gap" and not f.cluster for own in steps(f)][:FIRST]
+    yield from [own for f in of_purpose(findings, Purpose.MISSING_EVIDENCE) if not f.cluster for own in steps(f)][:FIRST]
     without_steps = {*unsettled(losses(findings, states), states)}
     by_reason: dict[str, list[str]] = defaultdict(list)
     for p in unknown:

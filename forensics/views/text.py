@@ -16,10 +16,11 @@ from rich.table import Table
 from rich.text import Text
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import LEVELS, Evidence, Finding, began, counted, some
+from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, began, counted, some
 from forensics.output.display_times import DisplayZone
 from forensics.output.sanitise import clean
 from forensics.output.version import version
+from forensics.rules import of_purpose
 from forensics.views import happened
 from forensics.views.document import Report
 from forensics.views.headline import BROKEN, EXCLUDED, FOUND, UNSETTLED
@@ -273,7 +274,7 @@ def _quote(evidence: Evidence) -> Iterator[RenderableType]:
 
 
 def _unknowns(report: Report) -> Iterator[RenderableType]:
-    gaps = [summary(f) for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
+    gaps = [summary(f) for f in of_purpose(report.findings, Purpose.MISSING_EVIDENCE, Purpose.CONTRADICTION)]
     missing = report.not_collected()
     zones = report.unsure_zones()
     if not gaps and not missing and not zones:

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.model.findings import MINOR, Evidence, Finding, Place, timestamp
+from forensics.model.findings import MINOR, Evidence, Finding, Place
+from forensics.model.message import timestamp
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import cleaned
 from forensics.views.document import Report

@@ -54,4 +54,5 @@ def phrase(id: str) -> str | Sequence[str]:
 def _file(name: str) -> Mapping[str, Any]:
     if (rule := declared().get(name)) is not None:
         return rule
-    return tomllib.loads((files("forensics.words") / f"{name}.toml").read_text("utf-8"))
+    content: Mapping[str, Any] = tomllib.loads((files("forensics.words") / f"{name}.toml").read_text("utf-8"))
+    return content

@@ -63,7 +63,7 @@ FORMATS: Mapping[str, Callable[[Any, str], str]] = {
     "number": _number,
     "moment": lambda value, _: moment(value),
     "began": lambda value, _: began(*value),
-    "period": lambda value, word: period(*value, word or "to"),
+    "period": lambda value, word: period(value[0], value[1], word or "to"),
     "duration": lambda value, _: duration(value),
     "offsets": lambda value, _: offsets_named((value,) if isinstance(value, Range) else value),
     "ids": lambda value, _: str(list(value)),

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
-from forensics.model.findings import Finding, Range
+from forensics.model.findings import Finding
+from forensics.model.message import Range
 from forensics.views.document import Report
 from tests.support import damaged, local, taken
 from tests.support.damaged import Change, changed

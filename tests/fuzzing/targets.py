@@ -16,7 +16,8 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from forensics.case.recheck import INVALID, _rechecked
-from forensics.model.findings import Held, Range, Salvageable
+from forensics.model.findings import Held, Salvageable
+from forensics.model.message import Range
 from forensics.proof.judgement import Judgement
 from forensics.proof.records import records as records_of_table
 from forensics.proof.verdict import INTACT, UNKNOWN, VERDICTS, Handover, Verdict, rows_of, verdict

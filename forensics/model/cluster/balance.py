@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from forensics.model.cluster.effective import effective, number
 from forensics.model.cluster.facts import Cluster, Measure
-from forensics.model.findings import Fact, timestamp
+from forensics.model.findings import Fact
+from forensics.model.message import timestamp
 from forensics.model.partition.placement import INTERVAL_S, SIZES, STEPS, WRITTEN
 from forensics.thresholds import LOAD_DEVIATION, MIN_MEAN_BYTES
 

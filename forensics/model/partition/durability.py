@@ -21,7 +21,8 @@ from forensics.model.cluster.effective import CREATED_WITH, DEFAULTS, MIN_ISR, U
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import BROKER, CLUSTER, EFFECTIVE, STATIC, TOPIC, Change
 from forensics.model.events import Event
-from forensics.model.findings import Fact, timestamp
+from forensics.model.findings import Fact
+from forensics.model.message import timestamp
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.placement import FACTOR, STATEMENT
 from forensics.model.partition.remembered import cached_on_timeline

@@ -401,24 +401,11 @@ def silence_words(leaders: Sequence[int]) -> str:
 
 # claims that rely on order and time
 
-REST_ON_ORDER = frozenset(
-    {"data-loss", "unclean-election", "hw-stuck", "hw-regression", "zombie-leader", "missed-epoch-change", "truncate-to-start"}
-    | {"empty-replica-joins", "log-wiped-at-load", "stale-isr-candidate", "offset-commit-loss", "transaction-marker-loss", "log-divergence"}
-    | {"read-then-lost", "consumer-skip", "consumer-reset", "client-side-echo"}
-)
-"""Kinds of findings that follow from the order of events in a broker's logs."""
-REST_ON_TIME = frozenset(
-    {"under-min-isr", "at-min-isr", "offline-partition", "under-replicated", "isr-flapping", "stuck-replica", "slow-replica"}
-    | {"culprit-broker", "cluster-wide-degradation", "quorum-lost", "zookeeper-lost"}
-    | {"connection-failed", "log-dir-emptied", "stale-controller"}
-)
-"""Kinds of findings that follow from the time between events of different brokers."""
-
 
 def weakened(finding: Finding, cluster: Cluster) -> Finding:
     """The finding, at most possible if it relies on the lines of a broker whose order or times cannot be trusted."""
     unreliable = _disordered(cluster)
-    if not unreliable or not (finding.kind in REST_ON_ORDER or finding.kind in REST_ON_TIME):
+    if not unreliable:
         return finding
     quoted = {b for e in finding.evidence for b in _writers(cluster).get(e.source, ())}
     reasons = [unreliable[b] for b in sorted({*finding.brokers, *quoted} & unreliable.keys())]

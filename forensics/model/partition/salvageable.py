@@ -17,7 +17,8 @@ from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from forensics.model.events import Event
-from forensics.model.findings import DifferingCopies, Held, Producer, Range, Salvageable, moment
+from forensics.model.findings import DifferingCopies, Held, Producer, Salvageable, moment
+from forensics.model.message import Range
 from forensics.model.partition.outside_logs import OutsideBatch
 from forensics.model.partition.replicas import ASIDE, REWRITTEN_FILES, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from forensics.incidents.folding import places
-from forensics.model.findings import DifferingCopies, Finding, Held, Range, Salvageable
+from forensics.model.findings import DifferingCopies, Finding, Held, Salvageable
+from forensics.model.message import Range
 from forensics.tools.salvage.places import created, named
 from parsers.containers.storage import storage
 from parsers.containers.units import Unit
@@ -148,7 +149,7 @@ def _gaps(wanted: Range, copied: Sequence[Range]) -> Iterator[Range]:
 def lots(findings: Iterable[Finding]) -> list[Lot]:
     """One for each finding with salvageable records and partition, sorted by partition and leader epoch."""
     found = [
-        Lot(f.id, f.cluster, p.topic, p.partition, p.leader_epoch, p.committed, p.offsets, p.salvageable, f.of_records)
+        Lot(f.id, f.cluster, p.topic, p.partition, p.leader_epoch, p.committed, p.offsets, p.salvageable, f.loss)
         for f in findings
         for p in places(f)
         if p.salvageable is not None and p.topic is not None and p.partition is not None

@@ -13,7 +13,8 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from forensics.incidents.folding import places
-from forensics.model.findings import LEVELS, Finding, Range
+from forensics.model.findings import LEVELS, Finding
+from forensics.model.message import Range
 from forensics.model.partition.offsets import REMOVED
 from forensics.proof.verdict import LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report

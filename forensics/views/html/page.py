@@ -21,8 +21,9 @@ from markupsafe import Markup
 from forensics.incidents.folding import places
 from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, Span
 from forensics.model.cluster.facts import Source
-from forensics.model.findings import LEVELS, Evidence, Finding, began, moment, period, shortened
+from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, began, moment, period, shortened
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.rules import of_purpose
 from forensics.views import happened
 from forensics.views.document import Report
 from forensics.views.html import times
@@ -152,7 +153,7 @@ class _Page:
         covered = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
         grave = [i for i in self.report.incidents if i.severity != LEVELS[0]]
         starts = [at for i in grave for at in (i.start, i.start_latest, i.end) if at is not None]
-        losses = [f.happened for f in self.report.findings if f.kind == "data-loss" and f.happened is not None]
+        losses = [f.happened for f in self.report.findings if f.loss and f.happened is not None]
         return window([at for at in (*covered, cluster.until) if at is not None], [*starts, *losses])
 
     def values(self) -> dict[str, Any]:
@@ -228,7 +229,7 @@ class _Page:
             "kinds": sorted({f.kind for f in findings}),
             "brokers": sorted({b for f in findings for b in f.brokers} | set(self.report.cluster.nodes)),
             "severities": [level for level in reversed(LEVELS) if any(f.severity == level for f in findings)],
-            "collect": list(dict.fromkeys(step for f in findings if f.kind == "evidence-gap" for step in words(f).next_steps)),
+            "collect": list(dict.fromkeys(step for f in of_purpose(findings, Purpose.MISSING_EVIDENCE) for step in words(f).next_steps)),
         }
 
     def _evidence(self) -> dict[str, Any]:
@@ -327,7 +328,7 @@ class _Page:
         """The lines around quotes, for the most severe findings first, as far as there is room."""
         if self.kept is None:
             return {}
-        grave = [f for f in findings if f.severity in ("critical", "high", "medium") or f.kind == "data-loss"]
+        grave = [f for f in findings if f.severity in ("critical", "high", "medium") or f.loss]
         lines_quoted = list(dict.fromkeys((e.source, e.line) for f in grave[:200] for e in f.evidence if e.line is not None))[:600]
         near = self.kept.around(set(lines_quoted), REACH) if lines_quoted else {}
         contexts, room = {}, QUOTED

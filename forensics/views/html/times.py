@@ -15,7 +15,8 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from forensics.model.findings import Written, timestamp
+from forensics.model.findings import Written
+from forensics.model.message import timestamp
 from forensics.output.display_times import DisplayZone
 from forensics.views.html.safe import visible
 

@@ -19,11 +19,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.incidents.judging import INTERNAL, OF_VERDICT, STANDING, found_in
+from forensics.incidents.judging import INTERNAL, OF_VERDICT, STANDING, contradictions, found_in
 from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Range, brokers_named, moment
+from forensics.model.findings import Finding, Purpose, brokers_named, moment
+from forensics.model.message import Range
 from forensics.model.partition.continuity import Gap, between
 from forensics.model.partition.order import file_order
 from forensics.model.partition.replicas import Removal, Replica
@@ -31,6 +32,7 @@ from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.judgement import judgement
 from forensics.proof.records import records
+from forensics.rules import BY_KIND
 from forensics.views.story.lives import Lives, ending
 from forensics.views.story.narration import narrated
 from forensics.views.story.step import IN_SYNC, LEADER, NONE, OUT, STORY, UNKNOWN, Key, Step, Wanted, placed, said
@@ -88,7 +90,7 @@ def proven(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Ite
     findings = list(found_in(timeline, cluster))
     yield from ({"story": row} for row in _story(timeline, cluster, findings, wanted))
     if timeline.generation == cluster.number == 0 and timeline.topic != INTERNAL:
-        judged = judgement(timeline, cluster, findings)
+        judged = judgement(timeline, cluster, contradictions(findings, timeline))
         yield {"proof": {**{name: getattr(judged, name) for name in OF_VERDICT}, "handovers": records(judged)}}
 
 
@@ -396,15 +398,15 @@ class _Story:
         """Findings at their place: losses at the election that caused them, windows at their start."""
         last_begin = max(self.begins.values(), default=datetime.max)
         for number, f in enumerate(self.findings):
-            if f.severity in ("info", "low") or f.kind == "unclean-election":
+            if f.severity in ("info", "low") or BY_KIND[f.kind].purpose is Purpose.UNCLEAN_ELECTION:
                 continue
-            is_loss = f.kind == "data-loss"
+            is_loss = f.loss
             at = (f.end or f.start) if is_loss else (f.start or f.end)
             of_epoch = self.begins.get(f.leader_epoch) if f.leader_epoch is not None and is_loss else None
             yield Step(
                 kind=f.kind,
                 at=at,
-                signature=(f.kind, f.cause, f.brokers, f.confidence, () if f.of_records else tuple(f.groups)),
+                signature=(f.kind, f.cause, f.brokers, f.confidence, () if f.loss else tuple(f.groups)),
                 words=said(finding_words(f, self.timeline.name)),
                 quoted=f.evidence,
                 epoch=f.leader_epoch,
@@ -578,7 +580,7 @@ class _Stream:
 def _finding_tone(f: Finding) -> str:
     if f.confidence == "possible":
         return "warn"
-    return "loss" if f.kind == "data-loss" else "warn" if f.severity == "medium" else "bad"
+    return "loss" if f.loss else "warn" if f.severity == "medium" else "bad"
 
 
 def _gap(words: str, at: datetime, broker: int) -> Step:

@@ -15,7 +15,8 @@ from datetime import datetime, timedelta
 from forensics.model.cluster.availability import words_of
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Range, moment
+from forensics.model.findings import Finding, Purpose, moment
+from forensics.model.message import Range
 from forensics.model.partition.absences import (
     CRASHED,
     GONE,
@@ -37,6 +38,7 @@ from forensics.model.partition.replicas import Disk, Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.aftermath import aftermath
+from forensics.rules import BY_KIND
 from forensics.words import summary
 from parsers.kinds import Role, named, of
 
@@ -57,9 +59,9 @@ class Wording:
         self.unclean: dict[int | None, Finding] = {}
         self.preferred: set[int | None] = set()
         for finding in findings:
-            if finding.kind == "unclean-election":
+            if (purpose := BY_KIND[finding.kind].purpose) is Purpose.UNCLEAN_ELECTION:
                 self.unclean[finding.leader_epoch] = finding
-            elif finding.kind == "preferred-election":
+            elif purpose is Purpose.PREFERRED_ELECTION:
                 self.preferred.add(finding.leader_epoch)
         self.deleted = min((e.at for e in deletions(timeline, cluster) if e.at is not None), default=None)
         self.leaders = {s.leader_epoch: s.leader for s in timeline.states if s.leader >= 0}
@@ -302,7 +304,7 @@ def on_disk(disk: Disk) -> str:
 def finding_words(finding: Finding, name: str) -> str:
     said = summary(finding).removeprefix(f"{name}: ")
     sure = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
-    if finding.kind == "data-loss":
+    if finding.loss:
         effect = aftermath(finding, finding.place)
         return f"{'LOSS' if finding.confidence != 'possible' else 'POSSIBLE LOSS'}: {said}{f'; {effect}' if effect else ''}{sure}"
     return f"{finding.kind}: {said}{sure}"

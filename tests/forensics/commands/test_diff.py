@@ -17,7 +17,8 @@ from click.testing import CliRunner, Result
 from forensics.cli import cli
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Node
-from forensics.model.findings import Finding, Place, Range
+from forensics.model.findings import Finding, Place
+from forensics.model.message import Range
 from forensics.tools.case_diff import Side, difference
 from forensics.tools.custody import Sealed
 from tests.forensics.case.test_case import make

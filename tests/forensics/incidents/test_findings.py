@@ -10,7 +10,8 @@ import pytest
 
 from forensics.incidents import findings
 from forensics.incidents.findings import FindingRows, Findings
-from forensics.model.findings import FINDING, Evidence, Finding, Range
+from forensics.model.findings import FINDING, Evidence, Finding
+from forensics.model.message import Range
 
 KINDS = ("under-replicated", "data-loss", "at-min-isr")
 FOUND = [

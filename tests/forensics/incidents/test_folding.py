@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from forensics.incidents.findings import Findings
 from forensics.incidents.folding import folded, places, recurring
 from forensics.incidents.incidents import Events, Incident, recurring_of_each
-from forensics.model.findings import Aggregation, Evidence, Finding, Range, Rule
+from forensics.model.findings import Aggregation, Evidence, Finding, Rule
+from forensics.model.message import Range
 from forensics.rules import cluster_recreated
 from forensics.thresholds import MAX_SEPARATE_EVENTS
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from forensics.model.findings import Finding, Range
+from forensics.model.findings import Finding
+from forensics.model.message import Range
 from forensics.proof.judgement import CASTS_DOUBT, judgement, note_of, open_words, why, with_contradictions
 from forensics.proof.verdict import (
     BEGIN,

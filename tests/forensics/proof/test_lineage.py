@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Range
+from forensics.model.message import Range
 from forensics.model.partition.lineage import Entry, Lineage, on_disk
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import State

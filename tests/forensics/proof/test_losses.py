@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from forensics.model.events import Event
-from forensics.model.findings import Range
+from forensics.model.message import Range
 from forensics.model.partition.replicas import Removal
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNCLEAN_ELECTION, UNFLUSHED, UNKNOWN
 from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, losses_of, unflushed

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from forensics.exemplars import exemplars_of
-from forensics.model.findings import Exemplar, Finding, Range
+from forensics.model.findings import Exemplar, Finding
+from forensics.model.message import Range
 from tests.forensics.staged import of, report
 from tests.support.paths import BUNDLES
 

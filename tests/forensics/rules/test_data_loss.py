@@ -13,7 +13,8 @@ import pytest
 from forensics.exemplars import exemplars_of
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Exemplar, Finding, Held, Range, Salvageable, Written, moment
+from forensics.model.findings import Exemplar, Finding, Held, Salvageable, Written, moment
+from forensics.model.message import Range
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import build
 from forensics.proof.losses import losses as lost

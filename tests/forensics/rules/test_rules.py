@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from forensics.exemplars import exemplars_of, parse
 from forensics.incidents.judging import conclude
-from forensics.model.findings import LEVELS, Exemplar, Finding, Range, Rule
+from forensics.model.findings import LEVELS, Exemplar, Finding, Rule
+from forensics.model.message import Range
 from forensics.rules import RULES
 from forensics.views.document import Report
 from tests.forensics.staged import report

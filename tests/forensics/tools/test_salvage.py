@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from forensics.model.cluster.build import EventResolver
-from forensics.model.findings import DifferingCopies, Held, Range, Salvageable
+from forensics.model.findings import DifferingCopies, Held, Salvageable
+from forensics.model.message import Range
 from forensics.tools.kafka_tools import Tools
 from forensics.tools.salvage import places
 from forensics.tools.salvage.equal_records import settle

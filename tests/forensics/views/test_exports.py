@@ -28,7 +28,8 @@ from forensics.formats import FORMATS
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import PARTITION
 from forensics.model.cluster.facts import Cluster, Source
-from forensics.model.findings import Evidence, Finding, Place, Range
+from forensics.model.findings import Evidence, Finding, Place
+from forensics.model.message import Range
 from forensics.output.format import DirectoryFormat, FileFormat, Format
 from forensics.output.sanitise import clean
 from forensics.views import document as json_view

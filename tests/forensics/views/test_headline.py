@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from forensics.model.findings import Evidence, Finding, Range
+from forensics.model.findings import Evidence, Finding
+from forensics.model.message import Range
 from forensics.proof.verdict import VERDICTS
 from forensics.views.headline import counts, headline
 from forensics.views.impact import broken

@@ -21,7 +21,8 @@ from forensics.incidents.incidents import Incident
 from forensics.incidents.ranking import urgency
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Cluster, Node
-from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Place, Range
+from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Place
+from forensics.model.message import Range
 from forensics.output.sanitise import clean
 from forensics.rules import RULES, under_replicated
 from forensics.views.document import SCHEMA, Report, rules_digest

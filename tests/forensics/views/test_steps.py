@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from forensics.model.findings import Evidence, Finding, Range
+from forensics.model.findings import Evidence, Finding
+from forensics.model.message import Range
 from forensics.views.impact import failures, untouchable
 from forensics.views.steps import STEPS, next_steps
 from tests.forensics.staged import Story, report

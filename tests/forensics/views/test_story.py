@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from forensics.model.findings import Range
+from forensics.model.message import Range
 from forensics.rules import RULES
 from forensics.views.lanes import document, json_text, show
 from forensics.views.story.assembly import story_rows

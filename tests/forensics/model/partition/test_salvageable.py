@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 import google_crc32c
 import pytest
 
-from forensics.model.findings import Finding, Range, Salvageable
+from forensics.model.findings import Finding, Salvageable
+from forensics.model.message import Range
 from forensics.tools.salvage.segments import lots
 from tests.forensics.staged import START, Story, of, report, timeline
 from tests.parsers.decoding.test_batches import v1
