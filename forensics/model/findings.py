@@ -195,9 +195,6 @@ class ClientOfGroup:
     client_id: str
     host: str | None
 
-    def __str__(self) -> str:
-        return f"{self.client_id or 'without a client id'}{f' at {self.host}' if self.host else ''}"
-
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -222,12 +219,6 @@ class Client:
     """Offsets above `committed` that a share group had also finished."""
     members: tuple[ClientOfGroup, ...] = ()
     """Members that had the partition, the last first, from coordinators' records and the tool's output."""
-
-    @property
-    def named(self) -> str:
-        """'group billing (app-1 at 10.0.0.5)'."""
-        members = f" ({some([str(m) for m in self.members])})" if self.members else ""
-        return f"group {self.group}{members}"
 
     def row(self) -> dict[str, Any]:
         ranges = {name: r.row() if (r := getattr(self, name)) is not None else None for name in ("had_read", "skipped")}

@@ -2,7 +2,8 @@
 
 Here: how they become a Rule. Not here: their sentences (forensics.words), or what runs where (forensics.incidents.judging).
 
-A module may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
+Kinds that differ only in what they declare name the module of forensics.rules.detectors that makes these functions of it, as `detector`, and
+the table of this name is for that module. A module may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
 (the facts that they read), `refuted(finding, timeline)` (it casts no doubt on the partition), and `merged(first, group)` (values of findings that became one).
 """
 
@@ -38,10 +39,15 @@ _ENUMS: Mapping[str, Callable[[str], Enum]] = {"purpose": Purpose, "now": Lastin
 
 
 def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
-    own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key not in OF_WORDS}
-    module = import_module(f"{__name__}.{kind.replace('-', '_')}")
+    detector = content.get("detector")
+    left_out = (*OF_WORDS, "detector", detector)
+    own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key not in left_out}
+    if detector is not None:
+        judges = import_module(f"{__name__}.detectors.{detector}").judges(kind, content)
+    else:
+        judges = vars(import_module(f"{__name__}.{kind.replace('-', '_')}"))
     if (many := own.pop("many", None)) is not None:
-        own["many"] = Aggregation(**{**many, "by": tuple(many.get("by", ()))}, merge=_merge(module))
+        own["many"] = Aggregation(**{**many, "by": tuple(many.get("by", ()))}, merge=_merge(judges))
     if own.get("root") is True:
         own["root"] = f"{kind}/root"
     if "urgency" in own:
@@ -50,21 +56,21 @@ def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
     return Rule(
         kind=kind,
         **{**own, "root_causes": frozenset(own.get("root_causes", ()))},
-        partition=getattr(module, "of_partition", None),
-        cluster=getattr(module, "of_cluster", None),
-        after_rules=getattr(module, "after_rules", None),
-        refuted=getattr(module, "refuted", None),
-        facts=getattr(module, "READS", ()),
+        partition=judges.get("of_partition"),
+        cluster=judges.get("of_cluster"),
+        after_rules=judges.get("after_rules"),
+        refuted=judges.get("refuted"),
+        facts=judges.get("READS", ()),
     )
 
 
-def _merge(module: Any) -> Any:
-    if (merged := getattr(module, "merged", None)) is not None or not hasattr(module, "many_words"):
+def _merge(judges: Mapping[str, Any]) -> Any:
+    if (merged := judges.get("merged")) is not None or "many_words" not in judges:
         return merged
 
     def interim(first: Any, group: Any) -> Any:
-        steps = {"next_steps": tuple(module.many_steps(group))} if hasattr(module, "many_steps") else {}
-        return {"many": module.many_words(first, group)} | steps
+        steps = {"next_steps": tuple(judges["many_steps"](group))} if "many_steps" in judges else {}
+        return {"many": judges["many_words"](first, group)} | steps
 
     return interim
 

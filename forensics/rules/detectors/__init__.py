@@ -1,0 +1,1 @@
+"""Detectors: functions that find several kinds, each as its file declares."""
