@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.message import Message, Range, Value, Values, by_name, decoded, encoded
+from forensics.model.message import Message, Range, Value, Values, by_name, decoded, encoded, packed, unpacked
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
 from parsers.frozen import dataclass
@@ -156,8 +156,8 @@ class Salvageable:
     """Lost offsets that no collected file contains."""
     certain: bool = True
     """The leader epochs prove that these are the lost records, and not other records at the same offsets."""
-    elsewhere: str | None = None
-    """Where the missing records might be, in words."""
+    elsewhere: Message | None = None
+    """Where the missing records might be."""
     producers: tuple[Producer, ...] = ()
     """The producers of the held records, the one with most records first."""
     differing: tuple[DifferingCopies, ...] = ()
@@ -171,7 +171,7 @@ class Salvageable:
             ],
             "missing": [r.row() for r in self.missing],
             "certain": self.certain,
-            "elsewhere": self.elsewhere,
+            "elsewhere": packed(self.elsewhere) if self.elsewhere is not None else None,
             "producers": [p.row() for p in self.producers],
             "differing": [d.row() for d in self.differing],
         }
@@ -185,7 +185,9 @@ class Salvageable:
         differing = tuple(
             DifferingCopies(d["leader_epoch"], Range(**d["offsets"]), tuple(d["sources"])) for d in row.get("differing") or ()
         )
-        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], row["elsewhere"], producers, differing)
+        elsewhere = unpacked(row["elsewhere"]) if row["elsewhere"] is not None else None
+        assert elsewhere is None or isinstance(elsewhere, Message)
+        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], elsewhere, producers, differing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -877,7 +879,7 @@ def together(group: Iterable[Statement], name: str) -> tuple[Message, ...]:
         for step in union((f,), name):
             assert isinstance(step, Message)
             partitions[step][f.name] = None
-    found = sorted(partitions.items(), key=lambda item: -len(item[1]))
+    found = sorted(partitions.items(), key=lambda item: -len(item[1]))[: 2 * NAMED]
     return tuple(Message(step.id, (*step.values, (PARTITIONS, tuple(names)))) for step, names in found)
 
 

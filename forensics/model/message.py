@@ -85,6 +85,15 @@ def encoded(values: Values) -> str | None:
     return json.dumps({name: _tagged(value) for name, value in values}, separators=(",", ":")) if values else None
 
 
+def packed(value: Value) -> str:
+    """A value as JSON from which `unpacked` makes the same value."""
+    return json.dumps(_tagged(value), separators=(",", ":"))
+
+
+def unpacked(text: str) -> Value:
+    return _value(json.loads(text))
+
+
 def _tagged(value: Value) -> Any:
     if isinstance(value, datetime):
         return {_TIME: value.isoformat()}

@@ -21,6 +21,7 @@ from forensics.tools.salvage.rows import Row
 from forensics.tools.salvage.segments import Lot
 from forensics.tools.salvage.written import Sending
 from forensics.views.text import sized
+from forensics.words import text
 from parsers.paths import partition_of
 
 SCHEMA = "kafka-forensics/salvage/1"
@@ -109,7 +110,7 @@ def _lot(lot: Lot) -> dict[str, Any]:
         "bytes": lot.bytes,
         "codecs": sorted(lot.codecs),
         "missing": [r.row() for r in lot.missing()],
-        "elsewhere": lot.found.elsewhere,
+        "elsewhere": text(lot.found.elsewhere) if lot.found.elsewhere is not None else None,
     }
 
 
@@ -194,7 +195,7 @@ def _lot_lines(lot: Lot) -> Iterator[Text]:
         sure = "" if lot.found.certain else "; probably, but not provably, the lost records and not others at the same offsets"
         yield _inner(f"{sized(lot.bytes)} of batches, compression {codecs}{sure}", style="dim")
     if missing := lot.missing():
-        where = f": {lot.found.elsewhere}" if lot.found.elsewhere else ""
+        where = f": {text(lot.found.elsewhere)}" if lot.found.elsewhere is not None else ""
         yield _inner(f"NOT FOUND: offsets {_ranges(missing)}{where}", style="yellow")
 
 
