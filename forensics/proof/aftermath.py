@@ -1,4 +1,4 @@
-"""The effect of a loss: how many records, which disk still contains them, which groups had committed beyond them, and which groups do
+"""The effect of a loss: how many offsets, which disk still contains them, which groups had committed beyond them, and which groups do
 not get the records written after the loss.
 
 Here: what the timeline, incidents and findings print with each loss, as messages. Not here: how the effect is determined
@@ -17,19 +17,17 @@ _GOES_ON = ("skips", "skipped", "unknown", "reset", "returns", "went-back")
 
 
 def aftermath(loss: Statement, place: Place) -> Message | None:
-    """The effect of a loss: '158 records; still on broker 2's disk; group billing had committed beyond all of them'. None if only the number
+    """The effect of a loss: '158 offsets; still on broker 2's disk; group billing had committed beyond all of them'. None if only the number
     is known."""
     effects = (*_held(loss, place), *of_groups(place.clients, place))
     return said("aftermath/effects", effects=(_many(place), *effects)) if effects else None
 
 
 def _many(place: Place) -> Message:
-    held = place.salvageable
-    if held is not None and held.held and not held.missing:
-        return said("aftermath/records", count=sum(p.records for p in held.producers))
     if any(r.end is None for r in place.offsets):
         return said("aftermath/unknown-number")
-    return said("aftermath/offsets", count=sum(r.length or 0 for r in place.offsets))
+    count, records = sum(r.length or 0 for r in place.offsets), place.records.count if place.records is not None else None
+    return said("aftermath/offsets", count=count, records=records if records != count else None)
 
 
 def _held(loss: Statement, place: Place) -> Iterator[Message]:

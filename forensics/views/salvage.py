@@ -148,9 +148,12 @@ def _lines(salvage: Salvage) -> Iterator[Text]:
 
 def _commands(recovered: Sequence[Partition]) -> Iterator[Text]:
     """How to send the records again."""
-    if commands := [p for p in recovered if p.command is not None or p.not_sendable is not None]:
+    sendable = any(p.command is not None for p in recovered)
+    if sendable:
         yield Text("To send the records again (nothing was sent): set BOOTSTRAP=host:port", style="bold")
-        yield from (_inner(p.command or f"{p.topic}-{p.partition}: {p.not_sendable}") for p in commands[:LISTED])
+    commands = [p for p in recovered if p.command is not None or p.not_sendable is not None]
+    yield from (_inner(p.command or f"{p.topic}-{p.partition}: {p.not_sendable}") for p in commands[:LISTED])
+    if sendable:
         yield Text(
             "First check whether the producers have sent the records again. Records with a key go to their original partition, in order, if "
             "the topic still has the same number of partitions and its producers used Kafka's default partitioner; records without a key can "
