@@ -21,6 +21,7 @@ from forensics.model.timelines import Judge
 from forensics.tools import checkpoint_diff
 from forensics.views.story.assembly import steps
 from forensics.views.story.step import STEPS, rows_of
+from forensics.words.rows import worded
 
 ROW = pa.schema(
     [
@@ -45,7 +46,7 @@ def _kept(timeline: PartitionTimeline, cluster: Cluster, *, compare: Judge) -> I
     name = {"topic": timeline.topic, "partition": timeline.partition, "cluster": cluster.number}
     found = list(found_in(timeline, cluster))
     for row in verdicts_of(timeline, cluster, found):
-        yield {**name, **row}
+        yield {**name, **worded(row)}
     for standing_row in final_state.standing(timeline, cluster):
         yield {**name, "standing": standing_row}
     for compared in compare(timeline, cluster):

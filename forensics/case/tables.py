@@ -82,6 +82,7 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "since": "begin of the time that the verdict covers (UTC)",
         "until": "end of the time that the verdict covers (UTC)",
         "why": "reason for the verdict; for unknown, the evidence that is missing",
+        "reason": "the same as JSON: id of its message, and values",
         "from_creation": "the verdict reaches back to the partition's creation",
         "leaderless": "begin of the time without a leader (UTC); null if there is a leader",
         "moving": "a reassignment is under way",

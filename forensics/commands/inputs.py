@@ -104,8 +104,9 @@ class EvidenceInput(Input):
     def conclusion(self, asked: Asked | None) -> Conclusion:
         from forensics.incidents.judging import VERDICTS, conclude, judge_partition
         from forensics.jobs import verdicts
+        from forensics.words.rows import Worded
 
-        return conclude(verdicts(self._identified(), self.cluster, judge_partition, VERDICTS).on_driver(), self.cluster, asked)
+        return conclude(verdicts(self._identified(), self.cluster, Worded(judge_partition), VERDICTS).on_driver(), self.cluster, asked)
 
     def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
         from forensics.jobs import verdicts
@@ -122,8 +123,9 @@ class EvidenceInput(Input):
     def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
         from forensics.incidents.judging import AND_STANDING, VERDICTS, conclude, judge_and_standing
         from forensics.jobs import verdicts
+        from forensics.words.rows import Worded
 
-        rows = verdicts(self._identified(), self.cluster, judge_and_standing, AND_STANDING).table()
+        rows = verdicts(self._identified(), self.cluster, Worded(judge_and_standing), AND_STANDING).table()
         return rows["standing"].drop_null().to_pylist(), conclude(rows.select(VERDICTS.names).to_batches(), self.cluster)
 
     def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Input | None, *, everything: bool) -> list[dict[str, Any]]:

@@ -54,6 +54,7 @@ STANDING = pa.struct(
         ("since", pa.timestamp("us")),
         ("until", pa.timestamp("us")),
         ("why", pa.string()),
+        ("reason", pa.string()),
         ("from_creation", pa.bool_()),
         ("handovers", pa.list_(HANDOVER)),
     ]
@@ -82,7 +83,7 @@ def judge_and_standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterato
 
 
 def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[Finding]) -> Iterator[dict[str, Any]]:
-    """Rows of VERDICTS for one timeline with these findings. Deleted incarnations of a topic give findings, but no state."""
+    """Rows of VERDICTS for one timeline with these findings; the verdict has messages instead of words (forensics.words.rows). Deleted incarnations of a topic give findings, but no state."""
     for finding in found:
         yield {"cluster": cluster.number, "finding": {**finding.row(), "cluster": cluster.number}, "partition_state": None}
     if timeline.generation == 0 and timeline.topic != INTERNAL:

@@ -429,7 +429,7 @@ class Finding(Statement):
     """`message` and `values` are what its sentences are made of (forensics.words)."""
 
     message: str = "found"
-    """Name of its message, among those of its kind."""
+    """Name of its message among those of its kind, or the id of another one."""
     values: Values = ()
     folds: tuple[Fold, ...] = ()
     """How it was made of several findings, from the first to the last step."""
@@ -462,9 +462,13 @@ class Finding(Statement):
         return by_name(self.values) | by_name(tuple(item for fold in self.folds for item in fold.values))
 
     @property
+    def message_id(self) -> str:
+        return self.message if "/" in self.message else f"{self.kind}/{self.message}"
+
+    @property
     def said(self) -> Message:
         """The finding as a part of another one's sentence."""
-        return Message(f"{self.kind}/{self.message}", tuple(self.known.items()))
+        return Message(self.message_id, tuple(self.known.items()))
 
     def of_partition(self, topic: str, partition: int) -> Finding:
         """The same finding for this partition. Nearly every finding passes here, and `replace` takes five times as long."""

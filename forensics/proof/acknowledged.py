@@ -11,20 +11,19 @@ from datetime import datetime, timezone
 from typing import Any
 
 from forensics.model.cluster.availability import KILLED, Outage
-from forensics.model.message import Range
+from forensics.model.message import Message, Range, said
 from forensics.model.partition.timeline import Term
 from forensics.proof.transition import LeaderTransition
 
 
-def excuse(part: Range, exact: bool, never_committed: bool, s: LeaderTransition) -> tuple[str | None, bool]:
+def excuse(part: Range, exact: bool, never_committed: bool, s: LeaderTransition) -> tuple[Message | None, bool]:
     """A clause that says why these records may not have been acknowledged to any producer, and whether that could be decided.
     min.insync.replicas is not a reason: it applies only to acks=all, and these producers get their acknowledgement when records are
     committed."""
     if _idempotent(part, s):
-        why = "all producers of these records are idempotent or transactional, which implies acks=all (KIP-98)"
-        return (why, True) if never_committed else (None, False)
+        return (said("handover/idempotent"), True) if never_committed else (None, False)
     again = _sent_again(part, exact, s)
-    return _WORDS[again], again in (_YES, _NO)
+    return _SAID.get(again), again in (_YES, _NO)
 
 
 def _idempotent(part: Range, s: LeaderTransition) -> bool:
@@ -43,12 +42,7 @@ def _all_idempotent(part: Range, batches: Iterable[Mapping[str, Any]]) -> bool:
 
 
 _YES, _NO, _PERHAPS, _UNKNOWN = "yes", "no", "perhaps", "unknown"
-_WORDS = {
-    _YES: "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again",
-    _NO: None,
-    _PERHAPS: "batches in their place were created before the new leader led, so producers may have sent these records again with newer ones",
-    _UNKNOWN: None,
-}
+_SAID = {_YES: said("handover/sent-again"), _PERHAPS: said("handover/perhaps-sent-again")}
 
 
 def _sent_again(part: Range, exact: bool, s: LeaderTransition) -> str:

@@ -17,9 +17,8 @@ from itertools import pairwise
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import brokers_named
-from forensics.model.message import Range
-from forensics.model.partition.continuity import Gap, between, epochs_named, epochs_without_state
+from forensics.model.message import Message, Range, said
+from forensics.model.partition.continuity import Gap, between, bounds, epochs_without_state
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE
 from forensics.model.partition.log_coverage import CLOCK, LOG, ORDER, PROCESS, covers_logs, lines_missing, log_coverage, observable
@@ -31,7 +30,7 @@ from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.joining import LAST_UNCHECKED
-from forensics.proof.last_copies import gone_words, last_copies_gone
+from forensics.proof.last_copies import gone_said, last_copies_gone
 from forensics.proof.log_ends import exact_end
 from forensics.proof.old_log import end_of_old_log, log_kept, truncation_unobserved, untraced_removals
 from forensics.proof.pre_kip101 import high_watermark_of_cut, reached_by_isr
@@ -110,7 +109,7 @@ class _Draft(Handover):
             setattr(self, name, cell if before is _WIDE[name] else before & cell)
         return self
 
-    def noted(self, cell: str, note: str) -> _Draft:
+    def noted(self, cell: str, note: object) -> _Draft:
         return self.put("notes", {**self.notes, cell: note})
 
     def done(self) -> Handover:
@@ -144,18 +143,20 @@ def _row(t: LeaderTransition) -> Handover:
     return row.done()
 
 
-def _premises(t: LeaderTransition) -> dict[str, str]:
+def _premises(t: LeaderTransition) -> dict[int, Message]:
     """Premises that do not hold for the logs of both leaders, with the reasons."""
     brokers = dict.fromkeys((t.leader, *((t.before.leader,) if t.before is not None else ())))
-    return {f"broker {b}": reason for b in brokers for reason in log_coverage(b, t.cluster).reasons[:1]}
+    return {b: reason for b in brokers for reason in log_coverage(b, t.cluster).reasons[:1]}
 
 
 @cached_on_timeline
-def _contradictions(timeline: PartitionTimeline) -> tuple[str, ...]:
-    found = [f"leader epoch {timeline.conflicting_epoch} has two leaders"] if timeline.conflicting_epoch is not None else []
+def _contradictions(timeline: PartitionTimeline) -> tuple[Message, ...]:
+    mixed = timeline.conflicting_epoch
+    found = [said("handover/two-leaders", leader_epoch=mixed)] if mixed is not None else []
     if (fall := epochs_that_fall(timeline)) is not None:
         before, after = fall
-        found.append(f"broker {after.writer} was in leader epoch {before.leader_epoch} and then in leader epoch {after.leader_epoch}")
+        epochs = {"before": before.leader_epoch, "after": after.leader_epoch}
+        found.append(said("handover/falling-epochs", broker=after.writer, **epochs))
     return tuple(found)
 
 
@@ -183,17 +184,13 @@ def _unseen(row: _Draft, t: LeaderTransition) -> _Draft:
     """Consecutive leader epochs leave no room for another election; consecutive partition epochs leave none for a change of the ISR."""
     if t.before is None:
         gap = next(begin_gaps(t.timeline, t.cluster), None)
-        return row.narrowed(unseen=_NOTHING) if gap is None else row.noted("unseen", f"{gap}; older logs would show it")
+        return row.narrowed(unseen=_NOTHING) if gap is None else row.noted("unseen", said("handover/begin-gap", gap=gap))
     return _counted(row, [gap for gap, order in _gaps(t.timeline, t.cluster) if order == t.term.order])
 
 
 def _counted(row: _Draft, gaps: Sequence[Gap]) -> _Draft:
     row = row.narrowed(unseen=Interval(0, sum(map(_missing, gaps))))
-    return (
-        row.noted("unseen", f"{gaps[0]}; state-change.log and controller.log of all brokers, with rotated files, would show it")
-        if gaps
-        else row
-    )
+    return row.noted("unseen", said("handover/gap", gap=gaps[0].said)) if gaps else row
 
 
 def _missing(gap: Gap) -> int:
@@ -230,54 +227,53 @@ def _left_out(one: State, other: State, timeline: PartitionTimeline) -> bool:
     return any(not_after(e.at, other.at) and not_after(one.at, e.last_at) for e in timeline.of(LEFT_OUT))
 
 
-def begin_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+def begin_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]:
     """Why the start of the evidence is not the start of a leader epoch, or of the partition."""
     known = next((s for s in timeline.states if s.known_epoch is not None), None)
     first = timeline.terms[0] if timeline.terms else None
     if known is None or first is None:
-        yield "no leader epoch is in the evidence"
+        yield said("handover/no-epoch")
         return
     if known.leader_epoch < first.epoch:
-        yield f"the evidence does not show how the leader before leader epoch {first.epoch} ended"
+        yield said("handover/leader-before", leader_epoch=first.epoch)
     elif first.leader in timeline.replicas:
         yield from _begun_before(first, timeline, cluster)
     for missing in epochs_without_state(timeline.states, (t.epoch for t in timeline.terms)):
         if earlier := range(missing.start, min(missing.stop, known.leader_epoch)):
-            number, are = ("numbers", "are") if len(earlier) > 1 else ("number", "is")
-            yield f"only the {number} of {epochs_named(earlier)} {are} known"
+            yield said("handover/only-numbers", **bounds(earlier))
     yield from _brought(timeline, cluster)
 
 
-def _brought(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+def _brought(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]:
     """Replicas may have had a log of this name from an earlier cluster; topic ids distinguish such logs."""
     if not cluster.begun or timeline.topic_id is not None or not timeline.begins_in_first_epoch:
         return
     own = {b for b, replica in timeline.replicas.items() if any(e.event in MADE for e in replica.events)}
     if missing := sorted({*timeline.assigned} - own):
-        yield f"the evidence does not show whether {brokers_named(missing)} brought a log of this name from the cluster before"
+        yield said("handover/brought", brokers=tuple(missing))
 
 
-def _begun_before(first: Term, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+def _begun_before(first: Term, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]:
     """The first term began within the evidence, but what came before is unknown. A broker that is the only replica has no other leader to
     take over from, and leads on with what its disk kept."""
-    replica, leader = timeline.replicas[first.leader], f"broker {first.leader}"
+    replica, leader = timeline.replicas[first.leader], first.leader
     start = next((s.event for s in replica.leader_starts if s.epoch == first.epoch and not s.restart), None)
     before = replica.events[: replica.events.index(start)] if start is not None else ()
     loads = [load for load in replica.loads if start is None or (load.event in before and not _of_another_topic(load, timeline))]
     if any(load.unclean and load.epoch is None and load.offset for load in loads):
-        yield f"the evidence begins after an unclean stop of {leader}"
+        yield said("handover/begins-after-unclean-stop", leader=leader)
     if any(created in before for _, created in replica.recreated):
-        yield f"{leader} had a log before the first leader epoch in the evidence, and came back with an empty one"
+        yield said("handover/came-back-empty", leader=leader)
     if first.epoch == 0 and _made_at_a_start(first.leader, before, cluster) and not _made_by_controller(timeline, cluster):
-        yield f"the evidence does not show whether {leader} had a log before the start at which it created this one"
+        yield said("handover/log-before", leader=leader)
     if start is not None and first.epoch > 0:
         loaded = any(e.event in MADE for e in before)
         alone = timeline.assigned == (first.leader,) and loaded and start.previous_leader_epoch == -1
         if not alone and start.previous_leader_epoch != first.epoch:
-            yield f"the evidence shows the start of leader epoch {first.epoch}, but not the leader before it or the log of that leader"
+            yield said("handover/not-the-leader-before", leader_epoch=first.epoch)
     entered = (e.leader_epoch for r in timeline.replicas.values() for e in r.events if e.event in _ENTERS and e.leader_epoch is not None)
     if (earlier := max((epoch for epoch in entered if epoch < first.epoch), default=None)) is not None:
-        yield f"only the number of leader epoch {earlier} is known"
+        yield said("handover/only-numbers", first=earlier, last=None, number=1)
 
 
 def _of_another_topic(load: Load, timeline: PartitionTimeline) -> bool:
@@ -306,11 +302,11 @@ def _election(row: _Draft, t: LeaderTransition) -> _Draft:
         return row.narrowed(election=_only(IN_ISR)) if leads_on else row
     if election.unclean:
         values = (OUTSIDE,) if election.confidence == "certain" else (OUTSIDE, IN_ISR)
-        row = row.noted("election", f"broker {t.leader} was elected from outside the ISR: {election.why}")
+        row = row.noted("election", said("handover/outside-isr", leader=t.leader, why=election.why))
         return row.narrowed(election=Possible.of(*values, evidence=election.evidence))
     if election.clean is not None:
         return row.narrowed(election=Possible.of(IN_ISR, ELIGIBLE, evidence=election.evidence))
-    return row.noted("election", f"whether broker {t.leader} was in the ISR when it was elected is unknown: {election.why}")
+    return row.noted("election", said("handover/unknown-election", leader=t.leader, why=election.why))
 
 
 def _new_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
@@ -328,24 +324,24 @@ def _process(row: _Draft, t: LeaderTransition) -> _Draft:
     if t.stopped_cleanly:
         return row.narrowed(process=_only(STOPPED))
     if t.crashed or t.leader_recovered:
-        lost = f"broker {t.leader} crashed before it led in leader epoch {t.term.epoch}; records that it had not flushed may be lost"
+        lost = said("handover/leader-crashed", leader=t.leader, leader_epoch=t.term.epoch)
         since = t.coverage.holds(ORDER) and t.restarted_since_in_sync(t.leader)
         return (row.narrowed(process=_only(CRASHED)) if since else row.noted("process", lost)).noted("log", lost)
-    unknown = f"whether broker {t.leader} was stopped cleanly before it led in leader epoch {t.term.epoch} is unknown"
-    return row.noted("process", f"{unknown}; {_wanted(t.leader, t.cluster)}")
+    wanted = _wanted(t.leader, t.cluster)
+    return row.noted("process", said("handover/unknown-stop", leader=t.leader, leader_epoch=t.term.epoch, wanted=wanted))
 
 
-def _wanted(broker: int, cluster: Cluster) -> str:
+def _wanted(broker: int, cluster: Cluster) -> Message:
     """The logs or files that would show it."""
     reasons = log_coverage(broker, cluster).reasons
-    return reasons[0] if reasons else f"server.log of broker {broker} would show it"
+    return reasons[0] if reasons else said("coverage/server-log", broker=broker)
 
 
-def _uncovered(broker: int, cluster: Cluster) -> str:
+def _uncovered(broker: int, cluster: Cluster) -> Message:
     """Why the log of a broker does not show what was cut off its replicas."""
     if not log_coverage(broker, cluster).reaches():
-        return f"no server.log of broker {broker}, which led the partition, was collected"
-    return f"the logs of broker {broker}, which led the partition, do not show what it cut off: {_wanted(broker, cluster)}"
+        return said("handover/no-server-log", leader=broker)
+    return said("handover/uncovered", leader=broker, wanted=_wanted(broker, cluster))
 
 
 def _hidden_restart(t: LeaderTransition) -> bool:
@@ -377,8 +373,8 @@ def _log(row: _Draft, t: LeaderTransition) -> _Draft:
     return row.narrowed(log=_only(KEPT)) if t.log_intact else row
 
 
-def _empty(t: LeaderTransition) -> str:
-    return f"broker {t.leader} came back with an empty log before it led in leader epoch {t.term.epoch}; what was in it before is unknown"
+def _empty(t: LeaderTransition) -> Message:
+    return said("handover/empty", leader=t.leader, leader_epoch=t.term.epoch)
 
 
 def _truncation(row: _Draft, t: LeaderTransition) -> _Draft:
@@ -449,12 +445,11 @@ def _untraced_cuts(row: _Draft, t: LeaderTransition) -> _Draft:
             return row.noted("untraced_cuts", _uncovered(broker, t.cluster))
     for removal, term in _untraced(t.timeline, t.cluster):
         if term is t.term:
-            cut = f"broker {removal.broker} cut offsets {Range(removal.start, removal.end)}, and it is unknown whether the leader had them"
-            return row.noted("untraced_cuts", cut)
+            cut = Range(removal.start, removal.end)
+            return row.noted("untraced_cuts", said("handover/untraced-cut", broker=removal.broker, cut=cut))
     for one, other in _leader_changes(t.timeline, t.cluster).get(t.term.epoch, ()):
         if other.at is not None and not covers_logs(one.leader, t.cluster, other.at):
-            begins = f"the log of broker {one.leader} begins after it led in leader epoch {one.leader_epoch}"
-            return row.noted("untraced_cuts", f"{begins}; its older logs would show what it cut")
+            return row.noted("untraced_cuts", said("handover/log-begins-later", leader=one.leader, leader_epoch=one.leader_epoch))
     return row.narrowed(untraced_cuts=_only(NO))
 
 
@@ -482,9 +477,8 @@ def _old_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
     if t.before is None or t.before.leader == t.leader:
         return row
     broker = t.before.leader
-    row = row.noted(
-        "old_log_end", f"where the log of broker {broker} ended when broker {t.leader} took over is unknown; {_wanted(broker, t.cluster)}"
-    )
+    wanted = _wanted(broker, t.cluster)
+    row = row.noted("old_log_end", said("handover/unknown-end", broker=broker, leader=t.leader, wanted=wanted))
     end = end_of_old_log(t.before, t.term, t.timeline, t.cluster)
     covered = (
         log_coverage(broker, t.cluster).prints(LOG)
@@ -494,8 +488,7 @@ def _old_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
     if end is None or not covered or truncation_unobserved(t.before, t.term, t.timeline):
         return row
     if not end.exact:
-        less = f"broker {broker} came back with a log that ended at offset {end.offset}, and may have had more as leader"
-        row = row.noted("old_log_end", f"{less}; the logs or the disk of broker {broker} from before would show how far it reached")
+        row = row.noted("old_log_end", said("handover/came-back-shorter", broker=broker, offset=end.offset))
         return row.narrowed(old_log_end=Interval(end.offset, None, end.evidence))
     row = row.narrowed(old_log_end=Interval.exactly(end.offset, *end.evidence))
     bounded = not t.pieces and row.unseen.at_most == 0 and log_kept(t.before, t.term, t.timeline, t.cluster)
@@ -527,14 +520,12 @@ def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline,
     for state in states:
         (broker,) = state.isr
         if broker == state.leader and not _restart_observable(state, timeline, cluster):
-            return row.noted("sole_restart", f"broker {broker} led alone in leader epoch {state.leader_epoch}; {_wanted(broker, cluster)}")
+            alone = said("handover/led-alone", broker=broker, leader_epoch=state.leader_epoch, wanted=_wanted(broker, cluster))
+            return row.noted("sole_restart", alone)
         if _recovers(state, timeline):
-            return row.noted(
-                "sole_restart", f"broker {broker} was the only in-sync replica and crashed; records that it had not flushed may be lost"
-            )
+            return row.noted("sole_restart", said("handover/sole-crashed", broker=broker))
         if _restarted_unclean(state, timeline, cluster):
-            unclean = f"broker {broker} was the only in-sync replica and was restarted, and no line shows that it was stopped cleanly"
-            return row.noted("sole_restart", unclean)
+            return row.noted("sole_restart", said("handover/sole-restarted", broker=broker))
     return row.narrowed(sole_restart=_only(NONE, CLEAN))
 
 
@@ -629,9 +620,10 @@ def _had_all(row: _Draft, t: LeaderTransition) -> bool:
     return dated and t.in_sync and not t.foreign and not t.log_had_reached(found[0].start.at_most)
 
 
-def _joined_behind(broker: int, joined: State) -> str:
-    lacked = f"perhaps without all committed records of earlier ones (KAFKA-7128, Kafka up to {'.'.join(map(str, LAST_UNCHECKED))})"
-    return f"broker {broker} joined the ISR in leader epoch {joined.leader_epoch}, {lacked}"
+def _joined_behind(broker: int, joined: State) -> Message:
+    """KAFKA-7128."""
+    version = ".".join(map(str, LAST_UNCHECKED))
+    return said("handover/joined-behind", broker=broker, leader_epoch=joined.leader_epoch, version=version)
 
 
 def _bounded_by_followers(row: _Draft, t: LeaderTransition) -> _Draft:
@@ -705,16 +697,15 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
     )
     gap = next(end_gaps(timeline, cluster), None)
     later = [gap for gap, order in _gaps(timeline, cluster) if order is None]
-    row = _counted(row, later) if gap is None else row.noted("unseen", f"{gap}; the controller's logs would show it")
+    row = _counted(row, later) if gap is None else row.noted("unseen", said("handover/end-gap", gap=gap))
     if gone := last_copies_gone(timeline, cluster):
-        row = row.noted("sole_restart", gone_words(gone))
+        row = row.noted("sole_restart", gone_said(gone))
     else:
         row = _restarts(row, _lone_states(timeline, cluster).get(None, ()), timeline, cluster)
     if not covers_logs(last.leader, cluster):
         row = row.noted("untraced_cuts", _uncovered(last.leader, cluster))
     elif _ended_before(last, cluster) and not t.prints_start:
-        ends = f"the logs of broker {last.leader} end before the first line about leader epoch {last.epoch}, in which it led"
-        row = row.noted("untraced_cuts", f"{ends}; its later logs would show what it cut")
+        row = row.noted("untraced_cuts", said("handover/logs-end", leader=last.leader, leader_epoch=last.epoch))
     else:
         row = row.narrowed(untraced_cuts=_only(NO))
     disk = next((d for broker, d in timeline.collected_logs.items() if broker == timeline.standing.leader), None)
@@ -745,17 +736,16 @@ def _leaderless_until(timeline: PartitionTimeline, epoch: int) -> int:
     return epoch
 
 
-def end_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+def end_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]:
     """Evidence of changes after the last known leader."""
     known = [s for s in timeline.states if s.known_epoch is not None]
     if not known:
-        yield "no leader epoch is in the evidence"
+        yield said("handover/no-epoch")
         return
     disks = () if inherited(timeline, cluster) else timeline.collected_logs.values()  # a foreign log has its own epochs
     mentioned = (*(r.epoch for r in timeline.replicas.values()), *(d.last_epoch for d in disks))
     led = _leaderless_until(timeline, known[-1].leader_epoch)
     if later := [epoch for epoch in mentioned if epoch is not None and epoch > led]:
-        yield f"leader epoch {max(later)} is mentioned, but nothing else about it is known"
+        yield said("handover/mentioned", leader_epoch=max(later))
     if (now := timeline.standing).leader != known[-1].leader and timeline.later:
-        leads = "no leader" if now.leader == -1 else f"broker {now.leader} as leader"
-        yield f"kafka-topics showed {leads} later, and no log shows that election"
+        yield said("handover/described-later", leader=now.leader if now.leader != -1 else None)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster
-from forensics.model.message import Range
+from forensics.model.message import Message, Range, said
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.causes import cause
 from forensics.proof.handovers import handovers
@@ -38,7 +37,7 @@ class Judgement:
     verdict: str
     since: datetime | None
     until: datetime | None
-    why: str
+    why: Message
     from_creation: bool
     rows: tuple[Handover, ...]
     decides: tuple[Open, ...]
@@ -87,88 +86,54 @@ def with_contradictions(rows: tuple[Handover, ...], contradictions: Sequence[str
     return (*rows[:-1], replace(rows[-1], contradictions=(*rows[-1].contradictions, *odd))) if rows and odd else rows
 
 
-# words
-
-
-def why(rows: Sequence[Handover], found: Verdict) -> str:
+def why(rows: Sequence[Handover], found: Verdict) -> Message:
     """The reason for this verdict: the ranges, or the row and the cell that leave it open."""
     if found.verdict == LOST:
-        return _lost_words(rows, found.lost)
+        return _lost(rows, found.lost)
     if found.verdict == TAIL_CUT:
-        return f"only {_ranges(found.lost)}, which were never committed, are gone"
+        return said("verdict/tail-cut", offsets=_ranges(found.lost))
     if found.verdict == INTACT:
         epochs = len({row.leader_epoch for row in rows})
-        count = "1 leader epoch, begun" if epochs == 1 else f"{epochs} leader epochs without a gap, each begun"
-        return f"{count} by a replica that had all committed records"
-    return _unknown_words(rows, found)
+        return said("verdict/intact", epochs=epochs, several=epochs if epochs > 1 else None)
+    return _unknown(rows, found)
 
 
-def _lost_words(rows: Sequence[Handover], lost: Sequence[Lost]) -> str:
+def _lost(rows: Sequence[Handover], lost: Sequence[Lost]) -> Message:
     sure = [x for x in lost if x.committed and x.confidence != POSSIBLE]
     if sure:
-        return f"{_ranges(sure)}, which were committed, are gone ({cause(rows[sure[0].row], True, any_committed=True)})"
+        return said("verdict/lost", offsets=_ranges(sure), cause=cause(rows[sure[0].row], True, any_committed=True))
     least = next(x for x in lost if x.committed and x.end is None and x.start < x.reached)
-    reached = f"offsets {Range(least.start, least.reached)} at least"
-    return f"{reached}, which were committed, are gone ({cause(rows[least.row], True, any_committed=True)})"
+    reached = (Range(least.start, least.reached),)
+    return said("verdict/lost-at-least", offsets=reached, cause=cause(rows[least.row], True, any_committed=True))
 
 
-def _ranges(lost: Sequence[Lost]) -> str:
-    return "offsets " + ", ".join(dict.fromkeys(str(Range(x.start, x.end)) for x in lost))
+def _ranges(lost: Sequence[Lost]) -> tuple[Range, ...]:
+    return tuple(dict.fromkeys(Range(x.start, x.end) for x in lost))
 
 
-def _unknown_words(rows: Sequence[Handover], found: Verdict) -> str:
+def _unknown(rows: Sequence[Handover], found: Verdict) -> Message:
     if not rows:
-        return "no leader epoch is in the evidence; state-change.log, server.log or the metadata log would show it"
+        return said("verdict/no-epoch")
     sure = [x for x in found.lost if x.committed is None and x.confidence != POSSIBLE]
     if sure:
-        return f"{_ranges(sure)} are gone; whether they were committed is unknown"
-    first = found.decides[0]
-    return _open_cell(rows, first)
+        return said("verdict/gone", offsets=_ranges(sure))
+    left = found.decides[0]
+    row = rows[left.row]
+    place = {BEGIN: "begin", END: "end"}.get(row.kind, "change")
+    where = said(f"verdict/{place}", leader_epoch=row.leader_epoch)
+    return said("verdict/open", note=note_of(row, left.cell), where=where, row=left.row, cell=left.cell)
 
 
-def _open_cell(rows: Sequence[Handover], left: Open) -> str:
-    """What is missing, with the row of the proof that shows it."""
-    return f"{note_of(rows[left.row], left.cell)} ({_place(rows[left.row])}; proof row {left.row}, {left.cell})"
+_MEANT = frozenset({"contradictions", "new_log_end", "high_watermark", "log", "process", "removed", "election", "old_log_end"})
+"""Cells with a phrase of their own."""
 
 
-_ROW = re.compile(r" \([^()]*; proof row \d+, \w+\)$")
-
-
-def without_row(reason: str) -> str:
-    """The reason for readers who do not look at the proof."""
-    return _ROW.sub("", reason)
-
-
-def _place(row: Handover) -> str:
-    if row.kind == BEGIN:
-        return "start of the evidence"
-    if row.kind == END:
-        return f"after leader epoch {row.leader_epoch}"
-    return f"leader epoch {row.leader_epoch}"
-
-
-_MEANINGS = {
-    "contradictions": "the evidence contradicts itself ({})",
-    "new_log_end": "a high watermark of {} was seen, and the log of the leader ends below",
-    "high_watermark": "records beyond the end of the new leader's log may have been committed",
-    "log": "the new leader may have lost records before it took over",
-    "process": "how the process of the new leader ended before is unknown",
-    "removed": "the exact range of removed records is unknown",
-    "election": "whether the new leader was in the ISR when it was elected is unknown",
-    "old_log_end": "where the log of the old leader ended is unknown",
-}
-
-
-def note_of(row: Handover, cell: str) -> str:
-    if cell in conflicts(row):
-        return f"the evidence about {cell} contradicts itself"
-    if cell in row.notes:
-        return row.notes[cell]
-    meaning = _MEANINGS.get(cell, f"the evidence about {cell} contradicts itself")
-    return meaning.format(", ".join(row.contradictions) if cell == "contradictions" else row.high_watermark.at_least)
-
-
-def open_words(judged: Judgement) -> Iterator[str]:
-    """Every cell that leaves the verdict open, a line each."""
-    for left in judged.decides:
-        yield _open_cell(judged.rows, left)
+def note_of(row: Handover, cell: str) -> Message:
+    """What is missing, or contradicts itself."""
+    note = row.notes.get(cell)
+    if cell not in conflicts(row) and isinstance(note, Message):
+        return note
+    if cell in conflicts(row) or cell not in _MEANT:
+        return said("handover/conflict", cell=cell)
+    found = tuple(c if isinstance(c, Message) else str(c) for c in row.contradictions)
+    return said(f"handover/{cell}", found=found, high_watermark=row.high_watermark.at_least)

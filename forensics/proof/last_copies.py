@@ -13,12 +13,12 @@ from typing import NamedTuple
 from forensics.model.cluster.availability import CONTROLLED, DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import brokers_named
+from forensics.model.message import Message, said
 from forensics.model.partition.directories import failures_of_replica
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.timeline import PartitionTimeline
 
-CRASHED, FAILED_DIRECTORY = "crashed", "lost its log directory"
+CRASHED, FAILED_DIRECTORY = "handover/crashed", "handover/lost-directory"
 
 
 class Gone(NamedTuple):
@@ -38,13 +38,11 @@ def last_copies_gone(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Gon
     return tuple(gone) if len(gone) == len(isr) else ()
 
 
-def gone_words(gone: Sequence[Gone]) -> str:
-    brokers = brokers_named([g.broker for g in gone])
+def gone_said(gone: Sequence[Gone]) -> Message:
     if len(gone) == 1:
-        words = f"{brokers}, the only in-sync replica, {gone[0].how} and is not back when the evidence ends"
-    else:
-        words = f"no in-sync replica is back when the evidence ends ({'; '.join(f'broker {g.broker} {g.how}' for g in gone)})"
-    return f"{words}; later logs of {brokers} would show what is left"
+        return said("handover/sole-gone", broker=gone[0].broker, how=said(gone[0].how))
+    each = tuple(said("handover/gone", broker=g.broker, how=said(g.how)) for g in gone)
+    return said("handover/all-gone", gone=each, brokers=tuple(g.broker for g in gone))
 
 
 def _gone(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> Gone | None:

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.message import Range
+from forensics.model.message import Message, Range
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State
@@ -88,9 +88,10 @@ class Loss:
         return not found[1].exact_end and found[1].end.at_most is not None
 
     @property
-    def excuse(self) -> str | None:
+    def excuse(self) -> Message | None:
         """Why these records may not have been acknowledged to any producer."""
-        return self.row.resent_because if self.committed is not True else None
+        because = self.row.resent_because
+        return because if self.committed is not True and isinstance(because, Message) else None
 
     @property
     def weighed(self) -> bool:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from forensics.model.events import Event
 from forensics.model.findings import Evidence
+from forensics.model.message import Message, said
 from forensics.proof.judgement import Judgement, note_of
 from forensics.proof.verdict import CELLS, INTACT, Handover, Interval, Open, Possible, Removed
 
@@ -65,7 +66,7 @@ MAX_QUOTED = 3
 
 
 def records(judged: Judgement) -> list[dict[str, Any]]:
-    """The rows of a partition as records of HANDOVER."""
+    """The rows of a partition as records of HANDOVER. Their messages are not words yet."""
     texts, left = judged.verdict != INTACT, defaultdict[int, list[Open]](list)
     for cell in judged.decides:
         left[cell.row].append(cell)
@@ -78,14 +79,14 @@ def _record(number: int, row: Handover, decides: Iterable[Open], *, texts: bool)
         **dict(zip(_PLAIN, _plain(row), strict=True)),
         **{name: _cell(cell, texts=texts) for name, cell in zip(CELLS, _cells(row), strict=True)},
         "removed": [_removed(r, texts=texts) for r in row.removed],
-        "premises": [{"premise": premise, "reason": reason} for premise, reason in row.premises.items()],
+        "premises": [{"premise": said("node/broker", id=broker), "reason": reason} for broker, reason in row.premises.items()],
         "contradictions": list(row.contradictions),
         "decides": [_decides(row, left) for left in decides],
     }
 
 
-def _decides(row: Handover, left: Open) -> str:
-    return f"{left.cell}: {note_of(row, left.cell)}"
+def _decides(row: Handover, left: Open) -> Message:
+    return said("handover/decides", cell=left.cell, note=note_of(row, left.cell))
 
 
 def _removed(removed: Removed, *, texts: bool) -> dict[str, Any]:

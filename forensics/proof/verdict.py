@@ -183,16 +183,16 @@ class Handover:
     """The producers sent the removed records again, or had not got an acknowledgement for them."""
     truncation: Possible = ANY_TRUNCATION
     """How followers cut their logs: by leader epoch (KIP-101), or to their high watermark (before 0.11)."""
-    resent_because: str | None = None
+    resent_because: object = None
     """Why the removed records were probably sent again."""
-    premises: Mapping[str, str] = field(default_factory=dict)
-    """Premises that do not hold, each with the reason. Evidence that relies on them was not used to narrow a cell."""
-    contradictions: tuple[str, ...] = ()
+    premises: Mapping[int, object] = field(default_factory=dict)
+    """Premises about the logs of brokers that do not hold, each with the reason. Evidence that relies on them was not used to narrow a cell."""
+    contradictions: tuple[object, ...] = ()
     """Statements about this partition that cannot all be true."""
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, object] = field(default_factory=dict)
     """By name of a cell that stays wide: what is missing, and what would show it."""
 
-    def noted(self, cell: str, note: str) -> Handover:
+    def noted(self, cell: str, note: object) -> Handover:
         """With the reason why a cell stays wide; the first one counts."""
         return self if cell in self.notes else replace(self, notes={**self.notes, cell: note})
 

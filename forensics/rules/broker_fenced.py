@@ -10,7 +10,8 @@ from typing import Any
 from forensics.model.cluster.availability import Availability
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event, lasting
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import values
 from forensics.model.partition.isr_removal import session_time
 from forensics.thresholds import NOTICEABLE_PAUSE, SAME_EXPIRY, SAME_FENCING, SILENT_BEFORE
 
@@ -90,29 +91,14 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     itself = any(e.writer == broker and e.reason == "session-timeout" for e in group)  # a replayed record may be of the process before
     if not itself and not any(availability.went_on(e) for e in group):
         return _unheard(broker, group, back)
-    return raw(
+    return Finding(
         kind="broker-fenced",
         severity="medium",
         confidence="certain",
         brokers=(broker,),
         start=first.at,
         end=back.at if back is not None else None,
-        summary=f"broker {broker} was fenced while it was running" + ("" if back else ", and is not seen to return in the evidence"),
-        explanation=(
-            f"At {moment(first.at)} broker {broker} lost its session with the controller although its process was running: it lost its "
-            f"leaderships and left the ISRs. Broker {broker} {'was unfenced at ' + moment(back.at) if back else 'is not seen to return in the evidence'}. "
-            + (
-                f"The controller is in the same process as broker {broker}, so no network was between them: the machine slept, or the process was "
-                "suspended, swapped out or collecting garbage."
-                if itself
-                else "Possible causes: a long pause, a network failure or an overloaded machine."
-            )
-        ),
-        next_steps=(
-            f"Check whether the machine of broker {broker} slept, was suspended or swapped before {moment(first.at)}, and its GC log."
-            if itself
-            else f"Check the GC log and the machine metrics of broker {broker} just before {moment(first.at)}.",
-        ),
+        values=values(itself=itself),
         evidence=quote(group, back),
     )
 
@@ -124,59 +110,36 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     availability = cluster.availability(broker)
     gone = _noticed(broker, learnt, availability)
     back = availability.returned(last.at or learnt)
-    begin = gone.at if gone is not None else first.at
-    times = _expiries(group)
-    often = f", {times} times until {moment(last.at)}" if times > 1 else ""
-    noticed = f", and the controller had noticed its absence at {moment(gone.at)}" if gone is not None else ""
-    paused = _paused(broker, learnt, cluster)
-    registered = f"was registered again at {moment(back.at)}" if back is not None else "is not seen to return in the evidence"
-    return raw(
+    times, paused = _expiries(group), _paused(broker, learnt, cluster)
+    return Finding(
         kind="broker-fenced",
         severity="medium",
         confidence="certain",
         brokers=(broker,),
-        start=begin,
+        start=gone.at if gone is not None else first.at,
         end=back.at if back is not None else None,
-        summary=f"broker {broker} lost its ZooKeeper session while it was running"
-        + (", and is not seen to return in the evidence" if back is None else ""),
-        explanation=(
-            f"At {moment(first.at)} broker {broker} detected that its ZooKeeper session had expired{often}{noticed}. The process of broker "
-            f"{broker} was running, but when a session expires, the controller removes the broker from its leaderships and from the ISRs. "
-            f"Broker {broker} {registered}. {_why(broker, paused)}"
-        ),
-        next_steps=(
-            f"Check the GC log and the machine metrics of broker {broker}, and the ZooKeeper log, just before {moment(begin)}."
-            if paused is None
-            else f"Check whether the machine of broker {broker} slept, was suspended or swapped from {moment(paused.at)} on, and its GC log.",
+        message="expired",
+        values=values(
+            learnt=first.at,
+            times=times if times > 1 else None,
+            last=last.at,
+            noticed=gone.at if gone is not None else None,
+            paused=paused.at if paused is not None else None,
+            silent=lasting(paused).total_seconds() if paused is not None else None,
         ),
         evidence=quote(gone, group[:2], paused, group[2:], back),
     )
 
 
-def _why(broker: int, paused: Event | None) -> str:
-    if paused is None:
-        return "Possible causes: a long pause, a network failure, an overloaded machine, or a ZooKeeper that stalled."
-    return (
-        f"The process of broker {broker} did not run: its ZooKeeper client noticed only after {lasting(paused).total_seconds():.1f} s that it had "
-        "heard nothing from the server. So the machine slept, or the process was suspended, swapped out or collecting garbage."
-    )
-
-
 def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
     """A fencing without evidence that the process continued: it may also follow from a crash or a shutdown."""
-    first = group[0]
-    return raw(
+    return Finding(
         kind="broker-fenced",
         severity="low",
         confidence="possible",
         brokers=(broker,),
-        start=first.at,
+        start=group[0].at,
         end=back.at if back is not None else None,
-        summary=f"broker {broker} was fenced" + (f" until {moment(back.at)}" if back else "") + "; unknown whether it was running",
-        explanation=(
-            f"At {moment(first.at)} the controller fenced broker {broker}. No evidence shows that its process was running, so it may have "
-            "been stopped, crashed, or running and cut off."
-        ),
-        next_steps=(f"Collect server.log of broker {broker}.",),
+        message="unheard",
         evidence=quote(group, back),
     )

@@ -7,7 +7,8 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import values
 from parsers.paths import partition_of
 
 _REASONS = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
@@ -31,8 +32,7 @@ def _partition(event: Event) -> tuple[str | None, int | None]:
 def _finding(source: str, events: Sequence[Event]) -> Finding:
     first = events[0]
     topic, partition = _partition(first)
-    more = f" and {len(events) - 1} more" if len(events) > 1 else ""
-    return raw(
+    return Finding(
         kind="checkpoint-corrupt",
         severity="high" if source.rsplit("/", 1)[-1].startswith(("replication-offset", "leader-epoch")) else "medium",
         confidence="certain",
@@ -40,12 +40,11 @@ def _finding(source: str, events: Sequence[Event]) -> Finding:
         partition=partition,
         brokers=(first.writer,) if first.writer is not None else (),
         start=first.at,
-        summary=f"{source}: {first.text}{more}",
-        explanation=(
-            f"{source} (written {moment(first.at)}) is not in Kafka's format: {'; '.join(e.text or '' for e in events[:5])}. The valid rows of {source} "
-            "were used. A broker that starts with this file takes the log directory offline (1.0 and later), or resets the recovery points; a damaged "
-            "high watermark or epoch file makes followers truncate at the wrong place."
+        values=values(
+            source=source,
+            problem=first.text,
+            more=len(events) - 1 or None,
+            problems=tuple(e.text or "" for e in events[:5]),
         ),
-        next_steps=(f"Copy {source} before the broker starts again.",),
         evidence=quote(events),
     )

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import Message, said, values
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states_of_files import cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
@@ -29,13 +30,13 @@ def _against_the_log(broker: int, disk: Disk, timeline: PartitionTimeline, clust
     if end is None or segment is None or disk.tail_damaged:  # segment-corrupt reports the damage
         return
     for name, event in (
-        ("high watermark", disk.high_watermark),
-        ("recovery point", disk.recovery_point),
-        ("log start offset", disk.log_start),
+        ("high-watermark", disk.high_watermark),
+        ("recovery-point", disk.recovery_point),
+        ("log-start", disk.log_start),
     ):
         if event is None or event.offset is None or event.offset <= end or cut_since(segment, event) or taken_alive(broker, event, cluster):
             continue
-        yield _finding(broker, timeline, f"the checkpointed {name} {event.offset} is beyond the log, which ends at {end}", event, segment)
+        yield _finding(broker, said(f"checkpoint-inconsistent/{name}", offset=event.offset, log_end=end), event, segment)
 
 
 def _start_above_hw(broker: int, disk: Disk, timeline: PartitionTimeline) -> Iterator[Finding]:
@@ -44,8 +45,8 @@ def _start_above_hw(broker: int, disk: Disk, timeline: PartitionTimeline) -> Ite
     if start is None or hw is None or start.offset is None or hw.offset is None or start.at is None or hw.at is None:
         return
     if start.offset > hw.offset and hw.at >= start.at:
-        text = f"the checkpointed log start offset {start.offset} is above the high watermark {hw.offset}, which was written later"
-        yield _finding(broker, timeline, text, hw, start)
+        what = said("checkpoint-inconsistent/start-above", log_start=start.offset, high_watermark=hw.offset)
+        yield _finding(broker, what, hw, start)
 
 
 def _in_one_line(timeline: PartitionTimeline) -> Iterator[Finding]:
@@ -54,25 +55,17 @@ def _in_one_line(timeline: PartitionTimeline) -> Iterator[Finding]:
         hw, end = event.high_watermark, event.log_end_offset
         if hw is not None and end is not None and hw > end >= 0 and event.writer is not None and event.writer not in reported:
             reported.add(event.writer)
-            yield _finding(
-                event.writer, timeline, f"its own line has the high watermark {hw} beyond the log, which ends at {end}", event, None
-            )
+            what = said("checkpoint-inconsistent/own-line", high_watermark=hw, log_end=end)
+            yield _finding(event.writer, what, event, None)
 
 
-def _finding(broker: int, timeline: PartitionTimeline, what: str, event: Event, segment: Event | None) -> Finding:
-    return raw(
+def _finding(broker: int, what: Message, event: Event, segment: Event | None) -> Finding:
+    return Finding(
         kind="checkpoint-inconsistent",
         severity="medium",
         confidence="certain",
         brokers=(broker,),
         start=event.at,
-        summary=f"{timeline.name} on broker {broker}: {what}",
-        explanation=(
-            f"On broker {broker} {what} ({moment(event.at)}). If the log is shorter than its checkpoint, possible causes are unflushed pages in an "
-            "unclean stop, or an incomplete copy of the directory."
-        ),
-        next_steps=(
-            f"Compare {timeline.name} on broker {broker} with the leader-epoch-checkpoint files of the other replicas before broker {broker} leads.",
-        ),
+        values=values(what=what),
         evidence=quote(event, segment),
     )

@@ -13,7 +13,8 @@ from typing import Any
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.comparisons import BUSY_MS
 from forensics.model.cluster.facts import Cluster, Node, Source
-from forensics.model.findings import Evidence, Finding, brokers_named, counted, moment, quote, raw
+from forensics.model.findings import Evidence, Finding, quote
+from forensics.model.message import said, values
 from forensics.thresholds import HARMFUL_SKEW_MS, MIN_SKEW_MS, SAME_STEP
 
 
@@ -35,28 +36,23 @@ def _steps_back(node: Node, cluster: Cluster) -> list[tuple[timedelta, Source, i
 
 def _set_back(node: Node, steps: Sequence[tuple[timedelta, Source, int, datetime]]) -> Finding:
     size, log, line, before = steps[0]
-    seconds = f"{size.total_seconds():,.1f} s"
-    others = f" Its logs show {counted(len(steps) - 1, 'more step')} of at most this size." if len(steps) > 1 else ""
     seen_twice = any(s.path != log.path and abs(at - before) <= size + SAME_STEP for _, s, _, at in steps[1:])
     joined = log.first is not None and before - size < log.first
-    late = "" if seen_twice else " One log alone does not prove it: a process that was suspended may print a line with an earlier time."
-    if joined:
-        late = (
-            " This line is also earlier than the first line of the log, so the log may consist of parts that were joined in another order."
-        )
-    return raw(
+    return Finding(
         kind="clock-skew",
         severity="medium" if size >= timedelta(milliseconds=HARMFUL_SKEW_MS) else "info",
         confidence="possible" if joined else "certain" if seen_twice else "probable",
         brokers=(node.id,),
         start=before,
-        summary=f"the clock of node {node.id} was set back by about {seconds} at {moment(before)}",
-        explanation=(
-            f"Line {line} of {log.path} is {seconds} earlier than the line before it, although Kafka writes lines in the order of time.{late}{others} "
-            f"The lines of each log keep their order. The order of lines in different logs of node {node.id}, and of other nodes, is not known "
-            "around this time, so claims that rely on it are at most possible."
+        message="set-back",
+        values=values(
+            seconds=size.total_seconds(),
+            line=line,
+            path=log.path,
+            alone=not seen_twice and not joined,
+            joined=joined,
+            others=len(steps) - 1 or None,
         ),
-        next_steps=(f"Check time synchronisation (chronyc tracking, journalctl -u chronyd) on node {node.id} at {moment(before)}.",),
         evidence=tuple(
             Evidence(s.path, n, None, f"the time goes back by {by.total_seconds():,.1f} s at this line") for by, s, n, _ in steps[:4]
         ),
@@ -70,55 +66,32 @@ def _bound(clock: Clock) -> int:
 
 def _finding(node: Node, cluster: Cluster) -> Finding:
     clock = node.clock
-    seconds = f"{abs(clock.skew_ms) / 1000:.1f} s"
-    ahead = clock.skew_ms > 0
     doubt = _uncertainty(clock)
-    others = brokers_named(clock.compared).replace("broker", "node") if clock.compared else "the file system's clock"
-    return raw(
+    return Finding(
         kind="clock-skew",
         severity="medium" if abs(clock.skew_ms) >= HARMFUL_SKEW_MS else "info",
         confidence="certain" if doubt and (clock.uncertainty_ms or 0) < BUSY_MS else "probable",
         brokers=(node.id,),
-        summary=f"the clock of node {node.id} was {seconds}{f' ± {doubt}' if doubt else ''} {'ahead' if ahead else 'behind'}",
-        explanation=(
-            f"The clock of node {node.id} was about {seconds} {'ahead of' if ahead else 'behind'} that of {others}{_basis(clock)}. "
-            f"{_dispute(node.id, clock)}"
-            f"Times in this report are corrected for this error; the raw lines of node {node.id} show a time that is {seconds} too "
-            f"{'late' if ahead else 'early'}. Where no epoch determines the order of lines of node {node.id} and of other nodes, the order is "
-            f"{f'known to within {doubt}' if doubt else 'less certain'}."
-        ),
-        next_steps=(
-            f"Check time synchronisation (chronyc tracking, ntpq -p) on node {node.id}"
-            f"{' and on ' + others if clock.disputed else ''}; if the error is known better, give it as in "
-            f"--clock-offset {node.id}={clock.skew_ms / 1000:+.1f}.",
+        values=values(
+            seconds=abs(clock.skew_ms) / 1000,
+            doubt=doubt,
+            ahead=clock.skew_ms > 0,
+            compared=tuple(clock.compared),
+            basis=tuple(said(f"clock-skew/{key}") for key in clock.basis.split("+") if key in _BASIS),
+            disputed=clock.disputed,
+            offset=f"{clock.skew_ms / 1000:+.1f}",
         ),
         evidence=quote(clock.evidence) or _files(node.id, cluster),
     )
 
 
-def _uncertainty(clock: Clock) -> str | None:
-    return None if clock.uncertainty_ms is None or clock.disputed else f"{max(clock.uncertainty_ms, 100) / 1000:.1f} s"
+def _uncertainty(clock: Clock) -> float | None:
+    """In seconds."""
+    return None if clock.uncertainty_ms is None or clock.disputed else max(clock.uncertainty_ms, 100) / 1000
 
 
-def _basis(clock: Clock) -> str:
-    words = "; ".join(_BASIS[key] for key in clock.basis.split("+") if key in _BASIS)
-    return f" ({words})" if words else ""
-
-
-_BASIS = {
-    "given": "it was given on the command line",
-    "start": "its own lines show the UTC time at which its process started",
-    "container": "the timestamps that a container runtime put in front of its lines show its zone",
-    "mtime": "its logs' modification times and their last lines were compared",
-    "metadata": "records of the metadata log were compared with its own lines about them",
-    "events": "events that it and another node printed were compared",
-}
-
-
-def _dispute(node: int, clock: Clock) -> str:
-    if not clock.disputed:
-        return ""
-    return f"Which clock is wrong is unknown: as many clocks agree with node {node} as with the others. "
+_BASIS = frozenset({"given", "start", "container", "mtime", "metadata", "events"})
+"""What a clock's error is known from: each has a phrase."""
 
 
 def _files(node: int, cluster: Cluster) -> tuple[Evidence, ...]:

@@ -16,7 +16,8 @@ from forensics.model.cluster.effective import MIN_ISR, UNCLEAN, deciding, effect
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import BROKER, CLUSTER, Change
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import Message, said, values
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.elections import elections
 from forensics.proof.losses import losses
@@ -141,7 +142,7 @@ def _created_before(event: Event, at: datetime, offset: int, cluster: Cluster) -
 
 @dataclass(frozen=True, slots=True)
 class _Harm:
-    text: str
+    what: Message
     term: Term
     evidence: tuple[Event, ...]
 
@@ -153,19 +154,16 @@ def _harm(drift: Drift, timeline: PartitionTimeline, cluster: Cluster) -> _Harm 
             term = election.term
             if election.unclean and term.at is not None and term.at >= drift.at and _in_force(drift, timeline, term.at, cluster):
                 after = (term.at - drift.at).total_seconds()
-                text = f"{after:.0f} s later broker {term.leader} was elected leader of {timeline.name} from outside the ISR"
-                return _Harm(text, term, election.evidence)
+                what = said("config-drift/elected", seconds=after, leader=term.leader, partition=timeline.name)
+                return _Harm(what, term, election.evidence)
         return None
     for loss in losses(timeline, cluster):
         term, state = loss.term, loss.term.before
         if loss.excuse is not None or loss.committed is False or term.at is None or term.at < drift.at or state is None:
             continue
         if len(state.isr) < number(drift.before, 0):
-            text = (
-                f"Later the ISR of {timeline.name} shrank to {list(state.isr)}, writes with acks=all still succeeded, and offsets {loss.range} "
-                "were lost; with the previous value, those writes would have been refused"
-            )
-            return _Harm(text, term, loss.evidence)
+            what = said("config-drift/lost", partition=timeline.name, isr=tuple(state.isr), lost=loss.range)
+            return _Harm(what, term, loss.evidence)
     return None
 
 
@@ -175,13 +173,7 @@ def _in_force(drift: Drift, timeline: PartitionTimeline, at: datetime, cluster: 
 
 
 def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm | None) -> Finding:
-    why = (
-        "from then on an election can choose a replica that lacks committed records"
-        if drift.key == UNCLEAN
-        else "from then on writes with acks=all are acknowledged with fewer copies"
-    )
-    change = f"{drift.key} of {drift.owner} was set from {drift.before or 'the default'} to {drift.after}"
-    return raw(
+    return Finding(
         kind="config-drift",
         severity="high" if harm is not None else "medium",
         confidence="certain" if drift.before is not None else "probable",
@@ -190,11 +182,13 @@ def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm
         brokers=(harm.term.leader,) if harm is not None else (),
         start=drift.at,
         cause=f"{drift.owner} {drift.key}",
-        summary=f"{change} at {moment(drift.at)}" + (" and caused harm" if harm is not None else ""),
-        explanation=(f"At {moment(drift.at)} {change}: {why}." + (f" {harm.text}." if harm is not None else "")),
-        next_steps=(
-            f"Find out who set {drift.key} of {drift.owner}, and set {drift.key} back to {drift.before or 'the default'} once the partitions have a leader.",
-            "Compare the topic settings with those at creation: some versions (2.0 to 2.4) drop topic overrides when broker settings change (KAFKA-9254).",
+        values=values(
+            key=drift.key,
+            owner=drift.owner,
+            before=drift.before,
+            after=drift.after,
+            unclean=drift.key == UNCLEAN,
+            harm=harm.what if harm is not None else None,
         ),
         evidence=quote(drift.event, harm.evidence if harm is not None else ()),
     )

@@ -7,7 +7,8 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import values
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -36,21 +37,15 @@ def _after_others(before: tuple[int, int], epoch: int, events: list[Event], unkn
     """The finding for a controller whose predecessors are unknown, because no collected log names them."""
     first = events[0]
     assert first.controller is not None
-    between = f"epoch {epoch - 1}" if unknown == 1 else f"epochs {before[0] + 1} to {epoch - 1}"
-    return raw(
+    return Finding(
         kind="controller-change",
         severity="info",
         confidence="certain",
         brokers=(first.controller,),
         start=first.at,
         end=first.at,
-        summary=f"node {first.controller} became controller in epoch {epoch}; the controller of {between} is unknown",
-        explanation=(
-            f"At {moment(first.at)} node {first.controller} became the active controller in controller epoch {epoch}. The last known controller before it is node "
-            f"{before[1]} in epoch {before[0]}. No collected log names the controller of {between}, and its decisions are known only "
-            "from other nodes. A new controller checks every partition, so it may have caused leader changes at that time."
-        ),
-        next_steps=("Collect controller.log and state-change.log of all brokers, including rotated files.",),
+        message="after-unknown",
+        values=values(epoch=epoch, before=before[1], before_epoch=before[0], first=before[0] + 1 if unknown > 1 else None, last=epoch - 1),
         evidence=quote(events[:3]),
     )
 
@@ -59,17 +54,13 @@ def _finding(before: int, epoch: int, events: list[Event]) -> Finding:
     first = events[0]
     now = first.controller
     assert now is not None
-    same = now == before
-    return raw(
+    return Finding(
         kind="controller-change",
         severity="info",
         confidence="certain",
-        brokers=(now,) if same else (now, before),
+        brokers=(now,) if now == before else (now, before),
         start=first.at,
         end=first.at,
-        summary=f"node {now} became controller in epoch {epoch}" + ("" if same else f", after node {before}"),
-        explanation=f"At {moment(first.at)} node {now} became the active controller in controller epoch {epoch}"
-        + (", as before (a restart or a new session)." if same else f", in place of node {before}.")
-        + " A new controller checks every partition, so it may have caused leader changes at that time.",
+        values=values(epoch=epoch, before=before if now != before else None),
         evidence=quote(events[:3]),
     )

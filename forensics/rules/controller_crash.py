@@ -11,7 +11,8 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.quorum import voters, without_leader
-from forensics.model.findings import Finding, moment
+from forensics.model.findings import Finding
+from forensics.model.message import Message, said
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.rules.broker_crash import Crash, crashes, finding
 
@@ -19,18 +20,17 @@ from forensics.rules.broker_crash import Crash, crashes, finding
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     times = CrashTimes(cluster, partitions)
     for crash in crashes([n for n in cluster.nodes.values() if not n.broker], cluster, times):
-        yield finding(crash, "controller-crash", "", [_effect(crash, cluster)])
+        yield finding(crash, "controller-crash", (_effect(crash, cluster),))
 
 
-def _effect(crash: Crash, cluster: Cluster) -> str:
+def _effect(crash: Crash, cluster: Cluster) -> Message:
     """What the crash did to the metadata quorum."""
     at = crash.time.latest or crash.time.start
     lost = next((w for w in without_leader(cluster) if at is not None and crash.node in w.gone and (w.end is None or at <= w.end)), None)
     if lost is not None:
-        return f"The metadata quorum had no leader {f'until {moment(lost.end)}' if lost.end is not None else 'when the evidence ends'}."
+        return said("controller-crash/no-leader", until=lost.end)
     every = len(voters(cluster))
-    majority = f" ({every // 2 + 1} of {every})" if every else ""
-    return f"The metadata quorum continues while a majority of its controllers is running{majority}."
+    return said("controller-crash/majority", majority=every // 2 + 1 if every else None, every=every or None)
 
 
 READS = FACTS

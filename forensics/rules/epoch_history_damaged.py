@@ -7,12 +7,13 @@ appended, so an epoch that the records have and the file lacks was lost from the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.lineage import Entry, of_batches
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states_of_files import cut_since, taken_alive
@@ -35,11 +36,11 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
             by_writer.setdefault(event.writer, []).append(event)
     for writer, events in sorted(by_writer.items(), key=lambda item: (item[0] is None, item[0] or 0)):
         first = events[0]
-        what = f"epoch {first.leader_epoch} was assigned from offset {first.offset} on, below offsets of other epochs in its history"
+        what = said("epoch-history-damaged/conflict", epoch=first.leader_epoch, offset=first.offset)
         yield _finding(writer, what, tuple(events), timeline)
 
 
-Damage = tuple[str, tuple[Event, ...]]
+Damage = tuple[Message, tuple[Event, ...]]
 
 
 def _against_batches(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:
@@ -49,26 +50,22 @@ def _against_batches(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) 
     segment = missing[0].event if missing else None
     if segment is None:
         return
-    what = f"its log has records of {_epochs(missing)} (from offset {missing[0].start} on)"
+    known: dict[str, Value] = {"epochs": tuple(m.epoch for m in missing[:8]), "number": len(missing), "offset": missing[0].start}
     if disk.epoch_file is None:
         if _others_have_theirs(disk, cluster):
-            yield f"{what} and no leader-epoch-checkpoint was collected, although the broker's other partitions have one", (segment,)
+            yield said("epoch-history-damaged/no-file", **known), (segment,)
     elif not disk.epochs:
-        yield f"{what}, and its leader-epoch-checkpoint is empty", (disk.epoch_file, segment)
+        yield said("epoch-history-damaged/empty-file", **known), (disk.epoch_file, segment)
     else:
         last, start = disk.epochs[-1]
-        short = f"ends with epoch {last} (from {start})" if missing[0].epoch > last else "lacks them"
-        yield f"{what}, and its leader-epoch-checkpoint {short}", (disk.epoch_events[-1], segment)
+        ends = {"last": last, "start": start} if missing[0].epoch > last else {"last": None, "start": None}
+        yield said("epoch-history-damaged/short-file", **known | ends), (disk.epoch_events[-1], segment)
 
 
 def _missing(disk: Disk) -> list[Entry]:
     in_file = dict(disk.epochs)
     low = min(in_file.values(), default=0)
     return [e for e in of_batches(disk) or () if e.epoch not in in_file and (e.start >= low or not in_file)]
-
-
-def _epochs(entries: Sequence[Entry]) -> str:
-    return f"epoch{'s' if len(entries) > 1 else ''} {', '.join(str(e.epoch) for e in entries[:8])}"
 
 
 def _old_format(disk: Disk, timeline: PartitionTimeline) -> bool:
@@ -102,10 +99,8 @@ def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -
             continue
         if _written_late(disk, start, timeline, cluster):
             continue
-        yield (
-            f"its leader-epoch-checkpoint says epoch {epoch} starts at {start}, but the log ends at {disk.reach}",
-            (event, segment),
-        )
+        what = said("epoch-history-damaged/beyond", epoch=epoch, start=start, log_end=disk.reach)
+        yield what, (event, segment)
 
 
 def _written_late(disk: Disk, start: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -119,28 +114,21 @@ def _followed(broker: int | None, timeline: PartitionTimeline) -> list[Cut]:
     return [c for c in cuts(timeline) if c.reason == "high-watermark" and broker is not None and broker in (c.broker, c.leader)]
 
 
-def _finding(broker: int | None, what: str, evidence: tuple[Event, ...], timeline: PartitionTimeline) -> Finding:
+def _finding(broker: int | None, what: Message, evidence: tuple[Event, ...], timeline: PartitionTimeline) -> Finding:
     cut = _followed(broker, timeline)
-    followed = "".join(
-        f" Broker {c.broker} truncated its log from {c.end} to {c.start} to follow broker {c.leader} at {moment(c.evidence[-1].at)}, by its high "
-        "watermark instead of by epoch, which is a consequence of such damage."
-        for c in cut[:2]
-    )
-    return raw(
+    return Finding(
         kind="epoch-history-damaged",
         severity="high" if cut else "medium",
         confidence="certain" if len(evidence) > 1 or evidence[0].event == "epoch-conflict" else "possible",
         brokers=(broker,) if broker is not None else (),
         start=evidence[0].at,
-        summary=f"{timeline.name} on broker {broker}: {what}",
-        explanation=(
-            f"On broker {broker} {what}. Leaders and followers use this file to find the offset from which on their logs differ (KIP-101). With a "
-            f"damaged file, a leader returns too low an offset or none, and followers truncate committed records or use their high watermark.{followed}"
-        ),
-        next_steps=(
-            f"Copy the directory of {timeline.name} on broker {broker}. Let another replica lead, then delete the directory while the broker is "
-            "stopped, so that it copies log and history again.",
-            "Check whether the Kafka version has a bug that damages epoch files: KAFKA-7897, KAFKA-7959, KAFKA-10432, KAFKA-16541.",
+        values=values(
+            who=said("node/broker", id=broker) if broker is not None else said("node/unknown"),
+            what=what,
+            followed=tuple(
+                said("epoch-history-damaged/followed", broker=c.broker, end=c.end, start=c.start, leader=c.leader, at=c.evidence[-1].at)
+                for c in cut[:2]
+            ),
         ),
         evidence=quote(evidence, *(c.evidence for c in cut[:2])),
     )

@@ -10,18 +10,10 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.identity import Conflict
 from forensics.model.cluster.names import Name, names
+from forensics.model.cluster.process_errors import who
 from forensics.model.events import Event
-from forensics.model.findings import (
-    Evidence,
-    Finding,
-    brokers_named,
-    duration,
-    moment,
-    nodes_named,
-    quote,
-    raw,
-    some,
-)
+from forensics.model.findings import Evidence, Finding, quote
+from forensics.model.message import Message, said, values
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.handovers import epochs_that_fall, handovers
 from forensics.proof.verdict import Handover, Interval, conflicts
@@ -43,21 +35,17 @@ def _shifted(cluster: Cluster) -> Iterator[Finding]:
         if s.shifted_ms and s.node is not None:
             found[s.node, s.shifted_ms].append(s.path)
     for (node, shift_ms), paths in sorted(found.items()):
-        named, clock = nodes_named((node,), cluster.controllers), cluster.nodes[node].clock
-        by, later, earlier = duration(abs(shift_ms) / 1000), *(("later", "earlier") if shift_ms > 0 else ("earlier", "later"))
-        unsure = " Nothing in the evidence shows which times are right." if clock.assumed else ""
-        yield raw(
+        clock = cluster.nodes[node].clock
+        yield Finding(
             kind="evidence-conflict",
             severity="low",
             confidence="certain",
             brokers=(node,),
-            summary=f"{some(paths)} {'repeats' if len(paths) == 1 else 'repeat'} lines of other logs of {named} with times {by} {later}",
-            explanation=(
-                f"Other logs of {named} contain the same lines with times {by} {earlier}. Those times were used, and all times of {some(paths, 1)} "
-                f"were moved by {by}.{unsure} Possible causes: a log store that exports times in another time zone, or with its own clock."
+            message="shifted",
+            values=values(
+                who=who(node, cluster), paths=tuple(paths), seconds=abs(shift_ms) / 1000, later=shift_ms > 0, assumed=clock.assumed
             ),
-            next_steps=(f"Check in which time zone, and by which clock, {some(paths, 1)} {'was' if len(paths) == 1 else 'were'} written.",),
-            evidence=tuple(Evidence(path, None, None, f"times {by} {later}") for path in paths[:4]),
+            evidence=tuple(Evidence(path, None, None, f"times shifted by {shift_ms} ms") for path in paths[:4]),
         )
 
 
@@ -70,19 +58,13 @@ def _addresses(cluster: Cluster) -> Iterator[Finding]:
                 by_name.setdefault(name.name, []).append(name)
     for address, own in sorted(by_name.items()):
         brokers = tuple(sorted({name.node for name in own}))
-        yield raw(
+        yield Finding(
             kind="evidence-conflict",
             severity="low",
             confidence="certain",
             brokers=brokers,
-            summary=f"{brokers_named(brokers)} have the same address {address} at the same time",
-            explanation=(
-                f"The settings of {brokers_named(brokers)} name {address} at the same time. Either one of them was configured with the address of "
-                "another, or the files of two brokers were mixed up."
-            ),
-            next_steps=(
-                f"Check advertised.listeners of {brokers_named(brokers)}, and from which machine each of these files was collected.",
-            ),
+            message="same-address",
+            values=values(address=address),
             evidence=tuple(Evidence(name.source, name.line, None, name.text or "") for name in own[:4]),
         )
 
@@ -113,96 +95,69 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 
 
 def _mixed(clusters: Collection[str], evidence: tuple[Evidence, ...]) -> Finding:
-    return raw(
+    return Finding(
         kind="evidence-conflict",
         severity="medium",
         confidence="certain",
-        summary=f"the evidence is from {len(clusters)} clusters ({', '.join(sorted(clusters))}): brokers and topics may be mixed up",
-        explanation=(
-            "One run treats all evidence as one set of brokers. Disks with a meta.properties are distinguished by its cluster id. In files that name "
-            "no cluster, brokers with the same id and topics with the same name are treated as those of one cluster."
-        ),
-        next_steps=("Run the analysis once for each cluster.",),
+        message="clusters",
+        values=values(clusters=tuple(sorted(clusters))),
         evidence=evidence,
     )
 
 
 def _misplaced(conflict: Conflict) -> Finding:
     path, says, surroundings = conflict.path, conflict.says, conflict.surroundings
-    return raw(
+    return Finding(
         kind="evidence-conflict",
         severity="low",
         confidence="certain",
         brokers=(says, surroundings),
-        summary=f"{path} is from broker {says}, but is stored with files of broker {surroundings}",
-        explanation=(
-            f"The lines of {path} name broker {says} as their writer; meta.properties or server.properties next to it belong to broker "
-            f"{surroundings}. The lines were used. Possible causes: a bundle that was assembled by hand, or a disk that was moved to another broker."
-        ),
-        next_steps=(f"Check from which broker {path} was collected.",),
+        message="misplaced",
+        values=values(path=path, surroundings=surroundings),
         evidence=(Evidence(path, None, None, f"names broker {says}; surroundings name broker {surroundings}"),),
     )
 
 
-_NAMES = {
-    "high_watermark": "the high watermark",
-    "new_log_end": "the end of the new leader's log",
-    "old_log_end": "the end of the old leader's log",
-    "start": "the offset from which on two logs differ",
-    "end": "the end of a truncated log",
-    "unseen": "the number of leader epochs in between",
-    "election": "whether the new leader was in the ISR",
-    "log": "whether the new leader kept its log",
-    "process": "whether the new leader's process kept running",
-    "had_all": "whether the new leader had all committed records",
-}
+_NAMED = frozenset({"high_watermark", "new_log_end", "old_log_end", "start", "end", "unseen", "election", "log", "process", "had_all"})
+"""Cells with a phrase of their own."""
 _OF_COMMITMENT = ("high_watermark", "had_all")
 
 
 def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
     value = getattr(row, cell, None)
-    bounds = f": at least {value.at_least} by one source, at most {value.at_most} by another" if isinstance(value, Interval) else ""
+    bounds = value if isinstance(value, Interval) else None
     evidence = (*value.low, *value.high) if isinstance(value, Interval) else tuple(e for r in row.removed for e in r.evidence)
-    what = _NAMES.get(cell, cell)
-    why = "One of the statements is wrong, or belongs to another partition of this name"
-    if cell in _OF_COMMITMENT:
-        why += ", or was made later than its place in the evidence; or a member of the ISR lacked committed records"
-    return raw(
+    return Finding(
         kind="evidence-conflict",
         severity="medium",
         confidence="certain",
         brokers=tuple(b for b in (row.new_leader, row.old_leader) if b is not None),
         leader_epoch=row.leader_epoch,
         start=row.at,
-        summary=f"{timeline.name}: the evidence about {what} in leader epoch {row.leader_epoch} contradicts itself",
-        explanation=(
-            f"For the hand-over to broker {row.new_leader} in leader epoch {row.leader_epoch} ({moment(row.at)}) the evidence contradicts itself about "
-            f"{what}{bounds}. {why}. No verdict on {timeline.name} rests on it."
-        ),
-        next_steps=(
-            f"Check that all files about {timeline.name} are from the same cluster and were not edited, and collect the logs of "
-            f"brokers {row.old_leader} and {row.new_leader} again.",
+        message="cell",
+        values=values(
+            what=said(f"evidence-conflict/{cell}") if cell in _NAMED else cell,
+            at_least=bounds.at_least if bounds is not None else None,
+            at_most=bounds.at_most if bounds is not None else None,
+            of_commitment=cell in _OF_COMMITMENT,
+            new_leader=row.new_leader,
+            leaders=tuple(sorted({b for b in (row.old_leader, row.new_leader) if b is not None})),
         ),
         evidence=quote(evidence or tuple(timeline.events[:2])),
     )
 
 
 def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
-    contradictions = "; ".join(row.contradictions)
     mixed = [t for t in timeline.terms if t.epoch == timeline.conflicting_epoch]
     fall = epochs_that_fall(timeline) or ()
-    return raw(
+    return Finding(
         kind="evidence-conflict",
         severity="medium",
         confidence="certain",
         brokers=tuple(dict.fromkeys((*(t.leader for t in mixed), *(e.writer for e in fall[1:] if e.writer is not None)))),
         leader_epoch=timeline.conflicting_epoch,
         start=min((x.at for x in (*mixed, *fall[1:]) if x.at is not None), default=None),
-        summary=f"{timeline.name}: {contradictions}",
-        explanation=(
-            f"In {timeline.name} {contradictions}. Each leader epoch has one leader, and leader epochs never fall, so the evidence mixes "
-            "two partitions of this name: a topic that was deleted and created again, or files of two clusters."
-        ),
-        next_steps=(f"Give only the files of one cluster, with logs that reach back to the creation of topic {timeline.topic}.",),
+        message="epochs",
+        values=values(contradictions=tuple(c for c in row.contradictions if isinstance(c, Message))),
         evidence=quote(*(t.evidence for t in mixed), fall),
     )

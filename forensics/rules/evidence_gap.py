@@ -9,19 +9,8 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster, Source
 from forensics.model.events import Event
-from forensics.model.findings import (
-    MAX_EVIDENCE,
-    NAMED,
-    Evidence,
-    Finding,
-    brokers_named,
-    capital,
-    counted,
-    period,
-    quote,
-    raw,
-    some,
-)
+from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, quote
+from forensics.model.message import Message, values
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.log_coverage import filtered_files, lacking, log_coverage
 from forensics.model.partition.timeline import PartitionTimeline
@@ -30,7 +19,9 @@ from parsers.schemas import located
 
 CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 UNFINISHED = "checkpoint-unfinished"
-_NOTHING = "nothing"
+NO_FILES, NO_LOGS = "no-files", "no-logs"
+_SHOWN = 64
+"""Partitions that a finding carries for its sentences."""
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -105,12 +96,12 @@ def _uncollected(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> I
     """Brokers with replicas from which nothing was collected, or no log with lines about replicas."""
     named = _named(partitions)
     if absent := tuple(sorted(named - cluster.collected)):
-        yield absent, _NOTHING
+        yield absent, NO_FILES
     if silent := tuple(sorted(b for b in named & cluster.collected if not log_coverage(b, cluster).reaches())):
-        yield silent, "no server.log"
+        yield silent, NO_LOGS
 
 
-def _unreliable(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Sequence[str]]]:
+def _unreliable(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Sequence[Message]]]:
     """Brokers whose logs were collected, but whose missing lines prove nothing, and the reasons."""
     of_files = {*filtered_files(cluster).values()}
     for broker in sorted(_named(partitions) & cluster.collected):
@@ -128,132 +119,86 @@ def _brokers(partition: Mapping[str, Any]) -> set[int]:
 
 
 def _left_out(gaps: Sequence[Event], timeline: PartitionTimeline) -> Finding:
-    first, last, count = gaps[0].at, gaps[-1].last_at, sum(e.count or 0 for e in gaps)
-    return raw(
+    return Finding(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
-        start=first,
-        end=last,
-        summary=f"{timeline.name}: {count:,} events between {period(first, last, 'and')} were left out as repetitive",
-        explanation=(
-            f"The evidence about {timeline.name} is too large for memory. {len(gaps):,} periods with one leader in one leader epoch, and with no events "
-            "other than ISR changes, refused writes and failed fetches, were judged by their first and last events; "
-            f"{count:,} events in between were left out. The ISR in between is unknown, so reported durations and counts that include these "
-            "periods are lower bounds."
-        ),
-        next_steps=(f"Analyze a shorter period of the logs of {timeline.name}, so that all events are judged.",),
+        start=gaps[0].at,
+        end=gaps[-1].last_at,
+        message="left-out",
+        values=values(events=sum(e.count or 0 for e in gaps), periods=len(gaps), span=(gaps[0].at, gaps[-1].last_at)),
         evidence=quote(gaps[:3]),
     )
 
 
 def _unreadable(alike: Sequence[tuple[str, list[Event]]]) -> Finding:
     """The problems of one source, or of several that have the same problem."""
-    files, problems = [source for source, _ in alike], [e for _, own in alike for e in own]
+    files, problems = tuple(source for source, _ in alike), [e for _, own in alike for e in own]
     first = problems[0]
-    more = f" and {len(problems) - 1} more" if len(files) == 1 and len(problems) > 1 else ""
-    named = files[0] if len(files) == 1 else f"{counted(len(files), 'file')} ({some(files)})"
-    texts = "; ".join(dict.fromkeys(e.text or "" for e in problems[:5]))
-    return raw(
+    one = len(files) == 1
+    return Finding(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
         brokers=(first.writer,) if first.writer is not None else (),
-        summary=f"{located(named, first.text or '')}{more}",
-        explanation=f"{some(files, 2 * NAMED)} could not be read completely: {texts}. The readable part is used.",
-        next_steps=(f"Collect {named} again.",),
+        message="unreadable",
+        values=values(
+            files=files,
+            problem=located(files[0], first.text or "") if one else first.text,
+            several=len(files) if not one else None,
+            more=(len(problems) - 1 or None) if one else None,
+            problems=tuple(dict.fromkeys(e.text or "" for e in problems[:5])),
+        ),
         evidence=quote(problems[:3]),
     )
 
 
 def _without_logs(brokers: tuple[int, ...], what: str, cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Finding:
-    replicas = [f"{p['topic']}-{p['partition']}" for p in partitions if set(brokers) & _brokers(p)]
-    names, have = brokers_named(brokers), "has" if len(brokers) == 1 else "have"
-    empty = [s.path for b in brokers for s in cluster.sources_of(b) if s.kind == "empty" and "server.log" in s.path.rpartition("/")[2]]
-    are = f"{some(empty)} {'is' if len(empty) == 1 else 'are'} empty (0 bytes)"
-    if empty:
-        what = "no line of server.log"
-    return raw(
+    replicas = tuple(f"{p['topic']}-{p['partition']}" for p in partitions if set(brokers) & _brokers(p))
+    empty = tuple(s.path for b in brokers for s in cluster.sources_of(b) if s.kind == "empty" and "server.log" in s.path.rpartition("/")[2])
+    return Finding(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
         brokers=brokers,
-        summary=f"{what} was collected from {names}, which {have} replicas of {counted(len(replicas))}{f': {are}' if empty else ''}",
-        explanation=(
-            f"{capital(what)} was collected from {names}, which {have} replicas ({some(replicas)}). The log end offsets and "
-            "truncations of these replicas are unknown, and losses that only these logs show are not detected."
-        ),
-        next_steps=(f"Collect server.log* of {names} again: {are}." if empty else _collecting(brokers, what),),
+        message="empty-logs" if empty else what,
+        values=values(replicas=replicas[:_SHOWN], number=len(replicas), empty=empty, alone=len(brokers) == 1),
         evidence=(
             Evidence(cluster.sources[0].path if cluster.sources else "", None, None, f"sources of nodes {sorted(cluster.collected)} only"),
         ),
     )
 
 
-def _collecting(brokers: tuple[int, ...], what: str) -> str:
-    names = brokers_named(brokers)
-    if what != _NOTHING:
-        return f"Collect server.log*, state-change.log* and controller.log* of {names}."
-    one = len(brokers) == 1
-    return (
-        f"Collect the logs and data directories of {names}: `kafka-forensics collect --print > collect.sh`, then `sh collect.sh -n broker-{brokers[0]}` "
-        f"on broker {brokers[0]}{'' if one else ' and likewise on the others'}. If {names if one else 'a broker'} is down, collect its files before it "
-        "starts: a broker truncates its logs when it rejoins."
-    )
-
-
-def _lines_missing(broker: int, reasons: Sequence[str], cluster: Cluster) -> Finding:
+def _lines_missing(broker: int, reasons: Sequence[Message], cluster: Cluster) -> Finding:
     logs = [s for s in cluster.sources_of(broker) if s.kind.endswith("-log")]
-    return raw(
+    return Finding(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
         brokers=(broker,),
-        summary=f"a missing line in the logs of broker {broker} proves nothing: {reasons[0]}",
-        explanation=(
-            f"The logs of broker {broker} may lack lines: {'; '.join(reasons)}. The existing lines are used. Events without a line, such as a "
-            "restart or a truncation, may have happened anyway, so verdicts that depend on their absence are unknown."
-        ),
-        next_steps=(
-            f"Collect the log files of broker {broker} from its disk, complete and unfiltered, and keep the loggers kafka.log, kafka.cluster, kafka.server "
-            "and state.change.logger at INFO.",
-        ),
+        message="lines-missing",
+        values=values(reason=reasons[0], reasons=tuple(reasons)),
         evidence=tuple(Evidence(s.path, None, None, f"{s.lines} lines") for s in logs[:3]),
     )
 
 
 def _limited(file: str, rows: int) -> Finding:
-    return raw(
+    return Finding(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
-        summary=f"{file} has exactly {rows:,} rows: the export probably ends at a limit of the log store",
-        explanation=(
-            f"{file} is an export with exactly {rows:,} rows, a limit of rows that log stores apply to one query. The lines beyond the limit are "
-            "missing: the oldest ones if the export begins with the newest line, otherwise the newest ones."
-        ),
-        next_steps=(
-            f"Export the lines of {file} again in shorter periods, each with fewer than {rows:,} rows (docs/collecting.md has a query per store).",
-        ),
+        message="limited",
+        values=values(file=file, rows=rows),
         evidence=(Evidence(file, None, None, f"{rows} rows"),),
     )
 
 
-def _filtered(files: Sequence[str], reason: str) -> Finding:
-    return raw(
+def _filtered(files: Sequence[str], reason: Message) -> Finding:
+    return Finding(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
-        summary=reason,
-        explanation=(
-            f"{capital(reason)}. A log of Kafka contains lines of level INFO, and no word that all lines share. The existing lines "
-            "are used. A line that is missing proves nothing, so verdicts that depend on it are unknown."
-        ),
-        next_steps=(
-            f"Export the lines of {some(files)} again without a filter by level or word (docs/collecting.md has a query per store).",
-        ),
-        evidence=tuple(Evidence(file, None, None, reason) for file in files[:MAX_EVIDENCE]),
+        message="filtered",
+        values=values(files=tuple(files), reason=reason),
+        evidence=tuple(Evidence(file, None, None, file) for file in files[:MAX_EVIDENCE]),
     )
-
-
-many_words = lambda first, group: "too many events for memory: repetitive ones were left out"

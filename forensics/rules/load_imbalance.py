@@ -8,7 +8,8 @@ from typing import Any
 
 from forensics.model.cluster.balance import DISK, LEADERS, TRAFFIC, Load, at_end, limit, load, metrics, uneven
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, brokers_named, raw
+from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding
+from forensics.model.message import Message, said, values
 from forensics.model.partition.placement import SIZES, STATEMENT, STEPS, WRITTEN
 from forensics.thresholds import LOAD_DEVIATION
 
@@ -43,38 +44,40 @@ def _sigma(metric: str, found: Load) -> float:
 
 def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, evidence: tuple[Evidence, ...]) -> Finding:
     worst, mean = away[0], 1 / len(found.shares)
-    shares = "; ".join(_share(b, found, mean) for b in away[:MAX_BROKERS_NAMED])
-    more = f" and {len(away) - MAX_BROKERS_NAMED} more" if len(away) > MAX_BROKERS_NAMED else ""
-    weights = ", ".join(f"{m}={w:g}" for m, w in cluster.weights.items())
-    return raw(
+    return Finding(
         kind="load-imbalance",
         severity="low",
         confidence="certain" if cluster.measures else "probable" if set(found.shares) <= cluster.collected else "possible",
         brokers=tuple(away),
-        summary=(
-            f"broker {worst} carries {found.shares[worst]:.1%} of the load, {found.deviations[worst]:.0%} {_side(worst, found, mean)} "
-            f"the mean of {len(found.shares)} brokers; most uneven: {metric}"
-        ),
-        explanation=(
-            f"Shares of the load at the end of the evidence (mean {mean:.1%}): {shares}{more}. "
-            f"The standard deviation of the shares is {found.sigma:.4f}, the limit is {found.limit:.4f} (every broker {LOAD_DEVIATION:.0%} away from the mean). "
-            f"Weights: {weights or 'equal'}."
-        ),
-        next_steps=(
-            f"Move {'leaders' if metric == 'leaders' else 'replicas'} off {brokers_named([b for b in away if found.shares[b] > mean])}.",
+        values=values(
+            share=found.shares[worst],
+            deviation=found.deviations[worst],
+            above=found.shares[worst] > mean,
+            number=len(found.shares),
+            metric=metric,
+            mean=mean,
+            shares=tuple(_share(b, found, mean) for b in away[:MAX_BROKERS_NAMED]),
+            more=len(away) - MAX_BROKERS_NAMED if len(away) > MAX_BROKERS_NAMED else None,
+            sigma=found.sigma,
+            limit=found.limit,
+            allowed=LOAD_DEVIATION,
+            weights=tuple(f"{m}={w:g}" for m, w in cluster.weights.items()),
+            leaders=metric == LEADERS,
+            off=tuple(b for b in away if found.shares[b] > mean),
         ),
         evidence=evidence,
     )
 
 
-def _share(broker: int, found: Load, mean: float) -> str:
-    metrics = ", ".join(f"{m} {values[broker]:.1%}" for m, values in found.metrics.items())
-    deviation = f"{found.deviations[broker]:.0%} {_side(broker, found, mean)} the mean"
-    return f"broker {broker} {found.shares[broker]:.1%} ({deviation}; {metrics})"
-
-
-def _side(broker: int, found: Load, mean: float) -> str:
-    return "above" if found.shares[broker] > mean else "below"
+def _share(broker: int, found: Load, mean: float) -> Message:
+    return said(
+        "load-imbalance/share",
+        broker=broker,
+        share=found.shares[broker],
+        deviation=found.deviations[broker],
+        above=found.shares[broker] > mean,
+        metrics=tuple(said("load-imbalance/metric", metric=m, share=own[broker]) for m, own in found.metrics.items()),
+    )
 
 
 def _evidence(

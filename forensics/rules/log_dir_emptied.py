@@ -14,7 +14,8 @@ from typing import Any
 from forensics.model.cluster.availability import Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Evidence, Finding, began, counted, moment, quote, raw, some
+from forensics.model.findings import NAMED, Evidence, Finding, quote
+from forensics.model.message import values
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.rows import Rows
@@ -35,10 +36,10 @@ def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
 def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster, partitions: Rows) -> Finding:
     names, sole = sorted({name for name, _ in own}), sorted({name for name, row in own if row["sole"]})
     missing = _missing(broker, begun, cluster)
-    cause = REMOVED if missing else REPLACED
     since, latest = _when(broker, begun, own, missing, cluster)
     out, end = _in_sync_again(broker, begun, own, partitions)
-    return raw(
+    first = min((run.begin_at or datetime.min for run in cluster.availability(broker).lives), default=None)
+    return Finding(
         kind="log-dir-emptied",
         severity="high" if sole else "medium",
         confidence="certain" if any(row["had"] for _, row in own) else "probable",
@@ -46,34 +47,22 @@ def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster
         start=since,
         start_latest=latest,
         end=end,
-        cause=cause,
-        summary=f"broker {broker} came back with empty logs of {counted(len(names))}: {_WORDS[cause]}, {began(since, latest)}"
-        + (f"; in sync again at {moment(end)}" if out and end is not None else ""),
-        explanation=" ".join(
-            (
-                f"Broker {broker} had been in the ISR of {some(names)}. The process that began at {moment(begun)} found no logs of these partitions and created "
-                f"empty ones. {_because(broker, begun, missing, cluster)}",
-                *_copied(broker, names, sole, end),
-            )
+        cause=REMOVED if missing else REPLACED,
+        values=values(
+            logs=len(names),
+            names=tuple(names[:NAMED]),
+            more=len(names) - NAMED if len(names) > NAMED else None,
+            removed=bool(missing),
+            begun=begun,
+            back=end if out else None,
+            first_process=not missing and first == begun,
+            unexplained=not missing and first != begun,
+            sole=tuple(sole[:NAMED]),
+            sole_more=len(sole) - NAMED if len(sole) > NAMED else None,
+            copied=len(sole) < len(names),
         ),
-        next_steps=tuple(_steps(broker, sole)),
         evidence=tuple(dict.fromkeys((*quote(missing[:1]), *(Evidence(**e) for _, row in own[:3] for e in row["evidence"])))),
     )
-
-
-_WORDS = {
-    REMOVED: "the content of a log directory was removed",
-    REPLACED: "a disk or the machine was replaced, or a log directory was emptied",
-}
-
-
-def _because(broker: int, begun: datetime, missing: Sequence[Event], cluster: Cluster) -> str:
-    if missing:
-        return f"Before that, files of a log directory were missing while broker {broker} was running."
-    first = min((run.begin_at or datetime.min for run in cluster.availability(broker).lives), default=None)
-    if first == begun:
-        return f"The collected log files of broker {broker} begin with this process, as after a replacement of the machine."
-    return "No line says what happened to the old logs."
 
 
 def _missing(broker: int, begun: datetime, cluster: Cluster) -> list[Event]:
@@ -114,25 +103,6 @@ def _in_sync_again(broker: int, begun: datetime, own: Sequence[Made], partitions
     ]
     ends = [*(a["end"] for a in absent), *(row["at"] for _, row in own)]
     return bool(absent), None if None in ends else max(ends)
-
-
-def _copied(broker: int, names: Sequence[str], sole: Sequence[str], end: datetime | None) -> Iterator[str]:
-    if sole:
-        yield f"Broker {broker} was the only in-sync replica of {some(sole)}: records that only broker {broker} had are lost."
-    if len(sole) < len(names):
-        back = (
-            f", and was in sync again at {moment(end)}" if end is not None else ", and is not in sync in all of them when the evidence ends"
-        )
-        yield f"Broker {broker} copied the logs of the others from their leaders{back}."
-
-
-def _steps(broker: int, sole: Sequence[str]) -> Iterator[str]:
-    if sole:
-        yield f"Look for the old logs of {some(sole)}: the old disk of broker {broker}, an unmounted directory, a snapshot or a backup."
-    yield (
-        f"Find out who replaced or emptied the disk of broker {broker}. Before a disk is replaced, check with `kafka-topics.sh --describe` that every "
-        "partition on it has another in-sync replica."
-    )
 
 
 READS = (EMPTIED, ABSENCES)

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import values
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 
@@ -40,20 +41,13 @@ def _finding(
 ) -> Finding:
     now = timeline.standing
     after = tuple(b for b in now.replicas if b not in now.removing)
-    return raw(
+    return Finding(
         kind="planned-reassignment",
         severity="info",
         confidence="certain",
         brokers=tuple(b for b in after if b not in before) or after,
         start=min(times, default=None),
         end=max(times, default=None),
-        summary=f"{timeline.name}: replicas {list(before)} -> {list(after)}",
-        explanation=(
-            f"A reassignment moved the replicas of {timeline.name} from {list(before)} to {list(after)}: it explains leader changes, "
-            "a growing and shrinking ISR, and deleted directories at that time."
-        ),
+        values=values(before=tuple(before), after=after),
         evidence=quote(lines[:2], *(s.event for s in states[:2]), *(s.event for s in states[-1:]), lines[-1:]),
     )
-
-
-many_words = lambda first, group: "replicas moved by a reassignment"

@@ -12,7 +12,8 @@ from forensics.model.cluster.effective import effective, enabled, number
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import DEFAULT
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Statement, brokers_named, moment, quote, raw
+from forensics.model.findings import Finding, Statement, quote
+from forensics.model.message import Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.thresholds import NEXT_ROUND, REBALANCE_ROUND, SAME_PREFERRED_ELECTION
 
@@ -23,7 +24,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     for before, term in pairwise(t for t in timeline.terms if not t.restart):
         if _preferred(before, term, timeline):
             lines = [e for e in (*requested, *done) if _near(e, term.at)]
-            yield _finding(before, term, lines, *_trigger(lines, term, timeline, cluster), timeline)
+            yield _finding(before, term, lines, *_trigger(lines, term, timeline, cluster))
 
 
 def _trigger(lines: Sequence[Event], term: Term, timeline: PartitionTimeline, cluster: Cluster) -> tuple[str | None, Event | None]:
@@ -100,21 +101,12 @@ def _near(event: Event, at: datetime | None) -> bool:
     return event.at is not None and at is not None and abs(event.at - at) <= SAME_PREFERRED_ELECTION
 
 
-TRIGGERS = {
-    "AutoTriggered": "by the automatic rebalance of the controller (auto.leader.rebalance.enable)",
-    "AdminClientTriggered": "by a command (kafka-leader-election, or another client of the admin API)",
-    "ZkTriggered": "by a command through ZooKeeper (/admin/preferred_replica_election)",
-    "command": "by a command, because auto.leader.rebalance.enable was off",
-    "command-between-rounds": "by a command, because the rounds of the automatic rebalance were before and after it",
-}
+TRIGGERS = frozenset({"AutoTriggered", "AdminClientTriggered", "ZkTriggered", "command", "command-between-rounds"})
 """The trigger as the ZooKeeper controller names it (ElectionTrigger, 2.4 on), or as inferred."""
-UNKNOWN_TRIGGER = "by a command or by the automatic rebalance; no line shows which"
 
 
-def _finding(
-    before: Term, term: Term, lines: Sequence[Event], trigger: str | None, shown_by: Event | None, timeline: PartitionTimeline
-) -> Finding:
-    return raw(
+def _finding(before: Term, term: Term, lines: Sequence[Event], trigger: str | None, shown_by: Event | None) -> Finding:
+    return Finding(
         kind="preferred-election",
         severity="info",
         confidence="certain" if lines else "probable",
@@ -123,14 +115,10 @@ def _finding(
         start=term.at,
         end=term.at,
         cause=trigger,
-        summary=f"{timeline.name}: leadership moved from broker {before.leader} back to its preferred replica {term.leader}",
-        explanation=(
-            f"At {moment(term.at)} leadership of {timeline.name} moved from broker {before.leader} to its preferred replica {term.leader}, which was in "
-            f"sync, {TRIGGERS[trigger] if trigger is not None else UNKNOWN_TRIGGER}. Such an election loses no records."
-        ),
+        values=values(before=before.leader, how=said(f"preferred-election/{trigger or 'unknown'}")),
         evidence=quote(lines[:1], shown_by, term.evidence),
     )
 
 
-def many_words(first: Finding, group: Sequence[Statement]) -> str:
-    return f"leadership moved back to their preferred replicas on {brokers_named(sorted({f.brokers[0] for f in group}))}"
+def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
+    return {"preferred": tuple(sorted({f.brokers[0] for f in group}))}

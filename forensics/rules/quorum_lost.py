@@ -11,22 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import CONTROLLED
+from forensics.model.cluster.availability import CONTROLLED, Outage
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import named_node
+from forensics.model.cluster.process_errors import who
 from forensics.model.cluster.quorum import DOWN, RECORDS, UNREACHED, NoLeader, down_from, without_leader
-from forensics.model.findings import (
-    Finding,
-    began,
-    brokers_named,
-    capital,
-    counted,
-    duration,
-    moment,
-    nodes_named,
-    quote,
-    raw,
-)
+from forensics.model.findings import Finding, quote
+from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.unreplaced import Unreplaced, ended, unreplaced
 
@@ -43,27 +33,50 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 def _finding(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times: CrashTimes) -> Finding:
     orderly = bool(w.gone) and all(a.how == CONTROLLED for a in w.down)
     crashed = any(a.how != CONTROLLED for a in w.down)
-    latest = _latest(w, times)
-    leaderless = sorted({name for b in kept for name in b.led})
-    lasted = f" ({duration(((w.end or w.known_until) - latest).total_seconds())})"
-    over = f"until {moment(w.end)}{lasted}" if w.end is not None else f"to the end of the evidence{lasted}"
-    gone = f": {nodes_named(w.gone, cluster.controllers)} {_of(w)}{'was' if len(w.gone) == 1 else 'were'} down" if w.gone else ""
-    affected = f"; {counted(len(leaderless))} had no leader meanwhile" if leaderless else ""
-    without = "majority" if DOWN in w.shown_by else "leader"
-    return raw(
+    latest, leaderless = _latest(w, times), {name for b in kept for name in b.led}
+    voters, searching = len(w.voters), _of_nodes(w.searching, cluster)
+    return Finding(
         kind="quorum-lost",
-        severity="medium" if orderly and not leaderless and len(w.voters) == 1 else "high",
+        severity="medium" if orderly and not leaderless and voters == 1 else "high",
         confidence="certain" if _is_certain(w) else "probable",
         brokers=_nodes(w),
         start=min(w.start, latest),
         start_latest=latest if latest > w.start else None,
         end=w.end,
         cause="controlled-shutdown" if orderly else _crash_kind(w, cluster) if crashed else "unknown",
-        summary=f"the metadata quorum had no {without} {_since(w, latest)} {over}{gone}{affected}",
-        explanation=" ".join(_sentences(w, cluster, kept, times)),
-        next_steps=tuple(_steps(w, cluster, orderly=orderly)),
+        values=values(
+            majority_lost=DOWN in w.shown_by,
+            bracket=(w.start, latest) if latest > w.start else None,
+            latest=latest,
+            seconds=((w.end or w.known_until) - latest).total_seconds(),
+            gone=_of_nodes(w.gone, cluster) if w.gone else None,
+            number_gone=len(w.gone),
+            voters=voters if voters > 1 else None,
+            majority=w.majority,
+            affected=len(leaderless) or None,
+            last_leader=_voter(w.leader, cluster) if w.leader is not None else None,
+            epoch=w.epoch,
+            ends=tuple(_ended(a, a.life.node, cluster, times) for a in w.down if a.life is not None),
+            no_record=(w.start, w.end) if RECORDS in w.shown_by else None,
+            searching=searching if w.searching else None,
+            searched=w.searched,
+            unreached=UNREACHED in w.shown_by,
+            attempts=w.attempts if w.attempts > 1 else None,
+            following=_voter(w.following, cluster) if w.following is not None else None,
+            unreplaced=tuple(m for u in kept for m in u.said()),
+            steps=tuple(_steps(w, cluster, orderly=orderly)),
+        ),
         evidence=quote(w.evidence),
     )
+
+
+def _of_nodes(ids: Sequence[int], cluster: Cluster) -> Value:
+    """The brokers, and the nodes that are only controllers."""
+    return tuple(i for i in ids if i not in cluster.controllers), tuple(i for i in ids if i in cluster.controllers)
+
+
+def _ended(a: Outage, node: int, cluster: Cluster, times: CrashTimes) -> Message:
+    return said("quorum-lost/node-ended", who=_voter(node, cluster), how=ended(a, times.of(a, node)), until=a.until)
 
 
 def _nodes(w: NoLeader) -> tuple[int, ...]:
@@ -82,14 +95,6 @@ def _latest(w: NoLeader, times: CrashTimes) -> datetime:
     return min(w.latest, ends[needed]) if len(ends) > needed else w.latest
 
 
-def _of(w: NoLeader) -> str:
-    return f"of {len(w.voters)} voters " if len(w.voters) > 1 else ""
-
-
-def _since(w: NoLeader, latest: datetime) -> str:
-    return f"from a time {began(w.start, latest)}" if latest > w.start else f"from {moment(latest)}"
-
-
 def _crash_kind(w: NoLeader, cluster: Cluster) -> str:
     gone = {a.life.node for a in w.down if a.life is not None and a.how != CONTROLLED}
     return "controller-crash" if gone & cluster.controllers else "broker-crash"
@@ -101,68 +106,32 @@ def _is_certain(w: NoLeader) -> bool:
     return DOWN in w.shown_by or (len(w.shown_by) > 1 and RECORDS in w.shown_by) or (bool(w.voters) and len(known) >= w.majority)
 
 
-def _sentences(w: NoLeader, cluster: Cluster, kept: Sequence[Unreplaced], times: CrashTimes) -> Iterator[str]:
-    if w.leader is not None:
-        yield f"The last leader of the metadata quorum was {_voter(w.leader, cluster)} in epoch {w.epoch}."
-    for a in w.down:
-        if a.life is not None:
-            yield f"{_named(a.life.node, cluster)} {ended(a, times.of(a, a.life.node))}{f' and was started again at {moment(a.until)}' if a.until is not None else ''}."
-    if RECORDS in w.shown_by:
-        yield f"The metadata log has no record between {moment(w.start)} and {moment(w.end)}."
-    if w.searching:
-        tries = f"; voters asked for votes {w.attempts} times in vain" if w.attempts > 1 else ""
-        named = nodes_named(w.searching, cluster.controllers)
-        knew = "knew no leader, or could not send heartbeats to a controller," if UNREACHED in w.shown_by else "knew no leader"
-        yield f"{capital(named)} {knew} from {moment(w.searched)} on{tries}."
-    if len(w.voters) > 1:
-        yield f"A leader needs the votes of {w.majority} of {len(w.voters)} controllers."
-    if w.following is not None:
-        yield f"{_named(w.following, cluster)} led the quorum from {moment(w.end)} on."
-    else:
-        yield "The evidence shows no later leader."
-    yield (
-        "Without a leader of the quorum no partition gets another leader, no ISR changes, and no topic or setting can be created or changed. "
-        "Brokers continue to serve the partitions that they lead."
-    )
-    for u in kept:
-        yield from u.sentences()
-
-
-def _voter(node: int, cluster: Cluster) -> str:
+def _voter(node: int, cluster: Cluster) -> Message:
     """A leader of the quorum is a controller, whose own files may be missing."""
-    return named_node(node, cluster) if node in cluster.nodes else f"controller {node}"
+    return who(node, cluster) if node in cluster.nodes else said("node/controller", id=node)
 
 
-def _named(node: int, cluster: Cluster) -> str:
-    return capital(_voter(node, cluster))
-
-
-def _steps(w: NoLeader, cluster: Cluster, *, orderly: bool) -> Iterator[str]:
+def _steps(w: NoLeader, cluster: Cluster, *, orderly: bool) -> Iterator[Message]:
     down = [a.life.node for a in w.down if a.life is not None and a.until is None]
-    gone, majority = nodes_named(w.gone, cluster.controllers), f"{w.majority} of {len(w.voters)} controllers"
+    known = {"gone": _of_nodes(w.gone, cluster), "majority": w.majority, "voters": len(w.voters)}
     if w.end is None:
-        yield (
-            f"Start {nodes_named(down, cluster.controllers)}: {majority} must run and reach each other."
-            if down and w.voters
-            else "Start the controllers that are down: a majority of `controller.quorum.voters` must run and reach each other."
-        )
-        yield "Run `kafka-metadata-quorum.sh --bootstrap-controller HOST:PORT describe --status`, and compare the voters with the running controllers."
+        if down and w.voters:
+            yield said("quorum-lost/start", **known | {"down": _of_nodes(down, cluster)})
+        else:
+            yield said("quorum-lost/start-controllers")
+        yield said("quorum-lost/compare-voters")
     elif missing := tuple(v for v in w.voters if v not in cluster.collected):
-        yield f"Collect server.log and controller.log of {nodes_named(missing, frozenset(missing) - cluster.nodes.keys() | cluster.controllers)}: they show which controllers were down."
+        brokers = tuple(v for v in missing if v in cluster.nodes and v not in cluster.controllers)
+        yield said("quorum-lost/collect", missing=(brokers, tuple(v for v in missing if v not in brokers)))
     elif not w.gone:
-        yield f"Search the logs of {nodes_named(w.searching, cluster.controllers)} for failed connections to the other controllers in that time, and check the network between the controllers."
-    elif len(w.voters) == 1:
-        yield f"Run three controllers: {gone} was the only one, so every restart of it stops all changes of metadata."
-    elif orderly:
-        yield f"Restart controllers one at a time, and continue only when `kafka-metadata-quorum.sh … describe --replication` shows that the restarted one has caught up: {majority} must run."
+        yield said("quorum-lost/search", searching=_of_nodes(w.searching, cluster))
     else:
-        yield f"Find out why {gone} were down at the same time, and place the controllers on machines with separate power, disks and network: {majority} must run."
+        yield said(f"quorum-lost/{'run-three' if len(w.voters) == 1 else 'one-at-a-time' if orderly else 'find-out'}", **known)
 
 
 def _of_brokers(w: NoLeader) -> Finding:
     """The finding if no evidence of the quorum itself was collected."""
-    who, lasted = brokers_named(w.searching), (w.known_until - w.latest).total_seconds()
-    return raw(
+    return Finding(
         kind="quorum-lost",
         severity="high",
         confidence="probable" if len(w.searching) > 1 else "possible",
@@ -170,15 +139,8 @@ def _of_brokers(w: NoLeader) -> Finding:
         start=w.latest,
         end=w.known_until,
         cause="unknown",
-        summary=f"{who} could not reach a controller for {duration(lasted)} from {moment(w.latest)} on",
-        explanation=(
-            f"From {moment(w.latest)} to {moment(w.known_until)} all collected brokers ({who}) could not send heartbeats to the active controller. "
-            "Possible causes: the metadata quorum had no leader, or the brokers could not reach it. No collected file shows the state of the quorum. "
-            "Without a leader of the quorum no partition gets another leader and no ISR changes."
-        ),
-        next_steps=(
-            "Collect the logs and the directory __cluster_metadata-0 of the controllers: they show whether the quorum had a leader.",
-        ),
+        message="unreached",
+        values=values(seconds=(w.known_until - w.latest).total_seconds()),
         evidence=quote(w.evidence),
     )
 

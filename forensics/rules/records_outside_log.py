@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Finding, Statement, brokers_named, quote, raw, some
-from forensics.model.message import Range
+from forensics.model.findings import NAMED, Finding, quote
+from forensics.model.message import Message, Range, said, values
 from forensics.model.partition.outside_logs import BEYOND, REPLACED, OutsideBatch, outside_logs, runs_of
 from forensics.model.partition.salvageable import salvageable_outside
 from forensics.model.partition.timeline import PartitionTimeline
@@ -39,11 +39,12 @@ def _finding(epoch: int, batches: Sequence[OutsideBatch], timeline: PartitionTim
     runs = list(runs_of(batches))
     offsets = tuple(sorted({Range(run[0].start, run[-1].end) for run in runs}, key=lambda r: (r.start, r.end or 0)))
     brokers = tuple(sorted({b.segment.writer for b in batches if b.segment.writer is not None}))
-    files = list(dict.fromkeys(b.segment.source for b in batches))
-    of_epoch = f" (leader epoch {epoch})" if epoch >= 0 else ""
+    files = tuple(dict.fromkeys(b.segment.source for b in batches))
     leader = _leader_not_collected(timeline)
     other_topic = all(b.other_topic for b in batches)
-    return raw(
+    mark = _highest_mark(timeline)
+    committed = mark if mark is not None and mark > min(b.start for b in batches) else None
+    return Finding(
         kind="records-outside-log",
         severity="medium" if leader is None and not other_topic else "low",
         confidence="certain",
@@ -51,13 +52,16 @@ def _finding(epoch: int, batches: Sequence[OutsideBatch], timeline: PartitionTim
         leader_epoch=epoch if epoch >= 0 else None,
         offsets=offsets,
         cause=batches[0].difference,
-        summary=f"{timeline.name}: offsets {some(list(map(str, offsets)))}{of_epoch} are only in files that Kafka renamed, and not in the log",
-        explanation=(
-            f"{some(files)} {'contains' if len(files) == 1 else 'contain'} batches with valid checksums at offsets {some(list(map(str, offsets)))}{of_epoch}. "
-            f"{' '.join(dict.fromkeys(_difference(b, timeline) for b in batches))} No collected log of {timeline.name} contains these batches.{_not_compared(leader, timeline)}{_OTHER_TOPIC if other_topic else ''} "
-            f"{_commitment(batches, timeline)}"
+        values=values(
+            ranges=offsets[:NAMED],
+            more=len(offsets) - NAMED if len(offsets) > NAMED else None,
+            of_epoch=epoch if epoch >= 0 else None,
+            files=files,
+            differences=tuple(dict.fromkeys(_difference(b, timeline) for b in batches)),
+            leader=leader,
+            other_topic=other_topic,
+            mark=committed,
         ),
-        next_steps=tuple(_steps(files, leader, timeline)),
         salvageable=salvageable_outside(batches, timeline),
         evidence=quote(
             *dict.fromkeys(b.segment for b in batches), *dict.fromkeys(e for b in batches if (e := b.log.end_event()) is not None)
@@ -65,18 +69,10 @@ def _finding(epoch: int, batches: Sequence[OutsideBatch], timeline: PartitionTim
     )
 
 
-_OTHER_TOPIC = (
-    " The files are in a directory that Kafka renamed to -delete and that has no topic id: they may be of a deleted topic of the same name."
-)
-
-
-def _difference(batch: OutsideBatch, timeline: PartitionTimeline) -> str:
-    log = f"The log of broker {batch.log.broker}"
-    if batch.difference == BEYOND:
-        return f"{log} ends at offset {batch.log.reached(timeline.cleaned)}."
-    if batch.difference == REPLACED:
-        return f"{log} has records of other leader epochs at these offsets."
-    return f"{log} has no records at these offsets, although the log cleaner does not work on {timeline.topic}."
+def _difference(batch: OutsideBatch, timeline: PartitionTimeline) -> Message:
+    difference = batch.difference if batch.difference in (BEYOND, REPLACED) else "absent"
+    log_end = batch.log.reached(timeline.cleaned) if difference == BEYOND else None
+    return said(f"records-outside-log/{difference}", broker=batch.log.broker, log_end=log_end, topic=timeline.topic)
 
 
 def _leader_not_collected(timeline: PartitionTimeline) -> int | None:
@@ -86,39 +82,7 @@ def _leader_not_collected(timeline: PartitionTimeline) -> int | None:
     return leader if leader is not None and leader >= 0 and (disk is None or not disk.segments) else None
 
 
-def _not_compared(leader: int | None, timeline: PartitionTimeline) -> str:
-    return (
-        f" The log of broker {leader}, the leader of {timeline.name}, was not collected and may contain these batches."
-        if leader is not None
-        else ""
-    )
-
-
-def _commitment(batches: Sequence[OutsideBatch], timeline: PartitionTimeline) -> str:
-    mark = _highest_mark(timeline)
-    if mark is not None and mark > min(b.start for b in batches):
-        return f"The evidence shows a high watermark of {mark}: if it is of the same leader epoch or a later one, records below offset {mark} were committed."
-    return (
-        "The collected files do not show whether these records were committed: a follower also cuts records that only an old leader had, and then producers "
-        "got an error or resent the records."
-    )
-
-
 def _highest_mark(timeline: PartitionTimeline) -> int | None:
     seen = [o.offset for r in timeline.replicas.values() for o in r.observations if o.quantity == "high-watermark"]
     files = (disk.high_watermark for disk in timeline.collected_logs.values())
     return max([*seen, *(e.offset for e in files if e is not None and e.offset is not None)], default=None)
-
-
-def _steps(files: Sequence[str], leader: int | None, timeline: PartitionTimeline) -> Iterator[str]:
-    yield f"Keep the collected copy of {some(files)}: Kafka removes such files after file.delete.delay.ms, or when the broker starts."
-    if leader is not None:
-        yield f"Collect the log of {timeline.name} from broker {leader}, the leader, and analyze all evidence again: the log of the leader may contain these records."
-    yield f"Recover these records from the collected files: `kafka-forensics salvage PATH --topic {timeline.topic} --out DIR` writes them. Compare them with the present records of {timeline.name} before you send any of them again."
-
-
-def _key(finding: Statement) -> tuple[int, ...]:
-    return finding.brokers
-
-
-many_words = lambda first, group: f"records only in files that Kafka renamed on {brokers_named(first.brokers)}"

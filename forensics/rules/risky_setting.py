@@ -9,26 +9,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import INTERNAL_TOPICS
 from forensics.model.cluster.versions import versions
-from forensics.model.findings import (
-    LEVELS,
-    MAX_EVIDENCE,
-    Evidence,
-    Finding,
-    Statement,
-    brokers_named,
-    counted,
-    moment,
-    quote,
-    raw,
-    raw_of,
-    some,
-)
+from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, Statement, quote
+from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
 from forensics.rules.offline_partition import CLUSTER_STOPPED
 from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
@@ -64,11 +53,12 @@ class _Risk:
     key: str
     value: str
     severity: str
-    where: str
-    """Owners of the value, in words."""
-    words: _Words
+    where: tuple[Message, ...]
+    """Owners of the value."""
+    threat: Message
+    """The message of its threat; the advice has the same name and values."""
     evidence: Sequence[Evidence]
-    seen: Sequence[str] = ()
+    seen: Sequence[Message] = ()
     """Consequences in this incident."""
     topics: Iterable[str] = ()
     brokers: Iterable[int | None] = ()
@@ -101,8 +91,8 @@ def _replication_factor(incident: _Incident) -> Iterator[_Risk]:
         "replication.factor",
         "1",
         "medium" if len(brokers) > 1 or seen else "low",
-        _in_topics(names),
-        _ONE_REPLICA.of(topics=some(sorted(names), MAX_TOPICS_NAMED)),
+        (_in_topics(names),),
+        _threat("one-replica", topics=tuple(sorted(names))),
         [Evidence(**t.place) for t in incident.topics.values() if t.name in names and t.place is not None],
         seen,
         topics=names,
@@ -122,9 +112,9 @@ def _unclean(incident: _Incident) -> Iterator[_Risk]:
         "true",
         "high" if elected or seen else "medium",
         _where(topics, brokers),
-        _UNCLEAN_ELECTION.of(where=_entity(topics, brokers), command=_alter(topics, f"{key}=false")),
+        _threat("unclean-election", **_entity(topics, brokers), command=_alter(topics, f"{key}=false")),
         quote(*(e.event for e in (*topics.values(), *brokers.values()))),
-        seen or [f"{f.name} got a leader from outside the ISR{_when(f)}" for f in elected],
+        seen or [said("risky-setting/elected", name=f.name, at=f.happened) for f in elected],
         topics=set(topics) if not brokers else set(),
         brokers=brokers,
     )
@@ -144,10 +134,10 @@ def _min_isr_of_one(incident: _Incident) -> Iterator[_Risk]:
         key,
         "1",
         "medium" if lost else "info" if internal else "low",
-        f"{_in_topics(shown)} ({_places(values[n] for n in sorted(shown))})",
-        (_ONE_IN_SYNC_INTERNAL if internal else _ONE_IN_SYNC).of(where=_entity(shown, ()), command=_alter(shown, f"{key}=2")),
+        (_in_topics(shown, [values[n] for n in sorted(shown)]),),
+        _threat("one-in-sync-internal" if internal else "one-in-sync", **_entity(shown, ()), command=_alter(shown, f"{key}=2")),
         quote(*(values[n].event for n in sorted(shown))),
-        [_lost(f, "while down to one in-sync replica") for f in lost],
+        [_lost(f, "alone") for f in lost],
         topics=shown,
     )
 
@@ -166,20 +156,23 @@ def _min_isr_of_all(incident: _Incident) -> Iterator[_Risk]:
     """min.insync.replicas equal to the replication factor, or larger."""
     key = MIN_ISR
     known = versions(incident.cluster)
-    for (required, beyond), values in sorted(_required_of_all(incident).items()):
+    for (required, beyond), known_topics in sorted(_required_of_all(incident).items()):
         refusing = beyond and bool(known) and known[0] < STRICT
-        if beyond and not refusing and all(incident.topics[n].factor == 1 for n in values):
+        if beyond and not refusing and all(incident.topics[n].factor == 1 for n in known_topics):
             continue  # from 3.7 on Kafka requires at most all replicas
-        have = f"{'has' if len(values) == 1 else 'have'} {'fewer replicas than that' if beyond else 'exactly as many replicas'}"
         yield _Risk(
             key,
             str(required),
             "medium" if refusing else "low",
-            f"{_in_topics(values)}, which {have} ({_places(values.values())})",
-            (_REFUSING if refusing else _ALL_IN_SYNC).of(key=key, topics=some(sorted(values), MAX_TOPICS_NAMED)),
-            quote(*(v.event for v in values.values())),
-            [f"{raw_of(f.whole, 'summary')}{_when(f)}" for f in incident.sure("under-min-isr") if f.topic in values],
-            topics=values,
+            (_in_topics(known_topics, known_topics.values(), replicas="fewer" if beyond else "as-many"),),
+            _threat("refusing" if refusing else "all-in-sync", key=key, topics=tuple(sorted(known_topics))),
+            quote(*(v.event for v in known_topics.values())),
+            [
+                said("risky-setting/finding", finding=f.whole.said, at=f.happened)
+                for f in incident.sure("under-min-isr")
+                if f.topic in known_topics
+            ],
+            topics=known_topics,
         )
 
 
@@ -209,7 +202,7 @@ def _factors(incident: _Incident) -> Iterator[_Risk]:
                 "1",
                 "low" if topic is not None else "info",
                 _where({}, brokers),
-                _NEW_TOPIC.of(key=key, topic=topic or "A topic that is created automatically or without a factor"),
+                _threat("new-topic", key=key, new=topic),
                 quote(*(e.event for e in brokers.values())),
                 brokers=brokers,
             )
@@ -234,9 +227,9 @@ def _lag_time(incident: _Incident) -> Iterator[_Risk]:
             value,
             "low",
             _where({}, same),
-            _SHORT_LAG_TIME.of(key=key),
+            _threat("short-lag-time", key=key),
             quote(*(e.event for e in same.values())),
-            [raw_of(f.whole, "summary") for f in flapping],
+            [f.whole.said for f in flapping],
             brokers=same,
         )
 
@@ -252,10 +245,10 @@ def _flushing(incident: _Incident) -> Iterator[_Risk]:
             key,
             NEVER,
             "low",
-            f"{_in_topics(never)} ({_places(never.values())}), the default of Kafka",
-            _NEVER_FLUSHED.of(),
+            (_in_topics(never, never.values(), default=True),),
+            _threat("never-flushed"),
             quote(*(v.event for v in never.values())),
-            [_lost(f, "that were not flushed") for f in lost if f.topic in never],
+            [_lost(f, "unflushed") for f in lost if f.topic in never],
             topics=never,
         )
 
@@ -317,94 +310,54 @@ _BY_ONE_REPLICA = ("unclean-election", "unflushed-log", "empty-replica")
 # words
 
 
-def _leaderless(found: Iterable[Statement]) -> list[str]:
+def _threat(name: str, **values: Value) -> Message:
+    return said(f"risky-setting/{name}", **values)
+
+
+def _leaderless(found: Iterable[Statement]) -> list[Message]:
     """When partitions had no leader: those of one moment in one clause."""
-    at: dict[str, list[str]] = defaultdict(list)
+    at: dict[datetime | None, list[str]] = defaultdict(list)
     for f in found:
-        at[_when(f)].append(f.name)
-    return [f"{some(names)} had no leader{when}" for when, names in at.items()]
+        at[f.happened].append(f.name)
+    return [said("risky-setting/leaderless", names=tuple(names), at=when) for when, names in at.items()]
 
 
 def _finding(risk: _Risk, number: int) -> Finding:
     names, seen = sorted(risk.topics), list(dict.fromkeys(risk.seen))
-    consequences = "; ".join(seen[:MAX_TOPICS_NAMED])
-    if len(seen) > MAX_TOPICS_NAMED:
-        consequences += f"; and {len(seen) - MAX_TOPICS_NAMED} more"
-    others = f"; and {counted(len(seen) - 1, 'more consequence')}" if len(seen) > 1 else ""
     shown = f"{risk.key}={'never' if risk.value == NEVER else risk.value}"
     internal = bool(names) and set(names) <= INTERNAL_TOPICS and not seen
-    return raw(
+    return Finding(
         kind="risky-setting",
         severity=min(risk.severity, "low", key=LEVELS.index) if internal or number else risk.severity,
         confidence="certain",
         topic=names[0] if len(names) == 1 else None,
         brokers=tuple(sorted(b for b in risk.brokers if b is not None)),
         cause=shown,
-        summary=f"{shown} {risk.where}" + (f": {seen[0]}{others}" if seen else ""),
-        explanation=f"{shown.replace('=', ' was ', 1)} {risk.where}. {risk.words.threat}. "
-        + (f"In this incident: {consequences}." if seen else "The evidence shows no consequence in this incident."),
-        next_steps=(risk.words.advice,),
+        values=values(
+            setting=shown,
+            was=shown.replace("=", " was ", 1),
+            where=risk.where,
+            first=seen[0] if seen else None,
+            others=len(seen) - 1 if len(seen) > 1 else None,
+            consequences=tuple(seen[:MAX_TOPICS_NAMED]),
+            more=len(seen) - MAX_TOPICS_NAMED if len(seen) > MAX_TOPICS_NAMED else None,
+            threat=risk.threat,
+            advice=(Message(f"{risk.threat.id}-advice", risk.threat.values),),
+        ),
         evidence=tuple(dict.fromkeys(risk.evidence))[:MAX_EVIDENCE],
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    threat: str
-    advice: str
-
-    def of(self, **values: str) -> _Words:
-        return _Words(self.threat.format(**values), self.advice.format(**values))
+def _where(topics: Mapping[str, Effective], brokers: Mapping[int | None, Effective]) -> tuple[Message, ...]:
+    named = tuple(b for b in brokers if b is not None)
+    of_topics = (said("risky-setting/for-topics", topics=tuple(topics), **_places(topics.values())),) if topics else ()
+    of_brokers = (said("risky-setting/on-brokers", brokers=named, **_places(brokers.values())),) if brokers else ()
+    return (*of_topics, *of_brokers)
 
 
-_ONE_REPLICA = _Words(
-    "The failure of one broker takes such a partition offline, and the failure of its disk loses all its records",
-    "Reassign the partitions of {topics} to three replicas (kafka-reassign-partitions), and create topics with three.",
-)
-_UNCLEAN_ELECTION = _Words(
-    "When all in-sync replicas are down, a replica that lacks acknowledged records is elected, and they are lost",
-    "Set unclean.leader.election.enable=false {where}: `{command}`. Elect a leader from outside the ISR only by hand, after checking which records that "
-    "loses.",
-)
-_ONE_IN_SYNC = _Words(
-    "With acks=all a record can be acknowledged although only the leader has it, and is lost with the leader; with acks=0 or acks=1 this is always "
-    "possible. The files of brokers do not show the acks setting of producers",
-    "Set min.insync.replicas=2 with three replicas {where}: `{command}`. Set acks=all in the producers.",
-)
-_ONE_IN_SYNC_INTERNAL = _Words(
-    "The coordinators write with acks=all: records that only the leader has are acknowledged, and lost with it",
-    "Set min.insync.replicas=2 with three replicas {where}: `{command}`.",
-)
-_ALL_IN_SYNC = _Words(
-    "Any broker that restarts or fails blocks all acks=all writes",
-    "Add a replica to {topics}, or set {key} to one less than the number of replicas.",
-)
-_REFUSING = _Words("Before 3.7 every acks=all write is refused", _ALL_IN_SYNC.advice)
-_NEW_TOPIC = _Words("{topic} will have one replica, and is lost with the disk of one broker", "Set {key}=3.")
-_SHORT_LAG_TIME = _Words(
-    "A short pause of a follower, of its disk or of its network removes it from the ISR",
-    "Set {key} to the default (30000 since 2.5), and find out what makes the replicas slow.",
-)
-_NEVER_FLUSHED = _Words(
-    "Acknowledged records are only in the memory of the in-sync replicas until the operating system writes them",
-    "Spread replicas over racks with separate power, with min.insync.replicas=2 and acks=all: Kafka protects records by replication, not by flushes.",
-)
-
-
-def _where(topics: Mapping[str, Effective], brokers: Mapping[int | None, Effective]) -> str:
-    parts = []
-    if topics:
-        parts.append(f"for {_topics(list(topics))} ({_places(topics.values())})")
-    if brokers:
-        named = [b for b in brokers if b is not None]
-        parts.append((f"on {brokers_named(named)} " if named else "") + f"({_places(brokers.values())})")
-    return " and ".join(parts)
-
-
-def _entity(topics: Iterable[str], brokers: Iterable[int | None]) -> str:
-    """What a setting is changed for: 'for topic orders', or 'for the cluster' if brokers have it."""
-    names = sorted(topics)
-    return f"for {_topics(names)}" if names and not list(brokers) else "for the cluster"
+def _entity(topics: Iterable[str], brokers: Iterable[int | None]) -> dict[str, Value]:
+    """The topics that a setting is changed for; none if brokers have it."""
+    return {"topics": tuple(sorted(topics)) if not list(brokers) else ()}
 
 
 def _alter(topics: Iterable[str], setting: str) -> str:
@@ -414,27 +367,20 @@ def _alter(topics: Iterable[str], setting: str) -> str:
     return f"kafka-configs.sh --bootstrap-server HOST:PORT --alter {entity} --add-config {setting}"
 
 
-def _places(values: Iterable[Effective]) -> str:
-    return some([v.place for v in values], MAX_PLACES)
+def _places(found: Iterable[Effective]) -> dict[str, Value]:
+    return {"places": tuple(dict.fromkeys(v.place for v in found))}
 
 
-def _in_topics(names: Iterable[str]) -> str:
-    return f"in {_topics(sorted(names))}"
+def _in_topics(names: Iterable[str], found: Iterable[Effective] = (), replicas: str | None = None, default: bool = False) -> Message:
+    have = said(f"risky-setting/{replicas}") if replicas is not None else None
+    return said("risky-setting/in-topics", topics=tuple(sorted(names)), replicas=have, default=default, **_places(found))
 
 
-def _topics(names: Sequence[str]) -> str:
-    return f"topic {names[0]}" if len(names) == 1 else f"{len(names)} topics: {some(names, MAX_TOPICS_NAMED)}"
-
-
-def _when(finding: Statement) -> str:
-    return f" at {moment(at)}" if (at := finding.happened) is not None else ""
-
-
-def _lost(finding: Statement, how: str = "") -> str:
+def _lost(finding: Statement, how: str | None = None) -> Message:
     lengths = [r.length for r in finding.offsets]
-    count = sum(n for n in lengths if n is not None)
-    offsets = counted(count, "offset") if lengths and None not in lengths else "records"
-    return f"{finding.name} lost {offsets}{f' {how}' if how else ''}{_when(finding)}"
+    count = sum(n for n in lengths if n is not None) if lengths and None not in lengths else None
+    manner = said(f"risky-setting/{how}") if how is not None else None
+    return said("risky-setting/lost", name=finding.name, offsets=count, how=manner, at=finding.happened)
 
 
 READS = FACTS

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Statement, brokers_named, quote, raw
-from forensics.model.message import Range
+from forensics.model.findings import Finding, quote
+from forensics.model.message import Message, Range, said, values
 from forensics.model.partition.damaged import DamagedStretch, Overlap
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline
@@ -108,14 +108,8 @@ def _has_last_batch(other: Disk, damaged: Disk) -> bool:
 
 _MAX_DESCRIBED = 5
 """Number of damaged places that a text describes."""
-_REASONS = {
-    "crc": "a batch does not match its checksum",
-    "offset": "a batch has offsets that this segment cannot hold",
-    "length": "a batch has an impossible length",
-    "magic": "a batch has an unknown format",
-    "torn-tail": "the file ends within a batch",
-    "preallocated": "zero bytes",
-}
+_REASONS = frozenset({"crc", "offset", "length", "magic", "torn-tail", "preallocated"})
+"""Kinds of damage with a phrase."""
 
 
 def _finding(log: _Log, damages: Sequence[_Damage], overlaps: Sequence[Overlap], timeline: PartitionTimeline) -> Finding:
@@ -123,90 +117,73 @@ def _finding(log: _Log, damages: Sequence[_Damage], overlaps: Sequence[Overlap],
     alone = any(d.offsets is not None and not d.holders for d in damages)
     offsets = tuple(d.offsets for d in damages if d.offsets is not None) or tuple(Range(o.start, o.end) for o in overlaps)
     found = [*map(_described, damages[:_MAX_DESCRIBED]), *(_overlapping(o) for o in overlaps[:_MAX_DESCRIBED])]
-    hidden = len(damages) + len(overlaps) - len(found)
-    more = f" {hidden} more damaged places are not listed here." if hidden else ""
-    return raw(
+    files = list(dict.fromkeys([*(d.stretch.segment.source for d in damages), *(o.segment.source for o in overlaps)]))
+    log_end, reach = log.disk.log_end_offset, log.disk.reach
+    return Finding(
         kind="segment-corrupt",
         severity="high" if leads or alone else "medium" if log.disk.state is None else "low",
         confidence="certain",
         brokers=(log.broker,),
         leader_epoch=timeline.standing.leader_epoch,
         offsets=offsets,
-        summary=f"{timeline.name} on broker {log.broker}: {_place(damages, overlaps)}{_listed(offsets)}",
-        explanation=f"{' '.join(found)}{more}{_consequences(log, leads)}",
-        next_steps=tuple(_steps(log, damages, leads, timeline)),
+        values=values(
+            damaged=bool(damages),
+            file=name_of(files[0]),
+            more_files=len(files) - 1 or None,
+            ranges=offsets[:_MAX_DESCRIBED],
+            more_ranges=len(offsets) - _MAX_DESCRIBED if len(offsets) > _MAX_DESCRIBED else None,
+            places=tuple(found),
+            hidden=len(damages) + len(overlaps) - len(found) or None,
+            cut=log_end if log.disk.extent.recovery_cuts else None,
+            cut_valid=reach - 1 if log_end is not None and reach is not None and reach > log_end else None,
+            leads=leads,
+            steps=tuple(_steps(log, damages, leads, timeline)),
+        ),
         evidence=quote(_events(damages, overlaps, timeline)),
     )
 
 
-def _place(damages: Sequence[_Damage], overlaps: Sequence[Overlap]) -> str:
-    files = list(dict.fromkeys([*(d.stretch.segment.source for d in damages), *(o.segment.source for o in overlaps)]))
-    what = "damaged bytes" if damages else "batches with contradictory offsets"
-    return f"{what} in {name_of(files[0])}{f' and {len(files) - 1} more files' if len(files) > 1 else ''}"
-
-
-def _listed(offsets: Sequence[Range]) -> str:
-    if not offsets:
-        return ""
-    more = f" and {len(offsets) - _MAX_DESCRIBED} more ranges" if len(offsets) > _MAX_DESCRIBED else ""
-    return ", offsets " + ", ".join(map(str, offsets[:_MAX_DESCRIBED])) + more
-
-
-def _described(damage: _Damage) -> str:
+def _described(damage: _Damage) -> Message:
     stretch, offsets = damage.stretch, damage.offsets
-    to = f"to byte {stretch.end_byte}" if stretch.end_byte is not None else "to the end of the file"
-    where = f"{stretch.segment.source} has no valid batch from byte {stretch.byte} {to} ({_REASONS.get(stretch.reason, stretch.reason)})."
-    if offsets is None:
-        return f"{where} No offsets are missing there."
-    by = "" if stretch.end is not None or offsets.end is None else ", according to the headers of the damaged batches"
-    named = brokers_named(damage.holders).capitalize()
-    held = f"{named} {'has' if len(damage.holders) == 1 else 'have'}" if damage.holders else "No other collected replica has"
-    return f"{where} Offsets {offsets} are damaged{by}. {held} valid batches at these offsets."
-
-
-def _overlapping(overlap: Overlap) -> str:
-    return (
-        f"In {overlap.segment.source} a batch begins at offset {overlap.start} although the batches before it reach offset {overlap.end - 1}. No checksum covers "
-        "the base offset of a batch, so one of the two is wrong."
+    reason = said(f"segment-corrupt/{stretch.reason}") if stretch.reason in _REASONS else stretch.reason
+    return said(
+        "segment-corrupt/place",
+        source=stretch.segment.source,
+        byte=stretch.byte,
+        end_byte=stretch.end_byte,
+        reason=reason,
+        lost=offsets,
+        by_headers=stretch.end is None and offsets is not None and offsets.end is not None,
+        holders=damage.holders,
     )
 
 
-def _consequences(log: _Log, leads: bool) -> str:
-    cut, reach = log.disk.log_end_offset, log.disk.reach
-    lost = f", including valid batches up to offset {reach - 1}" if cut is not None and reach is not None and reach > cut else ""
-    cuts = f" If broker {log.broker} starts with this log after an unclean stop, it truncates the log to offset {cut} and deletes the rest of the log{lost}."
-    serving = f" Broker {log.broker} leads: consumers fail at damaged offsets, and followers cannot copy past them."
-    return f"{cuts if log.disk.extent.recovery_cuts else ''}{serving if leads else ''}"
+def _overlapping(overlap: Overlap) -> Message:
+    return said("segment-corrupt/overlap", source=overlap.segment.source, start=overlap.start, reached=overlap.end - 1)
 
 
-def _steps(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: PartitionTimeline) -> Iterator[str]:
-    name, broker = timeline.name, log.broker
+def _steps(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: PartitionTimeline) -> Iterator[Message]:
+    broker = {"broker": log.broker}
     if not log.latest:
-        yield f"Use another copy of {name} instead of the one in {log.disk.collection}, an earlier collection of broker {broker}."
+        yield said("segment-corrupt/other-copy", collection=log.disk.collection, **broker)
         return
-    why = ": a recovery deletes everything behind the damage" if log.disk.extent.recovery_cuts else ""
-    yield f"Copy the directory {(log.disk.directory or name).rpartition('/')[2]} on broker {broker} before broker {broker} starts the next time{why}."
+    directory = (log.disk.directory or timeline.name).rpartition("/")[2]
+    yield said("segment-corrupt/copy", directory=directory, cuts=log.disk.extent.recovery_cuts, **broker)
     yield from _steps_with_other_replicas(log, damages, leads, timeline)
-    yield f"Check the disk and the file system of broker {broker}."
+    yield said("segment-corrupt/check-disk", **broker)
 
 
-def _steps_with_other_replicas(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: PartitionTimeline) -> Iterator[str]:
-    name, broker = timeline.name, log.broker
-    common = [
-        b for b in timeline.collected_logs if b != broker and damages and all(b in d.holders for d in damages if d.offsets is not None)
-    ]
+def _steps_with_other_replicas(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: PartitionTimeline) -> Iterator[Message]:
+    common = tuple(
+        b for b in timeline.collected_logs if b != log.broker and damages and all(b in d.holders for d in damages if d.offsets is not None)
+    )
     if not common:
-        yield f"Collect the segments of {name} from all other replicas and from backups: no collected replica is known to have valid batches at all damaged offsets."
+        yield said("segment-corrupt/collect")
     elif not any(_has_last_batch(timeline.collected_logs[b], log.disk) for b in common):
-        do = "does" if len(common) == 1 else "do"
-        yield f"Keep that copy of {name}: the log has records that {brokers_named(common)} {do} not have."
+        yield said("segment-corrupt/keep-copy", others=common)
     elif log.live:
-        offsets = any(d.offsets is not None for d in damages)
-        held = f" Valid batches at the damaged offsets are on {brokers_named(common)}." if offsets else ""
-        first = f"Let {brokers_named(common[:1])} lead {name}, then stop" if leads else "Stop"
-        yield (
-            f"{first} broker {broker}, delete the directory of {name} on broker {broker} and start broker {broker}: it copies the log from the leader.{held}"
-        )
+        held = common if any(d.offsets is not None for d in damages) else None
+        yield said("segment-corrupt/copy-again", broker=log.broker, first=common[0] if leads else None, held=held)
 
 
 def _events(damages: Sequence[_Damage], overlaps: Sequence[Overlap], timeline: PartitionTimeline) -> list[Event]:
@@ -216,10 +193,3 @@ def _events(damages: Sequence[_Damage], overlaps: Sequence[Overlap], timeline: P
     events = (e for e in timeline.of("log-corruption") if e.pattern == "segment")
     found = [e for e in events if (e.source, e.byte) in places or (e.reason == "offset-order" and e.source in disordered)]
     return [*found, *dict.fromkeys([*(d.stretch.segment for d in damages), *(o.segment for o in overlaps)])]
-
-
-def _brokers(finding: Statement) -> tuple[int, ...]:
-    return finding.brokers
-
-
-many_words = lambda first, group: f"damaged segments on {brokers_named(first.brokers)}"

@@ -12,7 +12,8 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, brokers_named, counted, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import said, values
 from forensics.model.partition.replicas import LeaderStart, Replica
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN
@@ -64,7 +65,7 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 
 def _taken(timeline: PartitionTimeline, newer: Event, stale: Event) -> Finding:
-    return raw(
+    return Finding(
         kind="stale-controller",
         severity="high",
         confidence="certain",
@@ -72,17 +73,8 @@ def _taken(timeline: PartitionTimeline, newer: Event, stale: Event) -> Finding:
         leader_epoch=stale.leader_epoch,
         start=newer.at,
         end=stale.at,
-        summary=f"{timeline.name}: leader epoch {stale.leader_epoch} is from controller epoch {stale.controller_epoch}, "
-        f"although leader epoch {newer.leader_epoch} before it is from controller epoch {newer.controller_epoch}",
-        explanation=(
-            f"The controller of epoch {newer.controller_epoch} had set leader epoch {newer.leader_epoch} of {timeline.name} before the controller of epoch "
-            f"{stale.controller_epoch}, which it had replaced, set leader epoch {stale.leader_epoch}. So two controllers were active, and a decision of the "
-            "older one took effect, although it did not know the current live brokers and ISRs."
-        ),
-        next_steps=(
-            f"Compare the leader and the ISR of {timeline.name} on the brokers with those in ZooKeeper, and force a new controller election if they differ.",
-            "Upgrade Kafka: from 2.1 on writes of a replaced controller to ZooKeeper fail (KAFKA-6082).",
-        ),
+        message="overtaken",
+        values=values(epoch=stale.controller_epoch, newer=newer.controller_epoch, newer_leader_epoch=newer.leader_epoch),
         evidence=quote(newer, stale),
     )
 
@@ -121,7 +113,7 @@ def _changed_isr_after(at: datetime, epoch: int, replica: Replica) -> bool:
 
 def _fenced(led: LeaderStart, refusal: Event, later: Event | None, timeline: PartitionTimeline) -> Finding:
     end = later.at if later is not None else None
-    return raw(
+    return Finding(
         kind="stale-controller",
         severity="high",
         confidence="certain",
@@ -129,43 +121,33 @@ def _fenced(led: LeaderStart, refusal: Event, later: Event | None, timeline: Par
         leader_epoch=led.epoch,
         start=refusal.at,
         end=end,
-        summary=f"{timeline.name}: a controller refused an ISR change of broker {led.broker} for an old leader epoch, but epoch {led.epoch} was the latest",
-        explanation=(
-            f"At {moment(refusal.at)} broker {led.broker}, leader of {timeline.name} since {moment(led.at)} in leader epoch {led.epoch}, was refused "
-            "because of an old leader epoch. No newer epoch followed"
-            f"{f' until {moment(end)}' if end is not None else ''}, so the answer came from a controller that did not know this epoch because it had "
-            "been replaced. Before 3.3 the leader then waits forever for a newer epoch and does not change the ISR: replicas "
-            "that have caught up stay outside."
-        ),
-        next_steps=(
-            f"Move the leadership of {timeline.name} to another broker, or restart the leader: with a new leader epoch it can change the ISR again.",
-            "Upgrade Kafka: from 3.3 on a replaced controller answers NOT_CONTROLLER, and the leader asks the new one (KAFKA-14154).",
-        ),
+        message="current-epoch-refused",
+        values=values(led=led.at),
         evidence=quote(led.event, refusal, later),
     )
 
 
 def _refused(epoch: int, controller: int, events: list[Event], cluster: Cluster) -> Finding:
-    who = f"node {controller}" if controller >= 0 else "a node"
-    brokers = sorted({e.writer for e in events if e.writer is not None})
     successor = next(
         (e for e in cluster.of("controller-elected") if e.controller_epoch is not None and e.controller_epoch > epoch and e.at is not None),
         None,
     )
-    return raw(
+    return Finding(
         kind="stale-controller",
         severity="medium",
         confidence="certain",
         brokers=(controller,) if controller >= 0 else (),
         start=successor.at if successor is not None else events[0].at,
         end=events[-1].at,
-        summary=f"{who} still sent requests as controller of epoch {epoch} after it was replaced; {brokers_named(brokers)} refused them",
-        explanation=(
-            f"From {moment(events[0].at)} on {brokers_named(brokers)} refused {counted(len(events), 'request')} of {who}, "
-            f"controller in epoch {epoch}, because another controller had been elected"
-            f"{f' ({moment(successor.at)}, epoch {successor.controller_epoch})' if successor is not None else ''}. The requests did no harm, but "
-            f"{who} did not know that it was replaced: it was frozen or cut off. If it led partitions, it continued to lead them."
+        message="requests-refused",
+        values=values(
+            who=said("node/node", id=controller) if controller >= 0 else said("node/any"),
+            epoch=epoch,
+            refusing=tuple(sorted({e.writer for e in events if e.writer is not None})),
+            requests=len(events),
+            first=events[0].at,
+            elected=successor.at if successor is not None else None,
+            elected_epoch=successor.controller_epoch if successor is not None else None,
         ),
-        next_steps=(f"Look for a long pause or a lost ZooKeeper session of {who} before {moment(events[0].at)}.",),
         evidence=quote(events[:4], successor),
     )

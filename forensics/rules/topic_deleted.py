@@ -7,7 +7,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
 from forensics.rules.topic_recreated import deletions, lives
 
 
@@ -19,18 +19,12 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 
 def _finding(topic: str, deletions: Sequence[Event]) -> Finding:
-    first = deletions[0].at
-    return raw(
+    return Finding(
         kind="topic-deleted",
         severity="info",
         confidence="certain",
         topic=topic,
-        start=first,
+        start=deletions[0].at,
         end=deletions[-1].at,
-        summary=f"topic {topic} was deleted",
-        explanation=f"Topic {topic} was deleted at {moment(first)}, by request. The brokers delete the logs of its partitions; this is not a loss by failure.",
         evidence=quote(deletions),
     )
-
-
-many_words = lambda first, group: "deleted"

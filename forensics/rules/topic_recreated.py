@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
 from forensics.model.partition.generations import LATE
 from parsers.kinds import OF_DELETION
 
@@ -52,21 +52,12 @@ def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 
 def _finding(topic: str, gone: Sequence[Event], again: Event) -> Finding:
-    return raw(
+    return Finding(
         kind="topic-recreated",
         severity="info",
         confidence="certain",
         topic=topic,
         start=gone[0].at,
         end=again.at,
-        summary=f"topic {topic} was deleted and created again",
-        explanation=(
-            f"Topic {topic} was deleted at {moment(gone[0].at)} and created again at {moment(again.at)}. Its offsets and leader epochs start at 0 again: "
-            "offsets of both topics are not compared, and deleted records are not counted as lost. Committed offsets that consumers "
-            "kept are beyond the end or at other records."
-        ),
         evidence=quote(gone[:3], again),
     )
-
-
-many_words = lambda first, group: "deleted and created again"

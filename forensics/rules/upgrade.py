@@ -15,10 +15,12 @@ from typing import Any
 
 from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster
+from forensics.model.cluster.process_errors import who
 from forensics.model.cluster.settings import process_roles
 from forensics.model.cluster.versions import VersionChange, metadata_version, parsed, version_changes
 from forensics.model.events import Event
-from forensics.model.findings import Finding, capital, moment, nodes_named, quote, raw, some
+from forensics.model.findings import Finding, quote
+from forensics.model.message import Message, Value, said, values
 
 IBP, METADATA = "inter.broker.protocol.version", "metadata.version"
 
@@ -53,18 +55,30 @@ def _finding(group: Sequence[VersionChange], raised: Sequence[_Raised], cluster:
     nodes = tuple(dict.fromkeys(c.node for c in group))
     ends = [group[-1].at, *(r.at for r in raised)]
     what = "upgraded" if upwards else "downgraded" if not any(c.upwards for c in group) else "changed"
-    mixed = f"; {_running(left, cluster)} when the evidence ends" if left else ""
-    order = " one after the other" if len(nodes) > 1 else ""
-    return raw(
+    steps = _steps(target, raised, left, cluster) if last and upwards else ()
+    until, crashed = max(map(_ended, group)), [c.node for c in group if c.outage is not None and c.outage.how != CONTROLLED]
+    return Finding(
         kind="upgrade",
         severity="low" if left or not upwards else "info",
         confidence="certain",
         brokers=nodes,
         start=_ended(group[0]),
         end=None if left else max(ends),
-        summary=f"{nodes_named(nodes, cluster.controllers)} {'was' if len(nodes) == 1 else 'were'} {what} from {some(sources)} to {target}{order}{mixed}",
-        explanation=" ".join(_sentences(group, raised, left, cluster, last=last)),
-        next_steps=tuple(_steps(target, raised, left, cluster)) if last and upwards else (),
+        values=values(
+            nodes=_nodes(nodes, cluster),
+            number=len(nodes),
+            what=what,
+            sources=tuple(sources),
+            target=target,
+            several=len(nodes) > 1,
+            left=tuple(said("upgrade/running", nodes=_nodes(own, cluster), number=len(own), version=v) for v, own in left.items()),
+            ran=tuple(said("upgrade/ran", who=who(c.node, cluster), at=c.at, before=c.before) for c in group),
+            both=(group[0].at, until) if until > group[0].at else None,
+            crashed=_nodes(crashed, cluster) if crashed else None,
+            raised=tuple(_change(r, cluster) for r in raised),
+            unchanged=last and not left and not raised,
+            steps=tuple(steps),
+        ),
         evidence=quote([c.event for c in group], [r.event for r in raised if r.node is None]),
     )
 
@@ -83,44 +97,24 @@ def _left(target: str, cluster: Cluster) -> dict[str, list[int]]:
     return dict(sorted(found.items()))
 
 
-def _running(left: Mapping[str, Sequence[int]], cluster: Cluster) -> str:
-    return ", ".join(
-        f"{nodes_named(nodes, cluster.controllers)} {'run' if len(nodes) > 1 else 'runs'} {version}" for version, nodes in left.items()
-    )
+def _nodes(ids: Sequence[int], cluster: Cluster) -> Value:
+    """The brokers, and the nodes that are only controllers."""
+    return tuple(i for i in ids if i not in cluster.controllers), tuple(i for i in ids if i in cluster.controllers)
 
 
-def _sentences(
-    group: Sequence[VersionChange], raised: Sequence[_Raised], left: Mapping[str, Sequence[int]], cluster: Cluster, *, last: bool
-) -> Iterator[str]:
-    ran = ", ".join(f"{nodes_named([c.node], cluster.controllers)} at {moment(c.at)} (before: {c.before})" for c in group)
-    yield f"First start with {group[-1].after}: {ran}."
-    if (until := max(map(_ended, group))) > group[0].at:
-        yield f"From {moment(group[0].at)} to {moment(until)} nodes of both versions were running."
-    if crashed := [c.node for c in group if c.outage is not None and c.outage.how != CONTROLLED]:
-        yield f"{capital(nodes_named(crashed, cluster.controllers))} had crashed before that start."
+def _change(r: _Raised, cluster: Cluster) -> Message:
+    named = who(r.node, cluster) if r.node is not None else None
+    return said("upgrade/raised", key=r.key, who=named, before=r.before, after=r.after, at=r.at)
+
+
+def _steps(target: str, raised: Sequence[_Raised], left: Mapping[str, Sequence[int]], cluster: Cluster) -> Iterator[Message]:
     if left:
-        yield f"When the evidence ends, {_running(left, cluster)}."
-    for r in raised:
-        of = f" of {nodes_named([r.node], cluster.controllers)}" if r.node is not None else ""
-        yield f"`{r.key}`{of} went from {r.before} to {r.after} at {moment(r.at)}."
-    if last and not left and not raised:
-        yield "The evidence shows no change of `inter.broker.protocol.version` or `metadata.version` after that."
-    yield "The clean restarts of these nodes at that time belong to the upgrade."
-
-
-def _steps(target: str, raised: Sequence[_Raised], left: Mapping[str, Sequence[int]], cluster: Cluster) -> Iterator[str]:
-    if left:
-        nodes = [n for own in left.values() for n in own]
-        yield f"Upgrade {nodes_named(nodes, cluster.controllers)} to {target}, or return the others: run two versions no longer than the upgrade takes."
+        yield said("upgrade/finish", nodes=_nodes([n for own in left.values() for n in own], cluster), target=target)
         return
     numbers = parsed(target) or ()
-    if raised or len(numbers) < 2:
-        return
-    minor = f"{numbers[0]}.{numbers[1]}"
-    if cluster.mode == "kraft":
-        yield f"When {target} has proved itself, run `kafka-features.sh --bootstrap-server HOST:PORT upgrade --metadata {minor}`; before that, the nodes can go back to the earlier version."
-    else:
-        yield f"When {target} has proved itself, set `{IBP}={minor}` on all brokers and restart them one after the other; before that, the brokers can go back to the earlier version."
+    if not raised and len(numbers) >= 2:
+        minor = f"{numbers[0]}.{numbers[1]}"
+        yield said(f"upgrade/{'metadata-version' if cluster.mode == 'kraft' else 'protocol-version'}", target=target, minor=minor, key=IBP)
 
 
 def _raised(cluster: Cluster) -> list[_Raised]:

@@ -372,7 +372,7 @@ def _finding(f: Finding, cluster: Cluster, listed: Callable[[Iterable[Any]], Any
         "summary": own.summary,
         "explanation": own.explanation,
         "next_steps": list(own.next_steps),
-        "message": f"{f.kind}/{f.message}",
+        "message": f.message_id,
         "values": f.named,
         "evidence": row["evidence"],
         **({"still_on": list(f.still_on)} if f.still_on else {}),

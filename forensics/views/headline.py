@@ -15,7 +15,6 @@ from datetime import datetime
 
 from forensics.incidents.folding import hit, places
 from forensics.model.findings import Finding, Purpose, capital, counted, moment, some
-from forensics.proof.judgement import without_row
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 from forensics.rules import of_purpose
 from forensics.thresholds import LOG_GAP
@@ -25,6 +24,7 @@ from forensics.views.losses import LOST as GONE
 from forensics.views.losses import UNSETTLED as UNCLEAR
 from forensics.views.scope import Partitions, Scope
 from forensics.words import summary
+from forensics.words.rows import missing
 
 FOUND, EXCLUDED, UNSETTLED, BROKEN = "found", "excluded", "unknown", "broken"
 SAID = 3
@@ -169,7 +169,7 @@ def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
         elected = hit(f for f in of_purpose(findings, Purpose.UNCLEAN_ELECTION) if f.confidence != "possible" and not f.cluster)
         unclean_first = sorted(unknown, key=lambda p: (p["topic"], p["partition"]) not in elected)
         names = some([f"{p['topic']}-{p['partition']}" for p in unclean_first])
-        why, most = Counter(without_row(p["why"]) for p in unknown).most_common(1)[0]
+        why, most = Counter(missing(p) for p in unknown).most_common(1)[0]
         reason = why if len(unknown) == most else f"for {counted(most)}, {why}"
         more = "more " if any(p["verdict"] == LOST for p in states) else ""
         lines.append(f"Unknown whether {more}data was lost in {counted(len(unknown))} ({names}): {reason}.")

@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from forensics.model.findings import LEVELS, Finding, Purpose
-from forensics.proof.judgement import without_row
 from forensics.proof.verdict import UNKNOWN
 from forensics.rules import BY_KIND, of_purpose
 from forensics.views.losses import losses, unsettled
 from forensics.views.scope import Partitions
 from forensics.words import Step, step, steps
+from forensics.words.rows import missing
 
 STEPS = 7
 """Steps that somebody on call reads."""
@@ -71,6 +71,6 @@ def _settling(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]
     by_reason: dict[str, list[str]] = defaultdict(list)
     for p in unknown:
         if (name := f"{p['topic']}-{p['partition']}") in without_steps:
-            by_reason[without_row(p["why"])].append(name)
+            by_reason[missing(p)].append(name)
     for why, names in sorted(by_reason.items(), key=lambda item: -len(item[1]))[:FIRST]:
         yield step("report/settle", tuple(names), why=why)

@@ -116,7 +116,7 @@ def _steps(template: str, known: Known) -> Iterator[Step]:
 
 
 def _templates(finding: Finding) -> catalogue.Templates:
-    found = catalogue.templates(f"{finding.kind}/{finding.message}")
+    found = catalogue.templates(finding.message_id)
     assert found is not None
     return found
 

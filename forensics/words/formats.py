@@ -50,15 +50,22 @@ def _nodes(value: Any, _: str) -> str:
     return brokers_named(brokers) if not controllers else f"{brokers_named(brokers)} and {others}" if brokers else others
 
 
+def _topics(names: Sequence[str], most: str) -> str:
+    """'topic a', or '6 topics: a, b, c, d and 2 more'."""
+    return f"topic {names[0]}" if len(names) == 1 else f"{len(names)} topics: {some(names, int(most) if most else NAMED)}"
+
+
 OF_TEXTS: Mapping[str, Callable[[Sequence[str], str], str]] = {
     "list": _joined,
     "some": lambda value, most: some(value, int(most) if most else NAMED),
+    "topics": _topics,
     "lines": lambda value, word: (word or "; ").join(value),
 }
 """Formats of a list whose elements are words already."""
 FORMATS: Mapping[str, Callable[[Any, str], str]] = {
     "brokers": lambda value, _: brokers_named(value if isinstance(value, tuple) else (value,)),
     "nodes": _nodes,
+    "numbered": lambda value, noun: brokers_named(value).replace("broker", noun),
     "count": _count,
     "number": _number,
     "moment": lambda value, _: moment(value),
@@ -70,4 +77,4 @@ FORMATS: Mapping[str, Callable[[Any, str], str]] = {
     "agree": lambda value, forms: forms.partition("|")[0 if single(value) else 2],
     "if": lambda value, words: words,
 }
-"""Formats by name, each with what follows the name: 'count offset', 'agree is|are', 'period and', 'number .1f'."""
+"""Formats by name, each with what follows the name: 'count offset', 'agree is|are', 'numbered node', 'period and', 'number .1f'."""

@@ -23,6 +23,7 @@ from forensics.model.partition.quiet_times import FEW
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import by_partition
 from forensics.views.document import Report
+from forensics.words.rows import Worded
 from parsers import pieces
 from parsers.containers.units import Unit, units
 from parsers.pattern_files import PatternFile
@@ -115,7 +116,7 @@ def on_spark(session: SparkSession, *paths: Path) -> Report:
     found = read(session, units([str(p) for p in paths]))
     try:
         cluster, resolver = build_cluster(Gathered(found.parts_of_cluster))
-        told = conclude(verdicts(identified(found, resolver, cluster), cluster, judge_partition, VERDICTS).on_driver(), cluster)
+        told = conclude(verdicts(identified(found, resolver, cluster), cluster, Worded(judge_partition), VERDICTS).on_driver(), cluster)
     finally:
         found.unpersist()
     return Report(cluster, told.findings, told.partitions, told.incidents)

@@ -23,6 +23,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import by_partition, identified, judged
 from forensics.model.timelines import timelines as built
 from forensics.views.document import Report
+from forensics.words.rows import Worded
 from parsers import evidence, schemas
 from parsers.containers.units import units
 from parsers.schemas import EVENTS, Member
@@ -60,7 +61,7 @@ def report(table: pa.Table, options: Options | None = None) -> Report:
     cluster, resolver = gathered(table, options)
     named = (resolver.apply(b) for b in table.filter(pc.equal(table["event"], "load-metric")).to_batches())
     cluster.measures = measures(r for b in sums(named) for r in b.to_pylist())
-    told = conclude(judged(identified(table, resolver, cluster), cluster, judge_partition, VERDICTS), cluster)
+    told = conclude(judged(identified(table, resolver, cluster), cluster, Worded(judge_partition), VERDICTS), cluster)
     return Report(cluster, told.findings, told.partitions, told.incidents)
 
 

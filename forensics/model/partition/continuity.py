@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Literal
 
 from forensics.model.events import Event
+from forensics.model.message import Message, Value, said
 from forensics.model.partition.states import State
 from parsers.frozen import dataclass
 
@@ -50,22 +51,19 @@ class Gap:
     at_most: bool = False
     """The number is an upper limit: the changes were counted over more states than these two."""
 
-    def __str__(self) -> str:
+    @property
+    def said(self) -> Message:
         if self.epochs:
-            return f"{epochs_named(self.epochs)} {'are' if len(self.epochs) > 1 else 'is'} not in the evidence"
+            return said("gap/epochs", **bounds(self.epochs))
         if self.intended is not None:
-            return f"the evidence does not show whether the ISR became {list(self.intended.isr or ())}, as broker {self.before.leader} intended"
+            return said("gap/intended", isr=tuple(self.intended.isr or ()), broker=self.before.leader)
         if self.changed_from is not None:
-            return f"no evidence shows how the ISR became {list(self.changed_from)}"
+            return said("gap/changed", isr=self.changed_from)
         if self.changes is None:
-            return f"the log in which broker {self.before.leader} would report ISR changes is not in the evidence"
+            return said("gap/no-log", broker=self.before.leader)
         if self.changes < 0:
-            return (
-                f"two states contradict each other: after partition epoch {self.before.partition_epoch} came {self.after.partition_epoch}"
-            )
-        several = self.changes > 1
-        count = f"{'up to ' if self.at_most else ''}{self.changes} change{'s' if several else ''}"
-        return f"{count} of the partition's state {'are' if several else 'is'} not in evidence"
+            return said("gap/contradiction", before=self.before.partition_epoch, after=self.after.partition_epoch)
+        return said("gap/changes", number=self.changes, at_most=self.at_most)
 
 
 def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
@@ -88,9 +86,9 @@ def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
     return Contiguous(before, after) if isr_told or before.leader < 0 else Gap(before, after, range(0), None)
 
 
-def epochs_named(epochs: range) -> str:
-    first, last = epochs[0], epochs[-1]
-    return f"leader epoch {first}" if first == last else f"leader epochs {first} to {last}"
+def bounds(epochs: range) -> dict[str, Value]:
+    """Values of consecutive epochs: the first, the last if there are several, and their number."""
+    return {"first": epochs[0], "last": epochs[-1] if len(epochs) > 1 else None, "number": len(epochs)}
 
 
 def epochs_without_state(states: Sequence[State], heard: Iterable[int]) -> list[range]:

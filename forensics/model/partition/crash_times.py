@@ -16,9 +16,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from forensics.model.cluster.availability import CLOCK_TOLERANCE, DETECTION, SLACK, Outage
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import named_node
+from forensics.model.cluster.process_errors import who
 from forensics.model.cluster.quorum import first_without
-from forensics.model.findings import Fact, brokers_named, moment, some
+from forensics.model.findings import Fact
+from forensics.model.message import Message, Value, said
 from forensics.model.partition.absences import ABSENCES, LOG_DIR, NEW, REASSIGNED
 from forensics.model.partition.last_events import LAST_WORDS, latest
 from forensics.model.partition.placement import STEPS
@@ -40,8 +41,8 @@ class CrashTime:
 
     start: datetime | None
     latest: datetime | None
-    noticed: str
-    """A clause that says when and how others noticed the crash, which may be a little before `latest` by their clocks."""
+    noticed: Message | None
+    """When and how others noticed the crash, which may be a little before `latest` by their clocks."""
     wrote: bool = False
     """At `start` it wrote its last record to the metadata log; otherwise its last line is from then."""
 
@@ -66,34 +67,34 @@ class CrashTimes:
     def of(self, outage: Outage, broker: int) -> CrashTime:
         start, back = self._last_line(outage, broker), outage.until
         if outage.latest is None or start is None:
-            return CrashTime(start, None, "")
+            return CrashTime(start, None, None)
         shown = [*self._by_others(outage, broker), *self._noticed(broker, start, back)]
-        last, noticed = min((s for s in shown if s[0] >= start), default=(start, ""), key=itemgetter(0))
+        last, noticed = min((s for s in shown if s[0] >= start), default=(start, None), key=itemgetter(0))
         return CrashTime(start, last, noticed, wrote=start in self._cluster.last_written.get(broker, ()))
 
     def _last_line(self, outage: Outage, broker: int) -> datetime | None:
         of_partitions = self._last_lines.get((broker, outage.followed)) if outage.followed is not None else None
         return max((at for at in (outage.since, of_partitions) if at is not None), default=None)
 
-    def _noticed(self, broker: int, start: datetime, back: datetime | None) -> Iterator[tuple[datetime, str]]:
+    def _noticed(self, broker: int, start: datetime, back: datetime | None) -> Iterator[tuple[datetime, Message]]:
         """When an ISR lost the broker that it had not rejoined before its restart, and when a partition lost the broker as its leader: a
         process may print nothing about itself for months before it crashes."""
         for a in self._left(broker, start, back):
             if a.times == 1 and a.start > start and _lasted(a, back):
-                yield a.start + CLOCK_TOLERANCE, f"broker {broker} was removed from the ISR of {a.name} at {moment(a.start)}"
+                yield a.start + CLOCK_TOLERANCE, said("crash/removed-from-isr", broker=broker, partition=a.name, at=a.start)
         failed = self._cluster.availability(broker).between
         for name, at in self._lost(broker, start, back):
             if at > start and not failed("log-dir", at - DETECTION, at + SLACK):
-                yield at + CLOCK_TOLERANCE, f"{name}, which broker {broker} led, had no leader from {moment(at)} on"
+                yield at + CLOCK_TOLERANCE, said("crash/left-leaderless", broker=broker, partition=name, at=at)
 
-    def _by_others(self, outage: Outage, node: int) -> Iterator[tuple[datetime, str]]:
+    def _by_others(self, outage: Outage, node: int) -> Iterator[tuple[datetime, Message]]:
         """When other nodes noticed the crash, or a new process began."""
-        latest, who = outage.latest, named_node(node, self._cluster)
+        latest, named = outage.latest, who(node, self._cluster)
         if latest is None or outage.since is None:
             return
-        yield latest, _noticed(outage, who)
+        yield latest, _noticed(outage, named)
         if (lost := first_without(self._cluster, node, outage.since, latest)) is not None:
-            yield lost + CLOCK_TOLERANCE, f"another node had lost {who} as the leader of the metadata quorum at {moment(lost)}"
+            yield lost + CLOCK_TOLERANCE, said("crash/lost-as-leader", who=named, at=lost)
 
     def left(self, broker: int, start: datetime | None, back: datetime | None) -> list[str]:
         """Partitions whose ISR lost the broker between its last line and its restart."""
@@ -103,34 +104,33 @@ class CrashTimes:
         """Partitions that had no leader after the broker led them."""
         return sorted({name for name, _ in self._lost(broker, start, back)})
 
-    def effects(self, broker: int, start: datetime | None, end: datetime | None) -> Iterator[str]:
-        """Sentences about the partitions that lost the broker in this time, as a follower or as their leader."""
+    def effects(self, broker: int, start: datetime | None, end: datetime | None) -> Iterator[Message]:
+        """The partitions that lost the broker in this time, as a follower or as their leader."""
         if dropped := self.left(broker, start, end):
-            yield f"Broker {broker} dropped out of the ISR of {some(dropped, 6)}."
+            yield _of(broker, "dropped-out", dropped)
         if headless := self.headless(broker, start, end):
-            yield f"Broker {broker} left {some(headless, 6)} without a leader."
+            yield _of(broker, "without-leader", headless)
 
-    def meanwhile(self, broker: int, start: datetime | None, end: datetime | None) -> Iterator[str]:
-        """Sentences about the partitions that lacked the broker in this time, whenever that began, or that it left without a leader."""
-        absent = sorted({a.name for a in self._absences.get(broker, ()) if _overlaps(a, start, end)})
-        if absent:
-            yield f"In this time broker {broker} was missing from the ISR of {some(absent, 6)}."
+    def meanwhile(self, broker: int, start: datetime | None, end: datetime | None) -> Iterator[Message]:
+        """The partitions that lacked the broker in this time, whenever that began, or that it left without a leader."""
+        if absent := sorted({a.name for a in self._absences.get(broker, ()) if _overlaps(a, start, end)}):
+            yield _of(broker, "missing", absent)
         if headless := self.headless(broker, start, end):
-            yield f"Broker {broker} left {some(headless, 6)} without a leader."
+            yield _of(broker, "without-leader", headless)
 
-    def unreached(self, broker: int, by: Sequence[int], start: datetime | None, end: datetime | None) -> Iterator[str]:
-        """Sentences about the partitions that lacked a replica while these nodes could not connect to the broker: replicas on these nodes
-        that fetch from the broker, and its own, which may not have learned whom to fetch from."""
+    def unreached(self, broker: int, by: Sequence[int], start: datetime | None, end: datetime | None) -> Iterator[Message]:
+        """The partitions that lacked a replica while these nodes could not connect to the broker: replicas on these nodes that fetch from the
+        broker, and its own, which may not have learned whom to fetch from."""
         yield from self.followers(broker, start, end, by)
         if own := self._without(broker, start, end):
-            yield f"In this time broker {broker} was missing from the ISR of {some(sorted(own), 6)}."
+            yield _of(broker, "missing", sorted(own))
 
-    def followers(self, broker: int, start: datetime | None, end: datetime | None, by: Sequence[int] | None = None) -> Iterator[str]:
-        """A sentence about the partitions whose ISR lacked another broker while this one led them."""
+    def followers(self, broker: int, start: datetime | None, end: datetime | None, by: Sequence[int] | None = None) -> Iterator[Message]:
+        """The partitions whose ISR lacked another broker while this one led them."""
         missing = {b: self._without(b, start, end, leader=broker) for b in (self._absences if by is None else by) if b != broker}
         absent, led = sorted(b for b, of in missing.items() if of), sorted({name for of in missing.values() for name in of})
         if led:
-            yield f"In this time {brokers_named(absent)} {'were' if len(absent) > 1 else 'was'} missing from the ISR of {some(led, 6)}, led by broker {broker}."
+            yield _of(broker, "followers-missing", led, absent=tuple(absent))
 
     def _without(self, broker: int, start: datetime | None, end: datetime | None, leader: int | None = None) -> set[str]:
         """Partitions whose ISR lacked the broker at some time strictly within this time."""
@@ -177,14 +177,24 @@ class CrashTimes:
         return found
 
 
-def _noticed(outage: Outage, who: str) -> str:
+def _of(broker: int, what: str, names: Sequence[str], **more: Value) -> Message:
+    return said(
+        f"crash/{what}", broker=broker, names=tuple(names[:_SHOWN]), others=len(names) - _SHOWN if len(names) > _SHOWN else None, **more
+    )
+
+
+_SHOWN = 6
+"""Partitions that a sentence names."""
+
+
+def _noticed(outage: Outage, named: Message) -> Message:
     noticed, followed = outage.noticed, outage.life.followed if outage.life is not None else None
-    at = f"at {moment(noticed.at if noticed is not None else None)}"
+    at = noticed.at if noticed is not None else None
     if noticed is None or noticed is followed:
-        return f"a new process of {who} began {at}"
+        return said("crash/new-process", who=named, at=at)
     if noticed.event in of(role=Role.UNREACHABLE) and noticed.writer is not None:
-        return f"node {noticed.writer} lost its connection to {who} {at}"
-    return f"a controller noticed the absence of {who} {at}"
+        return said("crash/connection-lost", node=noticed.writer, who=named, at=at)
+    return said("crash/absence", who=named, at=at)
 
 
 _start: Callable[[_Absence], datetime] = attrgetter("start")

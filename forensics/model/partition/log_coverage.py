@@ -22,7 +22,8 @@ from forensics.model.cluster.facts import Cluster, Source, cached_on_cluster
 from forensics.model.cluster.shared_logs import rolled_from, rolled_logs
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
-from forensics.model.findings import LEVELS, Finding, brokers_named, counted, moment
+from forensics.model.findings import LEVELS, Finding, brokers_named
+from forensics.model.message import Message, said
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
@@ -76,7 +77,7 @@ class LogCoverage:
     states_begin: datetime | None = None
     """The same for its logs with lines of state.change.logger, which may be files of their own."""
     runs: tuple[Run, ...] = ()
-    failed: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, Message] = field(default_factory=dict)
     """Premises that do not hold, each with the reason."""
 
     def reaches(self, since: datetime | None = None) -> bool:
@@ -93,12 +94,12 @@ class LogCoverage:
         return self.failed.keys().isdisjoint(premises)
 
     @cached_property
-    def reasons(self) -> list[str]:
-        """Why silence in these logs proves nothing, a clause each."""
+    def reasons(self) -> list[Message]:
+        """Why silence in these logs proves nothing."""
         quiet: dict[str, None] = {}
         for run in self.runs:
             quiet |= dict.fromkeys(sorted(run.silent & _LOGGERS.keys()))
-        reasons = [f"{_LOGGERS[facet]} prints no INFO line in a run of broker {self.broker}" for facet in quiet]
+        reasons = [said("coverage/silent", logger=_LOGGERS[facet], broker=self.broker) for facet in quiet]
         return [*self.failed.values(), *reasons]
 
     @cached_property
@@ -195,17 +196,17 @@ def _has_replicas(anywhere: Collection[str]) -> bool:
 # premises about lines
 
 
-def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, Message]:
+    found: dict[str, Message] = {}
     for s in logs:
         joined = bool(s.parts and s.steps_back)
         if joined or len(s.steps_back) > MAX_CLOCK_STEPS or (s.descents > s.ascents and s.ascents + s.descents > MAX_CLOCK_STEPS):
-            found.setdefault(ORDER, f"the lines of {s.path} are not in the order of their time")
+            found.setdefault(ORDER, said("coverage/unsorted", path=s.path))
         elif s.steps_back and s.shared:
-            size = f"{s.largest_step_back.total_seconds():.0f} s"
-            found.setdefault(ORDER, f"{brokers_named(s.shared)} write to {s.path}, and its lines are up to {size} out of order")
+            size = s.largest_step_back.total_seconds()
+            found.setdefault(ORDER, said("coverage/shared", brokers=tuple(s.shared), path=s.path, seconds=size))
         elif s.steps_back:
-            found.setdefault(CLOCK, f"the times in {s.path} go back by {s.largest_step_back.total_seconds():.0f} s")
+            found.setdefault(CLOCK, said("coverage/steps-back", path=s.path, seconds=s.largest_step_back.total_seconds()))
     for _, (premise, reason) in _lacking(logs, cluster):
         found.setdefault(premise, reason)
     if missing := _rolled_together(broker, cluster) or _unregistered(broker, cluster) or _half_a_start(broker, cluster):
@@ -214,13 +215,13 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
 
 
 @cached_on_cluster
-def lacking(cluster: Cluster) -> dict[str, tuple[str, str]]:
+def lacking(cluster: Cluster) -> dict[str, tuple[str, Message]]:
     """Logs with missing lines, by path: the premise that does not hold, and the reason. A log of the same broker and hours from which none are
     missing makes up for them: often a log was collected as a file, and a part of it once more as an export."""
     return {s.path: flaw for broker in _coverages(cluster) for s, flaw in _lacking(_logs(broker, cluster), cluster)}
 
 
-def _lacking(logs: Sequence[Source], cluster: Cluster) -> Iterator[tuple[Source, tuple[str, str]]]:
+def _lacking(logs: Sequence[Source], cluster: Cluster) -> Iterator[tuple[Source, tuple[str, Message]]]:
     """Those of a broker."""
     flaws = {s.path: flaw for s in logs if (flaw := _flaw(s, cluster)) is not None}
     flawed = {_log_of(s) for s in logs if s.path in flaws}
@@ -234,15 +235,15 @@ def _lacking(logs: Sequence[Source], cluster: Cluster) -> Iterator[tuple[Source,
             yield s, flaws[s.path]
 
 
-def _flaw(log: Source, cluster: Cluster) -> tuple[str, str] | None:
+def _flaw(log: Source, cluster: Cluster) -> tuple[str, Message] | None:
     """The premise that does not hold for a log with missing lines, and the reason."""
     if log.cut_at is not None:
-        return COMPLETE, f"the lines of {log.path} are cut at {log.cut_at} characters"
+        return COMPLETE, said("coverage/cut", path=log.path, characters=log.cut_at)
     if log.suppressed:
-        return COMPLETE, f"a rate limit dropped {log.suppressed:,} messages or more from {log.path}"
+        return COMPLETE, said("coverage/rate-limit", messages=log.suppressed, path=log.path)
     if filtered := filtered_files(cluster).get(log.path.partition("#")[0]):
         return COMPLETE, filtered
-    return (READ, f"{log.path} was not read completely ({log.problem})") if log.problem else None
+    return (READ, said("coverage/not-read", path=log.path, problem=log.problem)) if log.problem else None
 
 
 def _log_of(part: Source) -> str:
@@ -251,14 +252,14 @@ def _log_of(part: Source) -> str:
 
 
 @cached_on_cluster
-def filtered_files(cluster: Cluster) -> dict[str, str]:
+def filtered_files(cluster: Cluster) -> dict[str, Message]:
     """Files that hold a log of a broker, or an export of many, whose lines were filtered, each with the reason. A file without loggers that
     print all sorts of lines shows nothing. Rolled files are one log: in a quiet hour, all lines may be of one kind."""
     logs: dict[str, list[Source]] = defaultdict(list)
     for s in cluster.sources:
         if s.kind.endswith("-log") and s.lines and s.layout is None and (s.node is not None or s.shared):
             logs[_log_of(s)].append(s)
-    found: dict[str, str] = {}
+    found: dict[str, Message] = {}
     for own in logs.values():
         files = sorted({s.path.partition("#")[0] for s in own})
         if (reason := _filter_of(own, files)) is not None:
@@ -266,48 +267,45 @@ def filtered_files(cluster: Cluster) -> dict[str, str]:
     return found
 
 
-def _filter_of(log: Sequence[Source], files: Sequence[str]) -> str | None:
+def _filter_of(log: Sequence[Source], files: Sequence[str]) -> Message | None:
     """How the lines of a log were filtered; None if nothing shows that they were."""
     words = [word for word in log[0].common_words if all(word in s.common_words for s in log)]
     of_one_logger = all(s.kind in _WITHOUT_THE_LOG for s in log) or {facet for s in log for facet in s.printed} == {STATE}
     lines = 0 if of_one_logger else sum(s.lines or 0 for s in log)
-    names, has, its = files[0], "has", "its"
-    if len(files) > 1:
-        names, has, its = f"{files[0]} and {counted(len(files) - 1, 'more file')} of this log", "have", "their"
+    more = len(files) - 1 or None
     if lines >= MIN_FILTERED_BY_LEVEL and not any(s.informed for s in log):
-        return f"{names} {has} no line of level INFO: {its} lines were filtered by level"
+        return said("coverage/filtered-by-level", path=files[0], more=more, files=len(files))
     if lines >= MIN_FILTERED_BY_WORD and words:
-        return f"every line of {names} contains '{words[0]}': {its} lines were filtered by this word"
+        return said("coverage/filtered-by-word", path=files[0], more=more, files=len(files), word=words[0])
     return None
 
 
-def _rolled_together(broker: int, cluster: Cluster) -> str | None:
+def _rolled_together(broker: int, cluster: Cluster) -> Message | None:
     """The broker rolls its log together with other brokers. Before an appender renames its file to that of the hour, it deletes a file of that
     name (DailyRollingFileAppender#rollOver in log4j): the one that another process has just rolled, or still writes to."""
     return next((reason for brokers, reason in _logs_rolled_together(cluster).items() if broker in brokers), None)
 
 
 @cached_on_cluster
-def _logs_rolled_together(cluster: Cluster) -> dict[tuple[int, ...], str]:
+def _logs_rolled_together(cluster: Cluster) -> dict[tuple[int, ...], Message]:
     """By brokers, why lines of a log that they roll together are missing."""
-    found: dict[tuple[int, ...], str] = {}
+    found: dict[tuple[int, ...], Message] = {}
     for log in sorted(rolled_logs({s.path: s.nodes for s in cluster.sources if s.kind.endswith("-log")}), key=lambda log: log.name):
         if len(log.files) > 1 and len(log.writers) > 1:
-            reason = f"{brokers_named(log.writers)} write to {log.name} and roll it, and each deletes lines of the others"
-            found.setdefault(log.writers, reason)
+            found.setdefault(log.writers, said("coverage/rolled-together", brokers=log.writers, path=log.name))
     return found
 
 
-def _unregistered(broker: int, cluster: Cluster) -> str | None:
+def _unregistered(broker: int, cluster: Cluster) -> Message | None:
     """Every registration of a broker gets a broker epoch that is higher than all before (KIP-380, KIP-631). If others name an epoch that
     the broker's own log lacks, though the log begins earlier, lines are missing there."""
     own = {e.broker_epoch for e in cluster.of("broker-registered") if e.writer == broker == e.broker and e.broker_epoch is not None}
     heard = {e.broker_epoch for e in cluster.of(*_REGISTRATIONS) if e.broker == broker and e.broker_epoch is not None}
     missing = sorted(epoch for epoch in heard - own if own and epoch > min(own))
-    return f"broker {broker} registered with broker epoch {missing[0]}, and its own log does not show it" if missing else None
+    return said("coverage/unregistered", broker=broker, broker_epoch=missing[0]) if missing else None
 
 
-def _half_a_start(broker: int, cluster: Cluster) -> str | None:
+def _half_a_start(broker: int, cluster: Cluster) -> Message | None:
     """The log has lines that only a start prints, but not the first line of that start."""
     running = fresh = False
     for e in sorted(cluster.of(*_OF_A_START), key=lambda e: (when(e), e.event not in _BEGINS)):  # other files may have the same time
@@ -318,7 +316,7 @@ def _half_a_start(broker: int, cluster: Cluster) -> str | None:
         elif e.event in _BEGINS or (e.event == "broker-state" and e.reason == "STARTING"):
             running = fresh = False
         elif running and not (e.event == "controller-thread" and fresh) and e.event != "broker-state":
-            return f"the log of broker {broker} has only a part of its start at {moment(e.at)}"
+            return said("coverage/half-a-start", broker=broker, at=e.at)
         running = running or e.event == "broker-started"
     return None
 
@@ -326,7 +324,7 @@ def _half_a_start(broker: int, cluster: Cluster) -> str | None:
 # conclusions for a partition
 
 
-def incomplete(broker: int, cluster: Cluster) -> str | None:
+def incomplete(broker: int, cluster: Cluster) -> Message | None:
     """Why lines of the broker may be missing in the time that its logs cover; None if nothing shows that."""
     return log_coverage(broker, cluster).failed.get(COMPLETE)
 
@@ -416,7 +414,7 @@ def weakened(finding: Finding, cluster: Cluster) -> Finding:
 
 
 @cached_on_cluster
-def _disordered(cluster: Cluster) -> dict[int, str]:
+def _disordered(cluster: Cluster) -> dict[int, Message]:
     """Brokers whose lines have no reliable order, or whose clock stepped, each with the reason."""
     found = {b: c.failed for b, c in _coverages(cluster).items()}
     return {b: failed.get(ORDER) or failed[CLOCK] for b, failed in found.items() if failed.keys() & {ORDER, CLOCK}}

@@ -14,7 +14,7 @@ from forensics.model.cluster.availability import CONTROLLED, DETECTION, SLACK, O
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.quorum import NoLeader, down_from
 from forensics.model.cluster.zookeeper import NoZooKeeper
-from forensics.model.findings import began, moment, some
+from forensics.model.message import Message, Value, said
 from forensics.model.partition.crash_times import CrashTime, CrashTimes
 from parsers.frozen import dataclass
 
@@ -24,27 +24,35 @@ class Unreplaced:
     """What a broker left behind that nothing could replace."""
 
     broker: int
-    how: str
+    how: Message
     """How it ended."""
     led: Mapping[str, datetime | None]
     """Partitions that it led, and when each had a leader again; None: not known."""
     in_isr: Mapping[str, datetime]
     """Other partitions whose ISR it left only after the span, and when."""
 
-    def sentences(self) -> Iterator[str]:
-        """At most one."""
-        led, kept = some(list(self.led), 6), some(list(self.in_isr), 6)
-        parts = [f"{led}, which it led, had no leader {_until(list(self.led.values()))}"] if led else []
-        parts += [f"{kept} kept it in the ISR, so writes with acks=all had to wait {_until(list(self.in_isr.values()))}"] if kept else []
-        if parts:
-            yield f"Broker {self.broker} {self.how} and could not be replaced: {'; '.join(parts)}."
+    def said(self) -> Iterator[Message]:
+        """At most one message."""
+        if self.led or self.in_isr:
+            led, kept = _names(self.led, "led"), _names(self.in_isr, "kept")
+            yield said("unreplaced/left-behind", broker=self.broker, how=self.how, **led, **kept)
 
 
-def _until(ends: Sequence[datetime | None]) -> str:
+def _names(partitions: Mapping[str, datetime | None], name: str) -> dict[str, Value]:
+    names = tuple(partitions)
+    more = len(names) - SHOWN if len(names) > SHOWN else None
+    return {name: names[:SHOWN], f"{name}_more": more, f"{name}_until": _until(list(partitions.values())) if names else None}
+
+
+SHOWN = 6
+"""Partitions that a sentence names."""
+
+
+def _until(ends: Sequence[datetime | None]) -> Message:
     known = [at for at in ends if at is not None]
     if len(known) < len(ends):
-        return f"until {moment(min(known))} or later" if known else "to the end of the evidence"
-    return f"until {moment(max(known))}{' at the latest' if len({*known}) > 1 else ''}"
+        return said("unreplaced/or-later", until=min(known)) if known else said("unreplaced/to-the-end")
+    return said("unreplaced/until", until=max(known), differ=len({*known}) > 1)
 
 
 def unreplaced(
@@ -66,9 +74,11 @@ def unreplaced(
     return [Unreplaced(u.broker, u.how, u.led, {n: at for n, at in u.in_isr.items() if n not in leaderless}) for u in found]
 
 
-def ended(outage: Outage, crash: CrashTime) -> str:
-    """How and when a node ended, as a predicate."""
-    return f"was shut down at {moment(outage.since)}" if outage.how == CONTROLLED else f"crashed {began(crash.start, crash.latest)}"
+def ended(outage: Outage, crash: CrashTime) -> Message:
+    """How and when a node ended."""
+    if outage.how == CONTROLLED:
+        return said("unreplaced/shut-down", at=outage.since)
+    return said("unreplaced/crashed", bracket=(crash.start, crash.latest))
 
 
 def _led(

@@ -47,6 +47,8 @@ from forensics.views.story.words import (
     presentation,
     subject,
 )
+from forensics.words import text
+from forensics.words.rows import words_in
 from parsers.kinds import ON_DISK, Role, Scope, of
 
 MAX_LANES = 64
@@ -91,7 +93,7 @@ def proven(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Ite
     yield from ({"story": row} for row in _story(timeline, cluster, findings, wanted))
     if timeline.generation == cluster.number == 0 and timeline.topic != INTERNAL:
         judged = judgement(timeline, cluster, contradictions(findings, timeline))
-        yield {"proof": {**{name: getattr(judged, name) for name in OF_VERDICT}, "handovers": records(judged)}}
+        yield {"proof": words_in({**{name: getattr(judged, name) for name in OF_VERDICT}, "handovers": records(judged)})}
 
 
 def steps(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], *, everything: bool) -> list[Step]:
@@ -221,7 +223,7 @@ class _Story:
             self.consumed.update(id(e) for e in (state.event, *state.also, start) if e is not None)
             self.begins.setdefault(state.leader_epoch, now)
             if before is not None and isinstance(missing := between(before, state, isr_told=True), Gap):
-                words = str(missing)
+                words = text(missing.said)
                 steps.append(Step("gap", state.at, ("gap", words), said(words), tone="gap", key=(now, 2, -1, len(steps))))
             steps.append(self._state_step(state, before, start, (now, 2, -1, len(steps) + 1)))
             before = state
