@@ -377,6 +377,7 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline, cluster: Cluster) 
         values=values(
             first=alone.start,
             leader=term.leader,
+            written_by_brokers=timeline.topic in WRITTEN_BY_BROKERS,
             epoch=term.epoch,
             steps=_of_clients(said("data-loss/ask-producers", broker=broker), alone.committed, timeline, cluster),
         ),
