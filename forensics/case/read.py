@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from itertools import accumulate, chain
 from pathlib import Path
@@ -29,8 +29,8 @@ from forensics.model.cluster import final_state
 from forensics.model.cluster.build import EventResolver, Options, build_cluster
 from forensics.model.cluster.facts import Cluster, Measure
 from forensics.model.cluster.gathered import Gathered
-from forensics.model.findings import FINDING, Client, Evidence, Finding, Place, Records, Salvageable, Written
-from forensics.model.message import Range
+from forensics.model.findings import FINDING, Client, Evidence, Finding, Fold, Place, Records, Salvageable, Written
+from forensics.model.message import Range, decoded
 from forensics.model.rows import Rows
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
@@ -218,12 +218,15 @@ class Case:
         for row in self.table("findings").to_pylist():
             told = Finding.of({**{f.name: row.get(f.name) for f in FINDING}, "evidence": ()})
             places = tuple(map(_place, row["places"] or ()))
-            found.append(replace(told, places=places, evidence=tuple(quotes[row["number"]]), incident=row["incident"]))
+            folds = tuple(Fold(fold["how"], decoded(fold["values"])) for fold in row["folds"] or ())
+            found.append(replace(told, places=places, folds=folds, evidence=tuple(quotes[row["number"]]), incident=row["incident"]))
         return found
 
     def _incidents(self) -> list[Incident]:
         rows = self.table("incidents").drop_columns(["number"]).to_pylist()
-        return [Incident(**{**r, "brokers": tuple(r["brokers"]), "findings": tuple(r["findings"])}) for r in rows]
+        names = [f.name for f in fields(Incident)]
+        decoders: Mapping[str, Callable[[Any], Any]] = {"brokers": tuple, "findings": tuple, "values": decoded}
+        return [Incident(**{n: decoders[n](row[n]) if n in decoders else row[n] for n in names}) for row in rows]
 
     def records(self, wanted: RecordFilter, *, stated: bool) -> Iterator[Row]:
         """Rows of MERGED in their order; with their events only if `stated`."""

@@ -15,12 +15,14 @@ import pyarrow as pa
 from forensics.incidents.judging import FACTS, STANDING
 from forensics.model.cluster import broker_states, final_state
 from forensics.model.events import IDENTIFIED
-from forensics.model.findings import CLIENTS, FINDING, RECORDS, SALVAGEABLE, WRITTEN
+from forensics.model.findings import CLIENTS, FINDING, FOLDS, RECORDS, SALVAGEABLE, WRITTEN
+from forensics.model.message import said
 from forensics.model.partition import offsets
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
 from forensics.tools.ordered_records import KEPT
 from forensics.views.story.step import STEPS
+from forensics.words import text
 from parsers.schemas import EVENTS, documented
 
 SCHEMA = "kafka-forensics/case/2"
@@ -103,6 +105,9 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "cause": "cause, for kinds with several causes",
         "summary": "one line",
         "explanation": "how the evidence shows it",
+        "loss": "whether it says that records are lost",
+        "message": "name of its message in the catalogue of its kind; its sentences are made of this message and of `values`",
+        "values": 'values that its sentences name, as JSON; `{"time": …}` is a time (UTC)',
         "next_steps": "next steps",
         "still_on": "brokers whose disks still hold the lost records",
         "salvageable": "lost records that collected disks still hold, and disks that may hold the others; null if the finding is not a loss",
@@ -147,6 +152,10 @@ _HANDOVER_DOCS: Mapping[str, str] = MappingProxyType(
         "decides": "cells of this row that leave the verdict open, each as `cell: what is missing`",
     }
 )
+
+
+_WORDS = (("summary", pa.string()), ("explanation", pa.string()), ("next_steps", pa.list_(pa.string())))
+"""Columns of the words of a finding."""
 
 
 def _handover_columns() -> list[pa.Field]:
@@ -250,7 +259,9 @@ TABLES = (
             [
                 documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
                 documented("broker", pa.int32(), "node id"),
-                documented("state", pa.string(), "; ".join(f"{state}: {words}" for state, words in broker_states.STATES.items())),
+                documented(
+                    "state", pa.string(), "; ".join(f"{state}: {text(said(f'broker-state/{state}'))}" for state in broker_states.STATES)
+                ),
                 documented("start", _TIME, "begin (UTC); null: before the evidence"),
                 documented("end", _TIME, "end (UTC); null: the end of the evidence"),
                 documented("words", pa.string(), "details"),
@@ -335,6 +346,8 @@ TABLES = (
                     "id of its incident; of the first one, if it is about several; null if no incident, or an unknown one of many, is its cause",
                 ),
                 *_documented(FINDING, "evidence"),
+                *(documented(name, kind, _DOCS[name]) for name, kind in _WORDS),
+                documented("folds", FOLDS, "if several findings became one: how, and the values of all of them"),
                 documented(
                     "places", PLACES, "the partitions, and the fields that differ between them, if there are several; `topic` is null then"
                 ),
@@ -350,9 +363,9 @@ TABLES = (
                 documented("number", pa.int32(), "position in the report, from 0"),
                 documented("id", pa.string(), "identifier; the same evidence gives the same one"),
                 documented("kind", pa.string(), "kind of the finding that is the cause"),
-                *_documented(
-                    pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "start_latest", "end", "summary", "explanation")])
-                ),
+                *_documented(pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "start_latest", "end")])),
+                *(documented(name, kind, _DOCS[name]) for name, kind in _WORDS[:2]),
+                *_documented(pa.schema([FINDING.field("values")])),
                 documented("findings", pa.list_(pa.string()), "ids of the findings that are the cause or its consequences"),
                 documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
             ]

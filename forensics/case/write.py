@@ -26,16 +26,18 @@ from forensics.case.read import is_case, verdicts
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import Conclusion, conclude
-from forensics.model.cluster.broker_states import spans
+from forensics.model.cluster.broker_states import Span, spans
 from forensics.model.cluster.build import EventResolver, Options
 from forensics.model.cluster.facts import Cluster, Measure, Source
 from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
+from forensics.model.message import encoded
 from forensics.output.files import in_evidence
 from forensics.output.version import version
 from forensics.views.document import rules_digest
 from forensics.views.headline import headline
+from forensics.words import of_incident, text, words
 from parsers.containers.names import IGNORED
 from parsers.limits import DEFAULTS, Limits, changed
 from parsers.pattern_files import PatternFile
@@ -111,7 +113,7 @@ def write(
         for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
     found = conclude(verdicts(*(_pieces(to, BY_NAME[name]) for name in ("judged", "partitions"))), cluster)
-    put("broker_states", [_table("broker_states", map(asdict, spans(cluster, found.partitions)))])
+    put("broker_states", [_table("broker_states", map(_span, spans(cluster, found.partitions)))])
     for name, table in of_report(cluster, found.findings, found.incidents).items():
         put(name, [table])
     (to / MANIFEST).write_text(
@@ -133,7 +135,7 @@ def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence
         "sources": _table("sources", chain(map(_source, cluster.sources), _digests(cluster))),
         "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
         "findings": _table("findings", (_finding(n, f) for n, f in enumerate(findings))),
-        "incidents": _table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(incidents))),
+        "incidents": _table("incidents", (_incident(n, i) for n, i in enumerate(incidents))),
         "quotes": _table("quotes", (q for n, f in enumerate(findings) for q in _quotes(n, f))),
     }
 
@@ -257,7 +259,18 @@ def _finding(number: int, f: Finding) -> dict[str, Any]:
         }
         for p in f.places
     ]
-    return {"number": number, "id": f.id, "incident": f.incident, **f.row(), "places": places}
+    folds = [{"how": fold.how, "values": encoded(fold.values)} for fold in f.folds]
+    own = words(f)._asdict()
+    return {"number": number, "id": f.id, "incident": f.incident, **f.row(), **own, "folds": folds, "places": places}
+
+
+def _span(s: Span) -> dict[str, Any]:
+    return {**asdict(s), "words": text(s.detail) if s.detail is not None else ""}
+
+
+def _incident(number: int, i: Incident) -> dict[str, Any]:
+    own = of_incident(i)
+    return {"number": number, **asdict(i), "values": encoded(i.values), "summary": own.summary, "explanation": own.explanation}
 
 
 def _quotes(finding: int, f: Finding) -> Iterator[dict[str, Any]]:

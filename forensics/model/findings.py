@@ -588,6 +588,7 @@ CLIENTS = pa.list_(
 )
 WRITTEN = pa.struct([("from", pa.timestamp("us")), ("until", pa.timestamp("us"))])
 RECORDS = pa.struct([("count", pa.int64()), ("log", pa.string())])
+FOLDS = pa.list_(pa.struct([("how", pa.string()), ("values", pa.string())]))
 EVIDENCE = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
 
 FINDING = pa.struct(

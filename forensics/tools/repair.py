@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from forensics.model.cluster.final_state import Broker, Partition
 from forensics.model.findings import brokers_named
 from forensics.model.message import Range
+from forensics.words import text
 
 LIMIT = 0.10
 """leader.imbalance.per.broker.percentage, 10 by default; the same for replicas: deviation from an even share."""
@@ -257,7 +258,7 @@ class _Planner:
                 back = (
                     f"the replica catches up when broker {b.id} is back; if broker {b.id} will not come back, plan again with --gone {b.id}"
                 )
-                self._refuse(f"broker {b.id} is missing ({b.why})", back, p)
+                self._refuse(f"broker {b.id} is missing ({text(b.why) if b.why else ''})", back, p)
 
     def _unmovable(self, p: Partition) -> str | None:
         """The reason why no reassignment of it can be planned."""
@@ -297,7 +298,7 @@ class _Planner:
             return False
         what = "balance is not planned"
         if missing:
-            names = ", ".join(f"{b.id} ({b.why})" for b in missing)
+            names = ", ".join(f"{b.id} ({text(b.why) if b.why else ''})" for b in missing)
             self.result.refusals.append(Refusal(what, f"the evidence does not show that all brokers with replicas are running: {names}"))
         elif any(not p.replicas for p in self.given):
             self.result.refusals.append(Refusal(what, "the evidence does not name every partition's assignment"))

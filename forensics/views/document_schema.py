@@ -441,6 +441,7 @@ def _removal() -> Schema:
     )
 
 
+VALUES: Schema = {"type": "object"}
 _ABOUT: dict[str, Any] = {
     "id": described(ID, "stable for the same evidence (docs/schemas.md)"),
     "kind": KIND,
@@ -492,6 +493,8 @@ def _finding() -> Schema:
         "committed": described(nullable(BOOLEAN), "whether the records were committed; null: unknown"),
         "cause": nullable(TEXT),
         "next_steps": TEXTS,
+        "message": described(TEXT, "id of its message; with `values` a program needs no sentence"),
+        "values": described(VALUES, "values that the sentences name: times as text, ranges and messages as objects"),
         "evidence": listed(of_arrow(EVIDENCE)),
         "still_on": BROKERS,
         **of_loss,

@@ -18,15 +18,15 @@ from itertools import zip_longest
 from typing import Any
 
 from forensics.incidents.folding import places
-from forensics.model.cluster.broker_states import DOWN, ENDED, RECOVERING, STARTING, STATES, STOPPING, UP
+from forensics.model.cluster.broker_states import DOWN, ENDED, RECOVERING, STARTING, STOPPING, UP
 from forensics.model.cluster.under_replication import capped, offline, series
 from forensics.model.findings import LEVELS, MINOR, Finding, Place
-from forensics.model.message import timestamp
+from forensics.model.message import said, timestamp
 from forensics.output.sanitise import cleaned
 from forensics.output.version import version
 from forensics.views.document import Report
 from forensics.views.states import label
-from forensics.words import of_incident, summary
+from forensics.words import of_incident, summary, text
 from parsers.cached import cached_property
 
 MAX_PARTITIONS = 400
@@ -206,7 +206,11 @@ class _Trace:
             if span.state in OF_PROCESS:
                 lane.append((start, end, span.state))
             else:
-                args = {"words": span.words or STATES[span.state], "start": timestamp(span.start), "end": timestamp(span.end)}
+                args = {
+                    "words": text(span.detail or said(f"broker-state/{span.state}")),
+                    "start": timestamp(span.start),
+                    "end": timestamp(span.end),
+                }
                 yield from self._span(process, label(span.state), f"state {broker}.{n}", start, end, args)
         yield from _without_overlaps(process, process, lane)
 

@@ -25,6 +25,7 @@ from forensics.proof.readers import reset_group
 from forensics.tools.kafka_tools import File, Tools, election_files, reassignment_files
 from forensics.tools.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Change, Plan, Step
 from forensics.views.terminal import hung, put, rendered
+from forensics.words import text
 from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/plan/1"
@@ -174,7 +175,14 @@ class Overview:
             "assumptions": list(self.assumptions),
             "warnings": list(self.warnings),
             "brokers": [
-                {"id": b.id, "state": b.state, "why": b.why, "rack": b.rack, "before": _load(before[b.id]), "after": _load(after[b.id])}
+                {
+                    "id": b.id,
+                    "state": b.state,
+                    "why": text(b.why) if b.why is not None else "",
+                    "rack": b.rack,
+                    "before": _load(before[b.id]),
+                    "after": _load(after[b.id]),
+                }
                 for b in self.brokers
             ],
             "steps": [self._step(step, written) for step, written in self.steps],
@@ -295,7 +303,7 @@ def _brokers(overview: Overview) -> Table:
         cells = [str(b.id), *((clean(b.rack or "-"),) if racks else ())]
         cells += [_moved(str(old.replicas), str(new.replicas)), _moved(str(old.preferred), str(new.preferred))]
         cells += [_moved(str(old.leads), str(new.leads)), _moved(f"{old.imbalance:.0%}", f"{new.imbalance:.0%}")]
-        state = Text(b.state, style=_STATES.get(b.state, "")).append(clean(f", {b.why}" if b.why else ""), style="dim")
+        state = Text(b.state, style=_STATES.get(b.state, "")).append(clean(f", {text(b.why)}" if b.why else ""), style="dim")
         table.add_row(*cells, state)
     return table
 

@@ -16,7 +16,7 @@ from forensics.output.json_text import encoded
 from forensics.output.sanitise import cleaned
 from forensics.views.document import Report
 from forensics.views.states import label
-from forensics.words import of_incident, words
+from forensics.words import of_incident, text, words
 
 EPOCH = datetime(1970, 1, 1)
 NO_TIME = "No time in evidence, placed at its end"
@@ -58,7 +58,7 @@ def _events(report: Report) -> Iterator[Event]:
         name = f"{'Broker' if node is None or node.broker else 'Controller'} {broker}"
         for span in spans:
             fields = {
-                "message": f"{name}: {label(span.state)}{f', {span.words}' if span.words else ''}",
+                "message": f"{name}: {label(span.state)}{f', {text(span.detail)}' if span.detail else ''}",
                 "data_type": "kafka:forensics:broker",
                 "state": span.state,
                 "brokers": [broker],

@@ -18,6 +18,7 @@ from forensics.views.document import Report
 from forensics.views.headline import EXCLUDED, FOUND
 from forensics.views.impact import failures
 from forensics.views.losses import CUT, LOST, losses
+from forensics.words import words
 from tests.support import local, recorded
 from tests.support.paths import BUNDLES, truth_of
 from tests.support.schemas import of_report
@@ -91,8 +92,8 @@ def check_findings(report: Report, truth: dict[str, Any], without: frozenset[str
             found = [f for f in sure if all(getattr(f, k) == v for k, v in fields.items()) and want.get("broker", -1) in (*f.brokers, -1)]
             assert found, want
     highest = LEVELS.index(truth["worst_allowed"])
-    assert [f.summary for f in report.findings if LEVELS.index(f.severity) > highest] == []
-    assert [f.summary for f in report.findings if not f.evidence] == []
+    assert [words(f).summary for f in report.findings if LEVELS.index(f.severity) > highest] == []
+    assert [words(f).summary for f in report.findings if not f.evidence] == []
 
 
 def check_first_screen(report: Report) -> None:

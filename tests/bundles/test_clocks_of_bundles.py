@@ -23,6 +23,7 @@ from forensics.model.cluster.zones import NOISE_MS, in_zone
 from forensics.model.events import rows
 from forensics.views.document import Report
 from forensics.views.notes import notes
+from forensics.words import words
 from parsers import evidence, schemas
 from parsers.schemas import EVENTS, Member
 from tests.forensics.staged import table
@@ -223,7 +224,7 @@ def test_error_is_told_with_how_it_was_seen() -> None:
     told = local.report(moved("rolling-restart-2.8.2-zk", {}, {3: 300.0}, along=True))
     (finding,) = (f for f in told.findings if f.kind == "clock-skew")
     assert (finding.brokers, finding.severity, finding.confidence) == ((3,), "medium", "certain")
-    assert "ahead" in finding.summary and len(finding.evidence) == 2
+    assert "ahead" in words(finding).summary and len(finding.evidence) == 2
     (broker,) = (b for b in told.document()["cluster"]["brokers"] if b["id"] == 3)
     assert abs(broker["clock_offset_ms"] - 300_000) <= broker["clock_uncertainty_ms"]
     assert (broker["timezone"], broker["clock_basis"]) == ("UTC", "start+mtime+events")
@@ -360,16 +361,16 @@ def test_a_zone_that_the_user_gave_and_the_evidence_contradicts_is_noted(name: s
 def test_a_clock_that_was_set_back_is_reported_with_its_lines() -> None:
     name = "clean-failover-3.9.1-kraft"
     (way,) = (way for way in ways(name) if way[1] == "clock of broker-2 -120 s from the middle on")
-    found = [f for f in taken.report(way[2](bundle(name))).findings if f.kind == "clock-skew" and "was set back" in f.summary]
+    found = [f for f in taken.report(way[2](bundle(name))).findings if f.kind == "clock-skew" and "was set back" in words(f).summary]
     assert [f.brokers for f in found] == [(2,)]
     assert all(e.source.startswith("broker-2/logs/") and e.line for e in found[0].evidence)
-    set_back = float(found[0].summary.split("about ")[1].split(" s")[0])
+    set_back = float(words(found[0]).summary.split("about ")[1].split(" s")[0])
     assert 0 < set_back <= 120, "at most the step: time passed between the two lines"
 
 
 def test_a_time_before_the_first_line_may_be_that_of_a_joined_part() -> None:
     name = "clean-failover-3.9.1-kraft"
     (way,) = (way for way in ways(name) if way[1] == "clock of broker-2 -3600 s from the middle on")
-    (found,) = (f for f in taken.report(way[2](bundle(name))).findings if f.kind == "clock-skew" and "was set back" in f.summary)
+    (found,) = (f for f in taken.report(way[2](bundle(name))).findings if f.kind == "clock-skew" and "was set back" in words(f).summary)
     assert found.confidence == "possible"
-    assert "parts that were joined in another order" in found.explanation
+    assert "parts that were joined in another order" in words(found).explanation

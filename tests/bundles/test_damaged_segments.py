@@ -11,6 +11,7 @@ import pytest
 from forensics.model.findings import Finding
 from forensics.model.message import Range
 from forensics.views.document import Report
+from forensics.words import words
 from tests.support import damaged, local, taken
 from tests.support.damaged import Change, changed
 from tests.support.shapes import File, Files, bundle, renamed, without
@@ -110,23 +111,26 @@ def test_the_finding_names_file_byte_offsets_and_who_has_valid_batches() -> None
     (inside,) = told(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.payload_flipped, INSIDE)).of("segment-corrupt", "orders-0")
     frame = damaged.frames(bundle(LEFT_DOWN)[OLD_LEADER].content)[INSIDE]
     assert (inside.severity, inside.confidence, inside.brokers, inside.offsets) == ("high", "certain", (3,), (Range(341, 351),))
-    assert f"{OLD_LEADER} has no valid batch from byte {frame.position} to byte {frame.end}" in inside.explanation
-    assert "No other collected replica has valid batches at these offsets" in inside.explanation
-    assert "truncates the log to offset 341 and deletes the rest of the log, including valid batches up to offset 382" in inside.explanation
+    assert f"{OLD_LEADER} has no valid batch from byte {frame.position} to byte {frame.end}" in words(inside).explanation
+    assert "No other collected replica has valid batches at these offsets" in words(inside).explanation
+    assert (
+        "truncates the log to offset 341 and deletes the rest of the log, including valid batches up to offset 382"
+        in words(inside).explanation
+    )
     assert (inside.evidence[0].source, inside.evidence[0].byte) == (OLD_LEADER, frame.position)
 
     (below,) = told(changed(bundle(LEFT_DOWN), OLD_LEADER, damaged.payload_flipped, BELOW)).of("segment-corrupt", "orders-0")
     assert (below.severity, below.offsets) == ("medium", (Range(120, 130),))
-    assert "Brokers 1 and 2 have valid batches at these offsets" in below.explanation
-    assert "Keep that copy of orders-0: the log has records that brokers 1 and 2 do not have." in below.next_steps
+    assert "Brokers 1 and 2 have valid batches at these offsets" in words(below).explanation
+    assert "Keep that copy of orders-0: the log has records that brokers 1 and 2 do not have." in words(below).next_steps
 
 
 def test_a_damaged_log_has_no_valid_batches_for_itself() -> None:
     """The disk was full, so the segment of media-1 on broker 2 ends within a batch; the leader has the records, and no offsets are missing."""
     (torn,) = told(bundle("disk-full-restarts-2.8.2-zk")).of("segment-corrupt", "media-1")
-    assert torn.brokers == (2,) and "No offsets are missing there." in torn.explanation
-    assert not any("Valid batches" in step for step in torn.next_steps)
-    assert any("the directory of media-1 on broker 2" in step for step in torn.next_steps)
+    assert torn.brokers == (2,) and "No offsets are missing there." in words(torn).explanation
+    assert not any("Valid batches" in step for step in words(torn).next_steps)
+    assert any("the directory of media-1 on broker 2" in step for step in words(torn).next_steps)
 
 
 def test_a_stray_directory_that_holds_the_lost_records_is_looked_at_too() -> None:
@@ -201,7 +205,7 @@ def test_other_records_in_the_same_epoch_are_found(batches: tuple[int, ...]) -> 
     (divergence,) = found.of("log-divergence", "payments-0")
     assert (divergence.severity, divergence.confidence) == ("critical", "certain")
     assert found.verdicts["payments-0"] == "unknown"
-    assert "no election causes this" in divergence.explanation
+    assert "no election causes this" in words(divergence).explanation
 
 
 @pytest.mark.parametrize(("batches", "offsets"), [((0,), Range(0, 10)), ((21,), Range(210, 211)), (tuple(range(22)), Range(0, 211))])
@@ -235,4 +239,4 @@ def test_two_copies_of_one_broker_with_other_records_are_found(place: str, earli
     frame = damaged.frames(copy[path].content)[20]
     assert (found.severity, found.confidence, found.brokers) == ("high", "probable", (1,))
     assert found.offsets == (Range(frame.base, frame.last + 1),)
-    assert "Other batches of the two logs are identical" in found.explanation
+    assert "Other batches of the two logs are identical" in words(found).explanation

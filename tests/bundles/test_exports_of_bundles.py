@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from fixtures.exports import FORMS, write
+from forensics.words import words
 from parsers.containers.names import clean
 from tests.support import local
 from tests.support.paths import BUNDLES, truth_of
@@ -136,7 +137,7 @@ def test_a_table_in_utf_16_gives_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("limit", "reported"), [(1000, True), (1001, False)])
 def test_an_export_that_ends_at_a_limit_of_rows_is_reported(limit: int, reported: bool, tmp_path: Path) -> None:
     write(BUNDLES / f"{NAMES[1]}.tar.gz", tmp_path, "kibana-csv", limit=limit)
-    gaps = [f.summary for f in local.report(local.events_of(tmp_path)).findings if f.kind == "evidence-gap"]
+    gaps = [words(f).summary for f in local.report(local.events_of(tmp_path)).findings if f.kind == "evidence-gap"]
     assert any("has exactly 1,000 rows" in summary for summary in gaps) is reported
 
 
@@ -158,7 +159,11 @@ def test_pages_of_an_export_give_the_verdicts_of_the_whole(size: int, newest_fir
     pages(tmp_path, size, newest_first)
     report = local.report(local.events_of(tmp_path))
     assert judged(report).verdicts == plain(NAMES[1]).verdicts
-    assert [f.summary for f in report.findings if f.kind == "evidence-gap" and ("steps back" in f.summary or "exactly" in f.summary)] == []
+    assert [
+        words(f).summary
+        for f in report.findings
+        if f.kind == "evidence-gap" and ("steps back" in words(f).summary or "exactly" in words(f).summary)
+    ] == []
 
 
 @pytest.mark.parametrize("newest_first", [False, True])
@@ -169,7 +174,7 @@ def test_a_page_that_is_missing_is_reported(newest_first: bool, tmp_path: Path) 
 
 
 def gaps(directory: Path) -> list[str]:
-    return [f.summary for f in local.report(local.events_of(directory)).findings if f.kind == "evidence-gap"]
+    return [words(f).summary for f in local.report(local.events_of(directory)).findings if f.kind == "evidence-gap"]
 
 
 SUPPRESSED = {"__REALTIME_TIMESTAMP": "1795225000000000", "_HOSTNAME": "broker-1", "MESSAGE": "Suppressed 1523 messages from kafka.service"}

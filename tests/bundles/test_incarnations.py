@@ -16,6 +16,7 @@ from forensics.views.document import Report
 from forensics.views.losses import LOST, losses
 from forensics.views.notes import notes
 from forensics.views.steps import next_steps
+from forensics.words import of_incident
 from tests.support import local, recorded
 from tests.support.each import for_each
 from tests.support.shapes import BUNDLES, File, Files, bundle, only, put, without
@@ -108,7 +109,7 @@ def test_another_cluster_is_the_cause_and_the_records_of_the_first_were_not_judg
 def test_a_damaged_batch_is_the_cause_and_not_the_restarts_around_it() -> None:
     report = recorded.report("unreadable-batch-2.8.2-zk")
     assert (
-        report.incidents[0].summary
+        of_incident(report.incidents[0]).summary
         == "Broker 2 could not fetch because of a damaged batch: 1 partition with a replica that did not advance"
     )
 

@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from forensics.model.findings import Finding
+from forensics.words import words
 from tests.forensics import staged
 from tests.support import local, recorded
 from tests.support.each import for_each
@@ -85,7 +86,7 @@ def test_the_stale_controller_is_the_one_that_was_frozen() -> None:
 )
 def test_a_divergence_before_leader_epochs_says_which_case_it_is(bundle: str, said: str) -> None:
     found = findings(bundle)
-    assert found and all(said in f.explanation for f in found)
+    assert found and all(said in words(f).explanation for f in found)
 
 
 # what contradicts itself
@@ -104,7 +105,7 @@ def minute(n: int) -> datetime:
 
 def told(files: staged.Files, modified: Mapping[str, int]) -> list[tuple[str, str]]:
     report = staged.report({**META, **files}, {path: minute(n) for path, n in modified.items()})
-    return [(f.kind, f.summary) for f in report.findings if f.kind in (EPOCHS, INCONSISTENT)]
+    return [(f.kind, words(f).summary) for f in report.findings if f.kind in (EPOCHS, INCONSISTENT)]
 
 
 @pytest.mark.parametrize(("hw_at", "start_at", "found"), [(3, 2, True), (2, 3, False)])
@@ -126,7 +127,7 @@ def test_files_of_a_running_broker_were_not_copied_at_one_moment(last: str) -> N
 def test_a_line_that_has_the_high_watermark_beyond_the_log() -> None:
     story = staged.Story()
     story.leads(1, 10, 3, 240, 250, [1])
-    assert [f.summary for f in staged.of(staged.report(story.files), INCONSISTENT)] == [
+    assert [words(f).summary for f in staged.of(staged.report(story.files), INCONSISTENT)] == [
         "t-0 on broker 1: its own line has the high watermark 250 beyond the log, which ends at 240"
     ]
     story = staged.Story()
@@ -153,7 +154,7 @@ def test_a_high_watermark_that_fell_between_two_collections() -> None:
     before, after = collected("monday", 300, 300), collected("tuesday", 200, 200)
     modified = {**{p: minute(1) for p in before}, **{p: minute(60) for p in after}}
     found = staged.of(staged.report({**before, **after}, modified), "hw-regression")
-    assert [(f.brokers, "from 300 to 200" in f.summary) for f in found] == [((1,), True)]
+    assert [(f.brokers, "from 300 to 200" in words(f).summary) for f in found] == [((1,), True)]
     grown = {**before, **collected("tuesday", 200, 310)}
     assert staged.of(staged.report(grown, {p: minute(1 if "monday" in p else 60) for p in grown}), "hw-regression") == []
 

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from forensics.commands.inspect import _parts, command
 from forensics.views.document import Report
+from forensics.words import words
 from tests.support import local, recorded, taken
 from tests.support.paths import BUNDLES, truth_of
 from tests.support.shapes import File, Files, bundle, put, records
@@ -296,7 +297,7 @@ UNDATED = {"no-date": dated("{time} {level} {logger} - {message}", "%H:%M:%S,%f"
 def test_lines_without_a_date_prove_nothing(layout: str) -> None:
     """Beside disks and metadata that have their times: what has no place among these must not be told as if it came first."""
     report = taken.report(rewritten(NAMES[0], UNDATED[layout]))
-    assert [f.summary for f in report.findings if f.kind in ("data-loss", "unclean-election") and f.confidence != "possible"] == []
+    assert [words(f).summary for f in report.findings if f.kind in ("data-loss", "unclean-election") and f.confidence != "possible"] == []
     assert {p["verdict"] for p in report.partitions} == {"unknown"}
     assert re.match("Evidence is missing: .* the lines print no date", report.document()["verdict"]["summary"])
 

@@ -10,6 +10,7 @@ import pytest
 from forensics.model.cluster.names import names
 from forensics.views.document import Report
 from forensics.views.notes import notes
+from forensics.words import words
 from tests.support import taken
 from tests.support.shapes import HEAD, File, Files, bundle, moment, records
 
@@ -59,7 +60,7 @@ SAMPLE = {
 def test_a_sample_configuration_changes_nothing(path: str, name: str) -> None:
     report, whole = taken.report({**bundle(name), path: File(SAMPLE[path], 1.0)}), taken.report(bundle(name))
     assert (report.cluster.mode, [*report.cluster.nodes]) == (whole.cluster.mode, [*whole.cluster.nodes])
-    assert [f.summary for f in report.findings] == [f.summary for f in whole.findings]
+    assert [words(f).summary for f in report.findings] == [words(f).summary for f in whole.findings]
     assert notes(report.cluster) == [f"1 configuration file that no broker was started with was set aside: {path}."]
 
 
@@ -76,7 +77,7 @@ def test_an_address_of_two_brokers_is_a_conflict_and_every_name_has_a_place() ->
     }
     report = taken.report(files)
     (conflict,) = (f for f in report.findings if f.kind == "evidence-conflict")
-    assert conflict.brokers == (1, 2, 3) and "kafka.example:9092" in conflict.summary
+    assert conflict.brokers == (1, 2, 3) and "kafka.example:9092" in words(conflict).summary
     own = names(report.cluster)
     assert {n.also for n in own[1] if n.name == "kafka.example:9092"} == {(2, 3)}
     assert all(n.source in {s.path for s in report.cluster.sources} for of_node in own.values() for n in of_node)

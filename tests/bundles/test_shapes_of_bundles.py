@@ -20,6 +20,7 @@ from forensics.incidents.folding import places
 from forensics.model.findings import LEVELS, Finding, Place
 from forensics.views.document import Report
 from forensics.views.text import show
+from forensics.words import words
 from tests.support import local, recorded, taken
 from tests.support.shapes import (
     HEAD,
@@ -263,12 +264,12 @@ def test_two_clusters_in_one_evidence_are_told(tmp_path: Path) -> None:
     laid = {f"cluster={c}/{p}": f for c in ("blue", "green") for p, f in server.items()}
     by_path = [f for f in local.report(local.events_of(put(tmp_path / "hive", laid))).findings if f.kind == "evidence-conflict"]
     assert [f.severity for f in by_path] == ["medium"]
-    assert "2 clusters (blue, green)" in by_path[0].summary
+    assert "2 clusters (blue, green)" in words(by_path[0]).summary
     meta = [p for p in server if p.endswith("meta.properties")]
     other = {f"other/{p}": File(re.sub(rb"cluster\.id=\S+", b"cluster.id=elsewhere", server[p].content), 1.79e9) for p in meta}
     by_id = [f for f in local.report(local.events_of(put(tmp_path / "ids", {**server, **other}))).findings if f.kind == "evidence-conflict"]
     assert len(by_id) == 1
-    assert "elsewhere" in by_id[0].summary
+    assert "elsewhere" in words(by_id[0]).summary
     one = local.report(local.events_of(put(tmp_path / "one", {p.replace("green", "blue"): f for p, f in laid.items()})))
     assert [f for f in one.findings if f.kind == "evidence-conflict"] == []
 
@@ -344,7 +345,7 @@ def test_several_logs_in_one_file_are_not_in_order_and_show_nothing_about_the_cl
         own = [files[f"{node}/logs/{log}.log"] for log in ("server", "state-change")]
         made[f"{node}/logs/all.log"] = File(b"".join(file.content for file in own), own[0].modified)
     report, expected = taken.report(made), verdict_of(recorded.report(ZOOKEEPER))
-    assert [f.summary for f in report.findings if f.kind == "clock-skew"] == []
+    assert [words(f).summary for f in report.findings if f.kind == "clock-skew"] == []
     unknown = [p for p in report.document()["partitions"] if p["verdict"] != expected[p["topic"], p["partition"]]]
     assert {p["verdict"] for p in unknown} == {"unknown"}
     assert all("are not in the order of their time" in p["why"] for p in unknown)
@@ -555,12 +556,12 @@ def test_part_of_it_claims_no_more_than_all_of_it(name: str, part: str) -> None:
     report = taken.report(files)
     everything = list(recorded.report(name).findings)
     said = [f for f in report.findings if f.kind not in ABOUT_EVIDENCE]
-    assert [(f.severity, f.summary) for f in said if not below(f, everything)] == []
+    assert [(f.severity, words(f).summary) for f in said if not below(f, everything)] == []
     for finding in said:
         if finding.kind == "data-loss" and finding.confidence != "possible":
             there = [f for f in everything if (f.kind, f.topic, f.partition) == (finding.kind, finding.topic, finding.partition)]
             assert lost([finding]) <= lost(there)
-        assert not re.search(r"nothing was lost(?! that the evidence shows)", finding.summary + finding.explanation)
+        assert not re.search(r"nothing was lost(?! that the evidence shows)", words(finding).summary + words(finding).explanation)
     collected = {s.kind for s in report.cluster.sources}
     assert ("server.log and its rotated files" in str(report.not_collected())) == ("server-log" not in collected)
     assert ("replication-offset-checkpoint" in str(report.not_collected())) == ("hw-checkpoint" not in collected)

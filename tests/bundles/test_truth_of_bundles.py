@@ -15,6 +15,7 @@ from forensics.model.findings import Finding
 from forensics.model.partition.absences import intervals
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import MAX_SEPARATE_EVENTS
+from forensics.words import words
 from tests.support import local, recorded
 from tests.support.each import for_each
 from tests.support.paths import BUNDLES, truth_of
@@ -92,13 +93,13 @@ def test_every_crash_is_a_kill_and_every_kill_a_crash(name: str) -> None:
     for crash in of(name, "broker-crash"):
         (broker,) = crash.brokers
         own = [k for k in left if k[1] == broker and (crash.start or k[0]) <= k[0] + NEAR and (crash.end is None or k[0] <= crash.end)]
-        assert own, crash.summary
+        assert own, words(crash).summary
         left.remove(own[0])
         if crash.cluster:
             continue  # back in another cluster
         back = min((at for at, b in starts if b == broker and at > own[0][0]), default=None)
-        assert (crash.end is None) == (back is None), crash.summary
-        assert crash.end is None or back is None or timedelta(0) <= crash.end - back <= NEAR, crash.summary
+        assert (crash.end is None) == (back is None), words(crash).summary
+        assert crash.end is None or back is None or timedelta(0) <= crash.end - back <= NEAR, words(crash).summary
     assert left == [], "a kill that no finding tells"
 
 
@@ -111,7 +112,7 @@ def test_every_shutdown_in_order_is_a_stop(name: str) -> None:
         if len(found[0].brokers) > 1:
             assert list(found[0].brokers) == list(dict.fromkeys(b for _, b in really))
             return
-        assert found[0].summary.startswith(f"{len(really)} times: broker {really[0][1]} was shut down cleanly")
+        assert words(found[0]).summary.startswith(f"{len(really)} times: broker {really[0][1]} was shut down cleanly")
         return
     assert len(told) == len(really)
     assert all(b == c and timedelta(0) <= at - then <= NEAR for (at, b), (then, c) in zip(told, really, strict=True))
@@ -153,8 +154,8 @@ def test_a_replica_that_came_back_says_how_it_had_gone(name: str) -> None:
         if f.cause is None:
             continue  # several restarts as one
         gone = [(at, end) for at, end in fates(name)[f.brokers[0]] if end in ("dead", "stopped") and (f.end is None or at < f.end)]
-        assert gone[-1][1] == {"broker-crash": "dead", "controlled-shutdown": "stopped"}[f.cause], f.summary
-        assert "-" not in f.summary.rpartition("in sync after")[2], "nobody is in sync before the start"
+        assert gone[-1][1] == {"broker-crash": "dead", "controlled-shutdown": "stopped"}[f.cause], words(f).summary
+        assert "-" not in words(f).summary.rpartition("in sync after")[2], "nobody is in sync before the start"
 
 
 @for_each(RECORDED)
@@ -165,7 +166,7 @@ def test_what_was_acknowledged_could_be_written(name: str) -> None:
             if a["action"] == "produced" and a["topic"] == f.topic and a["acked"] == a["sent"] and f.start is not None and not f.cluster:
                 closed = f.kind == "offline-partition" or a["acks"] in ("all", "-1")
                 begun = f.start < when(a) - timedelta(milliseconds=500)
-                assert not (closed and begun and (f.end is None or f.end > when(a))), f"{f.summary}, but {a}"
+                assert not (closed and begun and (f.end is None or f.end > when(a))), f"{words(f).summary}, but {a}"
 
 
 @for_each(RECORDED)
@@ -175,7 +176,7 @@ def test_a_clock_is_wrong_only_where_it_was_set_wrong(name: str) -> None:
 
 @for_each(ALL)
 def test_nothing_ends_before_it_begins(name: str) -> None:
-    assert [f.summary for f in recorded.report(name).findings if f.start is not None and f.end is not None and f.end < f.start] == []
+    assert [words(f).summary for f in recorded.report(name).findings if f.start is not None and f.end is not None and f.end < f.start] == []
 
 
 @for_each([n for n in RECORDED if done(n, "freeze")])
@@ -187,8 +188,8 @@ def test_who_lost_a_session_alive_was_frozen(name: str) -> None:
 @for_each([n for n in ALL if n.startswith(("zombie-leader", "isr-flapping-2"))])
 def test_a_session_that_expired_is_told_with_the_return(name: str) -> None:
     for f in of(name, "broker-fenced"):
-        assert "lost its ZooKeeper session while it was running" in f.summary
-        assert f.end is not None and "was registered again at" in f.explanation
+        assert "lost its ZooKeeper session while it was running" in words(f).summary
+        assert f.end is not None and "was registered again at" in words(f).explanation
 
 
 def test_a_reassignment_is_no_preferred_election_and_names_what_it_aims_at() -> None:
@@ -287,7 +288,7 @@ def test_a_controller_epoch_nobody_tells_of_had_a_controller() -> None:
         "broker-3/logs/controller.log": ELECTED.format("0:56,000", 3, 3, 3, 3),
     }
     (found,) = [f for f in local.report(local.events_of_files(files)).findings if f.kind == "controller-change"]
-    assert found.summary == "node 3 became controller in epoch 3; the controller of epoch 2 is unknown"
+    assert words(found).summary == "node 3 became controller in epoch 3; the controller of epoch 2 is unknown"
     assert found.brokers == (3,)
 
 
@@ -297,4 +298,4 @@ def test_controllers_one_after_the_other_follow_each_other() -> None:
         "broker-3/logs/controller.log": ELECTED.format("0:56,000", 3, 3, 2, 2),
     }
     (found,) = [f for f in local.report(local.events_of_files(files)).findings if f.kind == "controller-change"]
-    assert found.summary == "node 3 became controller in epoch 2, after node 1"
+    assert words(found).summary == "node 3 became controller in epoch 2, after node 1"

@@ -19,6 +19,7 @@ from forensics.model.cluster.zookeeper import without_zookeeper
 from forensics.model.findings import Finding
 from forensics.model.partition.crash_times import CrashTimes
 from forensics.model.partition.unreplaced import unreplaced
+from forensics.words import of_incident, words
 from tests.support import local, recorded
 from tests.support.paths import BUNDLES, truth_of
 
@@ -84,7 +85,7 @@ def part_of(name: str, left_out: str) -> dict[str, bytes]:
 
 def test_controllers_crash_as_controllers() -> None:
     (incident,) = [i for i in recorded.report(QUORUM).incidents if i.kind == "controller-crash"]
-    assert incident.summary.startswith("Controllers 100 and 101 crashed: the metadata quorum had no leader for ")
+    assert of_incident(incident).summary.startswith("Controllers 100 and 101 crashed: the metadata quorum had no leader for ")
     assert incident.brokers == (100, 101)
     assert {f.kind for f in recorded.report(QUORUM).findings if f.incident == incident.id} >= {"controller-crash", "quorum-lost"}
 
@@ -167,7 +168,7 @@ def test_an_upgrade_is_told_in_its_order_with_its_protocol() -> None:
     for change in version_changes(report.cluster):
         assert (change.before, change.after) == ("2.8.2", "3.6.2")
         assert any(n == change.node and at <= change.at <= at + STARTUP for at, n in starts)
-    assert finding.explanation.count("`inter.broker.protocol.version` of broker") == 3
+    assert words(finding).explanation.count("`inter.broker.protocol.version` of broker") == 3
     last = actions(UPGRADED, "reconfigured")[-1][0]
     assert finding.end is not None and last <= finding.end <= last + STARTUP
 
@@ -177,4 +178,4 @@ def test_restarts_of_an_upgrade_are_part_of_it() -> None:
     assert sorted(i.kind for i in report.incidents) == ["broker-crash", "upgrade"]
     (incident,) = [i for i in report.incidents if i.kind == "upgrade"]
     assert {f.incident for f in found(UPGRADED, "controlled-shutdown")} == {incident.id}
-    assert "were upgraded from 2.8.2 to 3.6.2 one after the other" in incident.summary
+    assert "were upgraded from 2.8.2 to 3.6.2 one after the other" in of_incident(incident).summary

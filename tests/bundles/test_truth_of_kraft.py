@@ -12,6 +12,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from forensics.model.findings import Finding
+from forensics.words import words
 from tests.support import local, recorded
 from tests.support.each import for_each
 from tests.support.paths import BUNDLES, truth_of
@@ -105,7 +106,7 @@ def test_every_orderly_stop_is_told_and_no_other(name: str) -> None:
 def test_only_a_frozen_broker_is_fenced_alive(name: str) -> None:
     for f in said(name, "broker-fenced"):
         assert f.start is not None
-        assert any(broker in f.brokers and at <= f.start + CLOCKS for at, broker in done(name, "freeze")), f.summary
+        assert any(broker in f.brokers and at <= f.start + CLOCKS for at, broker in done(name, "freeze")), words(f).summary
 
 
 @for_each(TOLD)
@@ -121,9 +122,9 @@ def test_a_restarted_replica_was_restarted_within_it(name: str) -> None:
 def test_nobody_is_slow_or_stuck_who_was_left_alone(name: str) -> None:
     hindered = hindered_in(name)
     for f in said(name, "stuck-replica", "slow-replica", "isr-flapping"):
-        assert set(f.brokers) <= hindered, f.summary
+        assert set(f.brokers) <= hindered, words(f).summary
     for f in said(name, "culprit-broker"):
-        assert f.cause == "offline" or set(f.brokers) <= hindered, f.summary
+        assert f.cause == "offline" or set(f.brokers) <= hindered, words(f).summary
 
 
 @for_each(TOLD)
@@ -131,7 +132,7 @@ def test_a_broker_that_is_offline_was_killed_before(name: str) -> None:
     for f in said(name, "culprit-broker"):
         if f.cause == "offline":
             assert f.start is not None
-            assert any(broker in f.brokers and at <= f.start + CLOCKS for at, broker in deaths(name)), f.summary
+            assert any(broker in f.brokers and at <= f.start + CLOCKS for at, broker in deaths(name)), words(f).summary
 
 
 @for_each(NAMES)
@@ -139,7 +140,7 @@ def test_a_crash_touches_no_partition_that_its_broker_had_left_before(name: str)
     """Of two deaths only the one in which the replica fell out of the ISR is told to have done it."""
     rows = {f"{p['topic']}-{p['partition']}": p for p in recorded.report(name).partitions}
     for f in said(name, "broker-crash"):
-        named = f.explanation.partition("It dropped out of the ISR of ")[2].partition(". ")[0].removesuffix(".").split(" and ")[0]
+        named = words(f).explanation.partition("It dropped out of the ISR of ")[2].partition(". ")[0].removesuffix(".").split(" and ")[0]
         for place in named.split(", ") if named else ():
             left = [a["start"] for a in rows[place]["absences"] if a["broker"] in f.brokers]
             assert any(at is not None and (f.start is None or at >= f.start - 2 * CLOCKS) for at in left)
@@ -158,7 +159,7 @@ def test_a_reassignment_is_over_when_the_last_replica_is_in_its_place(name: str)
 @for_each(NAMES)
 def test_nothing_named_is_nobody(name: str) -> None:
     for f in recorded.report(name).findings:
-        for text in (f.summary, f.explanation, *f.next_steps):
+        for text in (words(f).summary, words(f).explanation, *words(f).next_steps):
             assert "no broker" not in text.replace("no broker led", ""), text
             assert "of []" not in text
 
@@ -167,7 +168,7 @@ def test_nothing_named_is_nobody(name: str) -> None:
 def test_what_is_over_asks_for_no_repair(name: str) -> None:
     for f in said(name, "under-min-isr", "at-min-isr", "offline-partition", "under-replicated"):
         if f.end is not None:
-            assert not [s for s in f.next_steps if s.startswith(("Bring", "Find out why", "Repair"))]
+            assert not [s for s in words(f).next_steps if s.startswith(("Bring", "Find out why", "Repair"))]
 
 
 def test_a_broker_of_both_roles_dies_before_its_controller_starts_again() -> None:
@@ -182,15 +183,15 @@ def test_a_broker_of_both_roles_dies_before_its_controller_starts_again() -> Non
 
 
 def test_a_leader_elected_from_outside_the_isr_did_not_catch_up() -> None:
-    found = [f for n in NAMES for f in said(n, "restarted-replica") if "elected leader" in f.summary]
+    found = [f for n in NAMES for f in said(n, "restarted-replica") if "elected leader" in words(f).summary]
     elected = {(f.topic, f.brokers[0]) for n in NAMES for f in said(n, "unclean-election")}
     assert {(f.topic, f.brokers[0]) for f in found} & elected
 
 
 @for_each([n for n in NAMES if n.startswith(("eligible-", "last-replica-standing-unprovable-4"))])
 def test_an_empty_isr_names_who_may_lead(name: str) -> None:
-    found = [f for f in said(name, "offline-partition") if "its ISR was []" in f.explanation]
-    assert all("With an empty ISR" in f.explanation for f in found)
+    found = [f for f in said(name, "offline-partition") if "its ISR was []" in words(f).explanation]
+    assert all("With an empty ISR" in words(f).explanation for f in found)
     assert found or "unprovable" in name
 
 
@@ -221,13 +222,13 @@ def test_a_broker_without_a_vote_loses_no_metadata(roles: str, severity: str) ->
     }
     (found,) = (f for f in local.report(local.events_of_files(files)).findings if f.kind == "raft-truncation")
     assert (found.severity, found.brokers) == (severity, (2,))
-    assert ("no metadata is lost" in found.explanation) == (severity == "low")
+    assert ("no metadata is lost" in words(found).explanation) == (severity == "low")
 
 
 def test_a_failed_directory_is_what_keeps_its_replicas_out() -> None:
     for f in said("log-dir-failure-3.9.1-kraft", "under-replicated"):
         assert f.cause == "log-dir-failure"
-        assert [s.partition(",")[0] for s in f.next_steps] == [
+        assert [s.partition(",")[0] for s in words(f).next_steps] == [
             "Repair the failed log directory of broker 2 and restart the broker: its replicas return only then."
         ]
 
@@ -236,4 +237,4 @@ def test_consumers_have_read_nothing_that_was_never_committed() -> None:
     losses = [f for n in NAMES for f in said(n, "data-loss") if f.confidence == "certain"]
     assert {f.committed for f in losses} >= {True, False}
     for f in losses:
-        assert any(s.startswith("Consumers") for s in f.next_steps) == (f.committed is not False)
+        assert any(s.startswith("Consumers") for s in words(f).next_steps) == (f.committed is not False)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from forensics.words import words
 from parsers.limits import DEFAULTS, Limits, put_in_force
 from parsers.named_partitions import NamedPartitions
 from parsers.schemas import problem
@@ -34,8 +35,8 @@ def test_further_partitions_are_left_out_and_the_report_says_so(lines: list[str]
     assert list(dict.fromkeys(row[:2] for row in rows)) == known
     offsets = [n for line in lines for n in range(12) if line == LINES[n]]
     assert [row for row in rows if row[0] == "a"] == [("a", n % 6, n) for n in offsets if ("a", n % 6) in known]
-    gap = next(f for f in local.report(table).findings if f.kind == "evidence-gap" and "more than 4 partitions" in f.explanation)
-    assert "--limit named" in gap.explanation
+    gap = next(f for f in local.report(table).findings if f.kind == "evidence-gap" and "more than 4 partitions" in words(f).explanation)
+    assert "--limit named" in words(gap).explanation
 
 
 def test_other_files_have_their_own_bound_and_events_without_a_partition_stay() -> None:

@@ -30,6 +30,7 @@ from forensics.model.events import Event
 from forensics.model.partition.timeline import PartitionTimeline, build
 from forensics.views.document import Report
 from forensics.views.text import show
+from forensics.words import words
 from parsers import formats
 from parsers.catalogue.record import search, search_all
 from parsers.containers.units import units
@@ -115,7 +116,7 @@ def test_the_word_unclean_over_a_leader_marked_recovering_is_one_and_over_what_f
     assert [t.epoch for t in timeline({"controller-100/logs/controller.log": log})[0].terms] == [2, 4]
     (found,) = of(report({"controller-100/logs/controller.log": log}), "unclean-election")
     assert (found.topic, found.partition, found.leader_epoch) == ("orders", 0, 2)
-    assert found.summary.endswith("from outside the ISR [3]")
+    assert words(found).summary.endswith("from outside the ISR [3]")
 
 
 def test_the_word_unclean_over_an_eligible_leader_replica_is_no_unclean_election() -> None:

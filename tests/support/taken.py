@@ -29,6 +29,7 @@ from forensics.model.findings import CONFIDENCES, LEVELS, Finding
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
 from forensics.views.headline import EXCLUDED
+from forensics.words import words
 from parsers import evidence, schemas
 from parsers.containers.names import moment as instant
 from parsers.schemas import EVENTS, Member
@@ -333,7 +334,7 @@ def claims(told: Iterable[Finding]) -> list[Claim]:
             gone = frozenset(o for r in p.offsets if r.end is not None for o in range(r.start, r.end))
             name = f"{p.topic}-{p.partition}" if p.topic is not None else ""
             rank, level = CONFIDENCES.index(f.confidence), LEVELS.index(f.severity)
-            found.append(Claim(f.kind, name, f.brokers, gone, rank, level, p.committed, f.cause, f.summary))
+            found.append(Claim(f.kind, name, f.brokers, gone, rank, level, p.committed, f.cause, words(f).summary))
     return found
 
 
@@ -400,9 +401,9 @@ def _false(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
         if c.kind == "data-loss" and c.confidence:
             told[c.place] |= c.offsets
         if c.kind == "unclean-election" and c.confidence and c.place not in unclean:
-            yield f"unclean election that never was: {c.summary}"
+            yield f"unclean election that never was: {words(c).summary}"
         if c.severity > LEVELS.index(truth["worst_allowed"]):
-            yield f"above {truth['worst_allowed']}: {c.kind} {c.summary}"
+            yield f"above {truth['worst_allowed']}: {c.kind} {words(c).summary}"
     for name, offsets in told.items():
         if name in truth["nothing_lost"]:
             yield f"loss that never was: {name} {min(offsets, default=None)}..{max(offsets, default=None)}"
@@ -433,9 +434,9 @@ def _surer(part: Judged, whole: Judged) -> Iterator[Violation]:
             continue  # the verdict of the whole says no less
         if c.confidence > max(best, 0):
             instead = CONFIDENCES[best] if best >= 0 else "nothing"
-            yield SURER if of_records else ELSEWHERE, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {instead}: {c.summary}"
+            yield SURER if of_records else ELSEWHERE, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {instead}: {words(c).summary}"
         if of_records and c.committed is False and c.confidence and same and all(o.committed is not False for o in same):
-            yield DENIED, f"{c.kind} committed {same[0].committed} became false: {c.summary}"
+            yield DENIED, f"{c.kind} committed {same[0].committed} became false: {words(c).summary}"
     for name, verdict in part.verdicts.items():
         before = whole.verdicts.get(name, UNKNOWN)
         if verdict in (INTACT, TAIL_CUT) and name in whole.open_since and name in part.until and part.until[name] <= whole.open_since[name]:
@@ -459,14 +460,14 @@ def _silent(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
         if name in told or (name not in part.verdicts and name in part.until and name not in part.since):
             continue
         if name not in part.verdicts and name in part.since:
-            if NOTHING_KNOWN.search(part.summary) is None:
+            if NOTHING_KNOWN.search(words(part).summary) is None:
                 yield f"nothing is said of what was before the evidence begins, and {name} lost records then"
         elif part.verdicts.get(name, UNKNOWN) != UNKNOWN:
             yield f"{name} is called {part.verdicts[name]}, and no loss is told"
         elif part.loss == EXCLUDED:
             yield f"a loss is excluded, and {name} lost records"
-        elif NOTHING_KNOWN.search(part.summary) is None:
-            yield f"the loss on {name} is passed over: {part.summary}"
+        elif NOTHING_KNOWN.search(words(part).summary) is None:
+            yield f"the loss on {name} is passed over: {words(part).summary}"
 
 
 class Tried(NamedTuple):

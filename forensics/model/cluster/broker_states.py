@@ -18,7 +18,8 @@ from forensics.model.cluster.availability import KILLED, MISSED, Availability, B
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event, lasting
-from forensics.model.findings import Evidence, Fact, moment, quote
+from forensics.model.findings import Evidence, Fact, quote
+from forensics.model.message import Message, said
 from forensics.model.partition import crash_times
 from forensics.model.partition.crash_times import CrashTime, CrashTimes
 from forensics.model.partition.leaderless import OFFLINE
@@ -26,21 +27,9 @@ from forensics.thresholds import LOG_GAP, NOTICEABLE_PAUSE
 from parsers.kinds import Role, of
 
 UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN = "up", "starting", "recovering", "stopping", "ended", "down"
-FENCED, PAUSED, CONTROLLER, UNSTATED, CLOCK = "fenced", "paused", "controller", "untold", "clock"
-STATES: Mapping[str, str] = {
-    UP: "its process runs",
-    STARTING: "it starts",
-    RECOVERING: "it starts after an unclean stop, and recovers its logs",
-    STOPPING: "it shuts down cleanly",
-    ENDED: "its process crashed in this span: after its last log line, and before other nodes noticed or it started again",
-    DOWN: "its process does not run",
-    FENCED: "the controller fenced it, or its ZooKeeper session expired, while its process kept running",
-    PAUSED: "all its threads were paused",
-    CONTROLLER: "it is the active controller, or leads the metadata quorum",
-    UNSTATED: "no collected log covers this time",
-    CLOCK: "its clock was set, or changed to or from summer time",
-}
-"""States with their descriptions."""
+FENCED, PAUSED, CONTROLLER, UNSTATED, CLOCK = "fenced", "paused", "controller", "not-covered", "clock"
+STATES = (UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN, FENCED, PAUSED, CONTROLLER, UNSTATED, CLOCK)
+"""States, in the order of a legend."""
 
 MOST_PAUSES = 50
 """Maximum number of pauses of a node; the longest are kept."""
@@ -57,7 +46,7 @@ class Span:
     state: str
     start: datetime | None
     end: datetime | None
-    words: str = ""
+    detail: Message | None = None
     evidence: tuple[Evidence, ...] = ()
     cluster: int = 0
     """The cluster that the node was in, among those that used these brokers: 0 is the one at the end, -1 the one before, and so on."""
@@ -126,8 +115,8 @@ def _of_node(node: Node, cluster: Cluster, leaderless: Sequence[datetime], times
     yield from _fenced(availability)
     yield from _pauses(availability)
     for change in node.clock.changes:
-        words = f"from {Clock.at_offset(change.before_ms).zone} to {Clock.at_offset(change.after_ms).zone}"
-        yield Span(node.id, CLOCK, change.at, change.at, words)
+        before, after = (Clock.at_offset(ms).zone for ms in (change.before_ms, change.after_ms))
+        yield Span(node.id, CLOCK, change.at, change.at, said("broker/zones", before=before, after=after))
     yield from _unknown(node, cluster, availability)
 
 
@@ -154,7 +143,7 @@ def _seen_by_controller(availability: Availability) -> Iterator[Span]:
     """Shutdowns that only the controller saw."""
     for a in availability.outages:
         if a.life is None:
-            yield Span(availability.broker, DOWN, a.since, a.until, "the controller saw its shutdown", quote(a.event))
+            yield Span(availability.broker, DOWN, a.since, a.until, said("broker/shutdown-seen"), quote(a.event))
 
 
 def _times(events: Iterable[Event], node: Node) -> list[datetime]:
@@ -192,21 +181,15 @@ def _down(
     """From the end of a run to the start of the next."""
     evidence = quote(run.last_seen if run.outcome != "stopped" else None, outage.event if outage is not None else run.end)
     if crash is None:
-        words = "it could not start" if run.outcome == "failed" else "shut down cleanly"
-        yield Span(availability.broker, DOWN, since, until, words, evidence)
+        detail = said(f"broker/{'could-not-start' if run.outcome == 'failed' else 'shut-down'}")
+        yield Span(availability.broker, DOWN, since, until, detail, evidence)
         return
     known = crash.latest or since
     if known > since:
-        yield Span(
-            availability.broker,
-            ENDED,
-            since,
-            known,
-            f"its last {'record in the metadata log' if crash.wrote else 'line'} is from {moment(since)}",
-            evidence,
-        )
+        last = said("broker/last-sign", wrote=crash.wrote, at=since)
+        yield Span(availability.broker, ENDED, since, known, last, evidence)
     if until is None or known < until:
-        yield Span(availability.broker, DOWN, known, until, "it crashed", evidence)
+        yield Span(availability.broker, DOWN, known, until, said("broker/crashed"), evidence)
 
 
 def _fenced(availability: Availability) -> Iterator[Span]:
@@ -218,8 +201,12 @@ def _fenced(availability: Availability) -> Iterator[Span]:
         again = [e.at for e in availability.between("back", event.at, datetime.max)[:1] if e.at is not None]
         if availability.went_on(event) or not again:
             until = min((*again, *availability.begun(event.at, datetime.max)[:1]), default=None)
-            found.append(Span(availability.broker, FENCED, event.at, until, event.reason or "", quote(event)))
+            found.append(Span(availability.broker, FENCED, event.at, until, _reason(event), quote(event)))
     yield from found
+
+
+def _reason(event: Event) -> Message | None:
+    return said("broker/reason", reason=event.reason) if event.reason else None
 
 
 def _pauses(availability: Availability) -> Iterator[Span]:
@@ -227,9 +214,8 @@ def _pauses(availability: Availability) -> Iterator[Span]:
     long = sorted((t for t in pauses if t[1] >= NOTICEABLE_PAUSE), key=lambda t: (-t[1], t[0].at))[:MOST_PAUSES]
     for e, length in long:
         if e.at is not None:
-            yield Span(
-                availability.broker, PAUSED, e.at, e.at + length, f"{length.total_seconds():.1f} s ({e.reason or 'pause'})", quote(e)
-            )
+            detail = said("broker/paused", seconds=length.total_seconds(), reason=e.reason or "pause")
+            yield Span(availability.broker, PAUSED, e.at, e.at + length, detail, quote(e))
 
 
 def _controllers(cluster: Cluster) -> Iterator[Span]:
@@ -241,7 +227,7 @@ def _controllers(cluster: Cluster) -> Iterator[Span]:
     for e, following in zip_longest(elected, elected[1:]):
         assert e.controller is not None and e.at is not None
         until = _replaced(cluster, e.controller, e.at, following.at if following is not None else None)
-        epoch = f"epoch {e.controller_epoch}" if e.controller_epoch is not None else ""
+        epoch = said("broker/epoch", epoch=e.controller_epoch) if e.controller_epoch is not None else None
         yield Span(e.controller, CONTROLLER, e.at, until, epoch, quote(e))
 
 
@@ -258,13 +244,13 @@ def _unknown(node: Node, cluster: Cluster, availability: Availability) -> Iterat
     """Stretches that none of its logs covers, and in which it was not known to be down."""
     covered = sorted((s.first, s.last) for s in cluster.sources_of(node.id) if s.first is not None and s.last is not None and s.lines)
     if not covered:
-        yield Span(node.id, UNSTATED, None, None, "none of its logs was collected")
+        yield Span(node.id, UNSTATED, None, None, said("broker/none-collected"))
         return
-    yield Span(node.id, UNSTATED, None, covered[0][0], "before its first line")
+    yield Span(node.id, UNSTATED, None, covered[0][0], said("broker/before-first"))
     reached = covered[0][1]
     for first, last in covered:
         if first - reached >= LOG_GAP and not any(a.overlaps(reached, first) for a in availability.outages):
-            yield Span(node.id, UNSTATED, reached, first, "between two of its logs")
+            yield Span(node.id, UNSTATED, reached, first, said("broker/between-logs"))
         reached = max(reached, last)
     if (running := availability.running) is None or running.end_at is None:
-        yield Span(node.id, UNSTATED, reached, None, "after its last line")
+        yield Span(node.id, UNSTATED, reached, None, said("broker/after-last"))

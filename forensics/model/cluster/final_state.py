@@ -19,7 +19,7 @@ import pyarrow as pa
 from forensics.model.cluster.availability import MISSED, Availability, BrokerRun
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import moment
+from forensics.model.message import Message, said
 from forensics.model.partition.timeline import PartitionTimeline
 
 INTERNAL = "__cluster_metadata"
@@ -68,7 +68,7 @@ class Broker:
 
     id: int
     state: str
-    why: str = ""
+    why: Message | None = None
     rack: str | None = None
 
 
@@ -142,7 +142,7 @@ def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] 
     ids = {*(n.id for n in cluster.nodes.values() if n.broker), *_named(known), *live, *gone}
     in_sync = Counter(b for p in known if p.leader is not None and p.leader >= 0 for b in set(p.isr))
     assigned = Counter(b for p in known for b in set(p.replicas))
-    given = {**dict.fromkeys(live, ("live", "named with --live")), **dict.fromkeys(gone, ("gone", "named with --gone"))}
+    given = {**dict.fromkeys(live, ("live", said("broker/named-live"))), **dict.fromkeys(gone, ("gone", said("broker/named-gone")))}
     found = []
     for broker in sorted(ids):
         if broker in given:
@@ -159,39 +159,40 @@ def _named(partitions: Iterable[Partition]) -> Iterator[int]:
     return (b for p in partitions for b in (*p.replicas, *p.isr, -1 if p.leader is None else p.leader) if b >= 0)
 
 
-def _state(availability: Availability, in_sync: int, assigned: int, leaderless: Iterable[datetime]) -> tuple[str, str]:
+def _state(availability: Availability, in_sync: int, assigned: int, leaderless: Iterable[datetime]) -> tuple[str, Message]:
     """The broker's state at the end of the evidence, with the reason. `leaderless`: since when each partition that it was last in sync
     with has had no leader."""
     report, event = _last_report(availability)
     if report == "unregistered":
-        return "gone", f"unregistered at {moment(event.at if event else None)}"
+        return "gone", said("broker/unregistered", at=event.at if event else None)
     why_down = _why_down(availability, event if report == "lost" else None, leaderless)
     if why_down is not None:
         return "down", why_down
     if in_sync:
-        return "live", "in sync at the end" if in_sync >= assigned else f"in sync in {in_sync} of {assigned} partitions at the end"
+        part = {"partitions": in_sync, "assigned": assigned} if in_sync < assigned else {"partitions": None, "assigned": None}
+        return "live", said("broker/in-sync", **part)
     if assigned:
-        return "unknown", "in no ISR at the end"
+        return "unknown", said("broker/in-no-isr")
     if event is not None and report in ("back", "registered"):
-        return "live", f"{'registered in ZooKeeper' if event.event == 'brokers-changed' else 'unfenced'} at {moment(event.at)}"
+        return "live", said(f"broker/{'registered' if event.event == 'brokers-changed' else 'unfenced'}", at=event.at)
     if availability.running is not None:
-        return "live", "its log ends without a stop"
-    return "unknown", "no evidence that it runs"
+        return "live", said("broker/no-stop")
+    return "unknown", said("broker/no-sign")
 
 
-def _why_down(availability: Availability, lost: Event | None, leaderless: Iterable[datetime]) -> str | None:
+def _why_down(availability: Availability, lost: Event | None, leaderless: Iterable[datetime]) -> Message | None:
     """The reason why a broker is down; None if it is not known to be down. `lost`: another node's last report, if that is a loss."""
     run = availability.running
     outage = availability.outages[-1] if availability.outages else None
     if run is None and outage is not None and outage.until is None and outage.life is not None and outage.how != MISSED:
-        return f"stopped at {moment(outage.life.end_at)} and not started again"
+        return said("broker/stopped", at=outage.life.end_at)
     if lost is not None and not _began_after(run, lost):
-        return f"{'gone from ZooKeeper' if lost.event == 'brokers-changed' else 'fenced'} since {moment(lost.at)}"
+        return said(f"broker/{'gone-from-zookeeper' if lost.event == 'brokers-changed' else 'fenced-since'}", at=lost.at)
     if outage is not None and outage.how == MISSED:
-        return f"its log ends at {moment(outage.since)}, and a controller did not find it at {moment(outage.event.at)}"
+        return said("broker/not-found", since=outage.since, at=outage.event.at)
     unmissed = availability.unmissed(leaderless)
     if unmissed is not None:
-        return f"its log ends without a shutdown, and partitions that it was last in sync with have had no leader since {moment(unmissed)}"
+        return said("broker/left-leaderless", at=unmissed)
     return None
 
 

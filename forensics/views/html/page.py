@@ -22,6 +22,7 @@ from forensics.incidents.folding import places
 from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, Span
 from forensics.model.cluster.facts import Source
 from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, began, moment, period, shortened
+from forensics.model.message import said
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.rules import of_purpose
 from forensics.views import happened
@@ -36,7 +37,7 @@ from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.proof import MEANING, MISSING
 from forensics.views.states import LABELS, label
 from forensics.views.text import PRESENT, sized, subject
-from forensics.words import summary, words
+from forensics.words import summary, text, words
 from parsers.schemas import located
 
 MEANINGS = {
@@ -213,7 +214,7 @@ class _Page:
             "loss_words": {f"l-{kind}": words.lower() for kind, words in WORDS.items()},
             "lanes": lanes,
             "more_lanes": "more nodes" if eventful else "more nodes, without any events",
-            "state_words": STATES,
+            "state_words": {state: text(said(f"broker-state/{state}")) for state in STATES},
             "labels": LABELS,
             "used": {s.state for s in states},
             "states": [(s, s.state) for s in states],
@@ -300,7 +301,7 @@ class _Page:
         return any(s.state in WORTH or (s.state == CONTROLLER and sum(o.state == CONTROLLER for o in spans) > 1) for s in spans)
 
     def _span_text(self, s: Span) -> str:
-        words = "; ".join(w for w in (s.words, f"cluster {s.cluster}" if s.cluster else "") if w)
+        words = "; ".join(w for w in (text(s.detail) if s.detail is not None else "", f"cluster {s.cluster}" if s.cluster else "") if w)
         return self.report.zone.sentence(_in_words(s) + (f" ({words})" if words else ""))
 
     # findings

@@ -16,6 +16,7 @@ from forensics.model.findings import Aggregation, Evidence, Finding, Rule
 from forensics.model.message import Range
 from forensics.rules import cluster_recreated
 from forensics.thresholds import MAX_SEPARATE_EVENTS
+from forensics.words import of_incident, words
 
 NOON = datetime(2026, 11, 21, 12)
 STOPS = Rule(
@@ -73,7 +74,7 @@ def offline(partition: int, seconds: float = 0, brokers: tuple[int, ...] = (1,),
 def test_what_happened_to_many_partitions_at_once_is_one() -> None:
     (one,) = fold([offline(p, p / 100) for p in range(50)])
     assert (one.topic, one.partition, len(one.places)) == (None, None, 50)
-    assert one.summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): no leader for 5 s"
+    assert words(one).summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): no leader for 5 s"
     assert (one.start, one.end) == (NOON, NOON + timedelta(seconds=5.49))
 
 
@@ -81,12 +82,12 @@ def test_what_happened_to_many_topics_at_once_is_one() -> None:
     told = [replace(offline(0, n), topic=name, partition=None, summary=f"{name}: no leader for 5 s") for n, name in enumerate("abc")]
     (one,) = fold([*told, offline(7)])[:1]
     assert (one.topic, one.partition, [p.name for p in one.places]) == (None, None, ["a", "b", "c"])
-    assert one.summary == "3 topics (a, b, c): no leader for 5 s"
+    assert words(one).summary == "3 topics (a, b, c): no leader for 5 s"
 
 
 def test_other_brokers_other_times_and_rules_that_do_not_fold_stay_apart() -> None:
     told = [offline(0), offline(1, brokers=(2,)), offline(2, 90), offline(3, kind="under-replicated"), offline(4, kind="under-replicated")]
-    assert sorted(f.summary for f in fold(told)) == sorted(f.summary for f in told)
+    assert sorted(words(f).summary for f in fold(told)) == sorted(words(f).summary for f in told)
 
 
 def test_losses_of_one_cause_keep_their_offsets_and_doubts_stay_apart_from_them() -> None:
@@ -95,9 +96,9 @@ def test_losses_of_one_cause_keep_their_offsets_and_doubts_stay_apart_from_them(
     found = fold([*sure, *doubts])
     assert [[p.offsets for p in f.places] for f in found] == [[f.offsets for f in told] for told in (sure, doubts)]
     assert [(f.committed, f.end is None) for f in found] == [(True, False), (None, True)]
-    assert found[0].explanation.endswith(" Same for t-1 (offsets 1–8), t-2 (offsets 2–8).")
+    assert words(found[0]).explanation.endswith(" Same for t-1 (offsets 1–8), t-2 (offsets 2–8).")
     alike, one = fold([replace(f, offsets=(Range(4, 9),)) for f in sure]), fold([sure[0], replace(sure[1], offsets=(Range(42, 43),))])
-    assert (alike[0].explanation[-19:], one[0].explanation[-26:]) == (" Same for t-1, t-2.", " Same for t-1 (offset 42).")
+    assert (words(alike[0]).explanation[-19:], words(one[0]).explanation[-26:]) == (" Same for t-1, t-2.", " Same for t-1 (offset 42).")
     twice = [sure[0], replace(sure[0], offsets=(Range(20, 30),))]
     assert fold(twice) == twice, "two losses of one partition are two"
 
@@ -105,7 +106,7 @@ def test_losses_of_one_cause_keep_their_offsets_and_doubts_stay_apart_from_them(
 def test_what_recurs_is_told_once_with_its_first_and_last_time() -> None:
     months = [offline(0, 86400.0 * day) for day in range(MAX_SEPARATE_EVENTS + 1)]
     (one,) = fold(months)
-    assert one.summary.startswith(f"{MAX_SEPARATE_EVENTS + 1} times: t-0: no leader")
+    assert words(one).summary.startswith(f"{MAX_SEPARATE_EVENTS + 1} times: t-0: no leader")
     assert (one.start, one.end) == (months[0].start, months[-1].end)
     assert len(fold(months[:-1])) == MAX_SEPARATE_EVENTS
 
@@ -119,11 +120,11 @@ def test_what_is_of_no_time_is_not_said_to_recur() -> None:
     dated = [offline(0, 86400.0 * day) for day in range(MAX_SEPARATE_EVENTS + 1)]
     found = fold([replace(f, summary=f"log.{n}: zlib.error") for n, f in enumerate(damaged)] + dated)
     again, alike = sorted(found, key=lambda f: f.start is None)
-    assert again.summary.startswith(f"{MAX_SEPARATE_EVENTS + 1} times: ")
-    assert alike.summary == f"log.0: zlib.error; and {MAX_SEPARATE_EVENTS} similar findings"
+    assert words(again).summary.startswith(f"{MAX_SEPARATE_EVENTS + 1} times: ")
+    assert words(alike).summary == f"log.0: zlib.error; and {MAX_SEPARATE_EVENTS} similar findings"
     assert (alike.start, alike.end) == (None, None)
     assert [e.source for e in alike.evidence] == [e.source for f in damaged for e in f.evidence][: len(alike.evidence)]
-    assert "log.4: zlib.error" in alike.explanation and "0001" not in alike.explanation
+    assert "log.4: zlib.error" in words(alike).explanation and "0001" not in words(alike).explanation
 
 
 def of_broker(kind: str, broker: int, since: float, until: float | None) -> Finding:
@@ -135,8 +136,8 @@ def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back()
     crash, back = of_broker("broker-crash", 1, 0, 30), replace(of_broker("restarted-replica", 1, 30, 60), cause="broker-crash")
     told, (incident,) = incidents(by_kind([crash, back, offline(0, 5), offline(1, 50), offline(2, 300), offline(3, 5, (2,))]), RULES)
     assert (incident.kind, incident.brokers, incident.end) == ("broker-crash", (1,), NOON + timedelta(seconds=60))
-    assert incident.summary == "Broker 1 ended without a shutdown: 2 partitions without a leader"
-    assert {f.summary for f in told if f.incident is None} == {"t-2: no leader for 5 s", "t-3: no leader for 5 s"}
+    assert of_incident(incident).summary == "Broker 1 ended without a shutdown: 2 partitions without a leader"
+    assert {words(f).summary for f in told if f.incident is None} == {"t-2: no leader for 5 s", "t-3: no leader for 5 s"}
     assert set(incident.findings) == {f.id for f in told if f.incident == incident.id}
 
 
@@ -157,7 +158,7 @@ def test_doubts_of_each_crash_are_its_impact_although_they_are_folded_into_one_o
     told, found = incidents(by_kind([*crashes, *(doubt(p, at + 5) for at in days for p in range(2))]), RULES)
     (often,) = [f for f in told if f.kind == "data-loss"]
     assert often.incident is None
-    assert {i.summary for i in found} == {"Broker 1 ended without a shutdown: a loss in 2 partitions cannot be excluded"}
+    assert {of_incident(i).summary for i in found} == {"Broker 1 ended without a shutdown: a loss in 2 partitions cannot be excluded"}
 
 
 def test_a_crash_has_no_impact_only_if_the_partitions_of_its_broker_were_judged() -> None:
@@ -170,15 +171,15 @@ def test_a_crash_has_no_impact_only_if_the_partitions_of_its_broker_were_judged(
     ):
         events = Events(crash, RULES, unjudged=lambda replicas=unjudged: replicas)  # type: ignore[misc]
         (incident,) = events.incidents(recurring_of_each([events], RULES))
-        assert incident.summary == f"Broker 1 ended without a shutdown: {words}"
-        assert incident.explanation.startswith(f"{incident.summary.partition(':')[0]}. {words.capitalize()}.")
+        assert of_incident(incident).summary == f"Broker 1 ended without a shutdown: {words}"
+        assert of_incident(incident).explanation.startswith(f"{of_incident(incident).summary.partition(':')[0]}. {words.capitalize()}.")
 
 
 def test_records_of_an_earlier_cluster_are_lost_by_the_change_and_not_by_a_later_stop() -> None:
     joined, stop = of_broker("cluster-recreated", 1, 0, 30), of_broker("controlled-shutdown", 1, 50, 55)
     lost = replace(offline(0, 60, kind="data-loss"), cause="inherited-log", committed=True, offsets=(Range(0, 100),))
     _, found = incidents(by_kind([joined, stop, lost]), (*RULES, JOINED))
-    assert {i.kind: i.summary.partition(": ")[2] for i in found} == {
+    assert {i.kind: of_incident(i).summary.partition(": ")[2] for i in found} == {
         "cluster-recreated": "100 offsets of 1 partition that were committed are lost",
         "controlled-shutdown": "no significant impact",
     }
@@ -186,7 +187,7 @@ def test_records_of_an_earlier_cluster_are_lost_by_the_change_and_not_by_a_later
 
 def test_another_cluster_is_never_without_impact() -> None:
     _, (incident,) = incidents(by_kind([of_broker("cluster-recreated", 1, 0, 30)]), (*RULES, JOINED))
-    assert incident.summary.endswith("the records of the cluster before are not in this one, unless its logs were kept")
+    assert of_incident(incident).summary.endswith("the records of the cluster before are not in this one, unless its logs were kept")
 
 
 def test_what_was_not_over_in_an_earlier_cluster_ended_with_it() -> None:
@@ -195,7 +196,7 @@ def test_what_was_not_over_in_an_earlier_cluster_ended_with_it() -> None:
     for number, words in ((0, "for the rest of the evidence"), (-1, "until the cluster ended")):
         events = Events(by_kind([lost]), [rule], number=number)
         (incident,) = events.incidents(recurring_of_each([events], [rule]))
-        assert incident.summary == f"Broker 1 had no connection to ZooKeeper: no connection to ZooKeeper {words}"
+        assert of_incident(incident).summary == f"Broker 1 had no connection to ZooKeeper: no connection to ZooKeeper {words}"
         assert incident.cluster == number
 
 
@@ -203,7 +204,7 @@ def test_brokers_that_noticed_an_event_are_not_its_subject() -> None:
     refused = replace(of_broker("connection-failed", 2, 0, 60), brokers=(2, 1, 3))
     stuck = [replace(of_broker("stuck-replica", b, 5, 60), summary=f"stuck {b}") for b in (1, 3)]
     _, (incident,) = incidents(by_kind([refused, *stuck]), (*RULES, REFUSED, STUCK))
-    assert incident.summary == "Broker 2 could not be reached; brokers 1 and 3 were stuck: no significant impact"
+    assert of_incident(incident).summary == "Broker 2 could not be reached; brokers 1 and 3 were stuck: no significant impact"
     assert incident.brokers == (2, 1, 3)
 
 
@@ -234,7 +235,7 @@ def test_a_planned_change_explains_the_stops_of_its_nodes_and_no_others() -> Non
     plan = replace(of_broker("upgrade", 1, 100, 400), brokers=(1, 2, 3), summary="brokers 1, 2 and 3 were upgraded")
     told, found = incidents(by_kind([*stops, late, other, crash, plan]), RULES, frozenset({100}))
     (upgrade,) = [i for i in found if i.kind == "upgrade"]
-    assert upgrade.summary == "Brokers 1, 2 and 3 were upgraded: no significant impact"
+    assert of_incident(upgrade).summary == "Brokers 1, 2 and 3 were upgraded: no significant impact"
     assert (upgrade.brokers, upgrade.start, upgrade.end) == ((1, 2, 3), NOON + timedelta(seconds=100), NOON + timedelta(seconds=400))
     within = {(f.kind, *f.brokers) for f in told if f.incident == upgrade.id}
     assert within == {("upgrade", 1, 2, 3), *(("controlled-shutdown", b) for b in (1, 2, 3))}
@@ -250,7 +251,7 @@ def test_a_planned_change_that_is_not_over_has_no_end() -> None:
 def test_nodes_that_are_only_controllers_are_called_controllers() -> None:
     stops = [of_broker("controlled-shutdown", b, 10 * b, 10 * b + 5) for b in (1, 100, 101)]
     told, (incident,) = incidents(by_kind(stops), RULES, frozenset({100, 101}))
-    assert incident.summary.startswith("Broker 1 and controllers 100 and 101 shut down in order one after the other")
+    assert of_incident(incident).summary.startswith("Broker 1 and controllers 100 and 101 shut down in order one after the other")
     assert len(told) == 3
 
 
@@ -258,7 +259,7 @@ def test_what_recurs_in_clusters_that_ended_is_reported_once() -> None:
     count = MAX_SEPARATE_EVENTS + 1
     joined = [replace(of_broker("cluster-recreated", 1, 86400 * n, 86400 * n), cluster=n - count) for n in range(count)]
     (again,) = recurring(joined, cluster_recreated.RULE)
-    assert again.summary.startswith(f"{count} times: broker 1, the last at 2026-11-27")
+    assert words(again).summary.startswith(f"{count} times: broker 1, the last at 2026-11-27")
     assert (again.start, again.end, again.cluster) == (joined[0].start, joined[-1].end, -1)
     assert recurring(joined[1:], cluster_recreated.RULE) == joined[1:]
 
@@ -269,7 +270,7 @@ def test_what_is_minor_and_happened_often_to_any_broker_is_reported_once() -> No
     severe = [replace(f, severity="high") for f in minor]
     (often,) = recurring(minor, STOPS)
     assert (often.brokers, often.start, often.end) == ((0, 1, 2), minor[0].start, minor[-1].end)
-    assert often.summary.startswith(f"{count} times from 2026-11-21 12:00:00.000 UTC to 2026-11-21 18:00:00.000 UTC, for example: ")
+    assert words(often).summary.startswith(f"{count} times from 2026-11-21 12:00:00.000 UTC to 2026-11-21 18:00:00.000 UTC, for example: ")
     for separate in (severe, minor[1:], [replace(minor[0], end=None), *minor[1:]]):
         assert sorted(recurring(separate, STOPS), key=lambda f: str(f.start)) == separate
 
@@ -287,7 +288,7 @@ def test_steps_that_save_something_come_first_and_the_others_keep_their_order() 
     resend, copy, check = "Ask the producers to resend.", "Copy the disk.", "Check the disk."
     alike = [replace(offline(p), next_steps=(resend, copy, check)) for p in range(2)]
     (together,) = fold(alike)
-    assert together.next_steps == (copy, resend, check)
+    assert words(together).next_steps == (copy, resend, check)
 
 
 def test_losses_that_are_only_possible_after_many_events_are_one() -> None:
@@ -317,5 +318,5 @@ def test_every_place_is_there_once_and_order_changes_nothing(told: list[tuple[in
         return {(f.brokers, p.topic, p.partition) for f in folds for p in places(f)}
 
     assert where(found) == where(findings)
-    assert sum(p.times for f in found for p in places(f)) == len(findings) or any("times:" in f.summary for f in found)
+    assert sum(p.times for f in found for p in places(f)) == len(findings) or any("times:" in words(f).summary for f in found)
     assert {frozenset(places(f)) for f in fold(shuffled)} == {frozenset(places(f)) for f in found}

@@ -16,6 +16,7 @@ from forensics.commands.inputs import measures_of
 from forensics.model.cluster.balance import measures, ratios
 from forensics.model.cluster.gathered import Gathered
 from forensics.model.findings import LEVELS, Finding
+from forensics.words import words
 from tests.forensics.staged import of
 from tests.support import local, recorded
 from tests.support.each import for_each
@@ -45,7 +46,7 @@ def test_the_setting_that_allowed_it_is_named_with_what_it_cost(name: str) -> No
     (found,) = risk(name, "unclean.leader.election.enable=true")
     truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
     assert found.severity == "high"
-    assert all(f"{place} lost " in found.explanation for place in truth["lost"])
+    assert all(f"{place} lost " in words(found).explanation for place in truth["lost"])
     assert any("unclean" in e.text for e in found.evidence)
 
 
@@ -55,7 +56,7 @@ def test_min_isr_of_one_cost_what_the_last_replica_lost(name: str) -> None:
     (found,) = risk(name, "min.insync.replicas=1")
     proven = [place for place, lost in truth["lost"].items() if lost.get("provable", True)]
     assert found.severity == ("medium" if proven else "low")
-    assert all(f"{place} lost " in found.explanation for place in proven)
+    assert all(f"{place} lost " in words(found).explanation for place in proven)
 
 
 @for_each(NAMES)
@@ -66,7 +67,7 @@ def test_one_finding_for_each_setting_and_value(name: str) -> None:
 
 @for_each([n for n in NAMES if n.startswith(("rolling-restart", "reassignment", "grow-replicas", "delete-recreate"))])
 def test_what_was_planned_is_worth_advice_at_most(name: str) -> None:
-    worst = [f.summary for f in of(recorded.report(name), *OURS) if LEVELS.index(f.severity) > LEVELS.index("low")]
+    worst = [words(f).summary for f in of(recorded.report(name), *OURS) if LEVELS.index(f.severity) > LEVELS.index("low")]
     assert worst == []
 
 
@@ -76,7 +77,7 @@ def test_who_gave_the_leaderships_back(name: str) -> None:
     found = of(recorded.report(name), "preferred-election")
     assert found
     assert {f.cause for f in found} <= {"AdminClientTriggered", "ZkTriggered", "command"}
-    assert all("moved from broker" in f.explanation and "by a command" in f.explanation for f in found)
+    assert all("moved from broker" in words(f).explanation and "by a command" in words(f).explanation for f in found)
 
 
 @for_each(NAMES)

@@ -12,6 +12,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.timeline import build
 from forensics.proof.elections import Election, elections
+from forensics.words import words
 from tests.forensics.proof.test_handovers import crashed_both
 from tests.forensics.staged import START, Story, of, report, timeline
 
@@ -168,7 +169,7 @@ def test_a_partition_stays_recovering_while_the_same_leader_is_elected_again(pre
     assert judged(s) == expected
     found = of(report(s.files), "unclean-election")
     assert [f.leader_epoch for f in found] == [epoch for epoch, _, unclean, _ in expected if unclean]
-    assert all(f.summary.endswith("from outside the ISR") for f in found)
+    assert all(words(f).summary.endswith("from outside the ISR") for f in found)
 
 
 @pytest.mark.parametrize(("epoch", "confidence"), [(1, "certain"), (3, "possible")])
@@ -381,7 +382,7 @@ def test_cancelled_reassignment_may_elect_a_leader_from_outside_the_isr(level: i
 def test_unclean_election_that_cost_nothing_says_so(isr: list[int]) -> None:
     (finding,) = of(report(crashed_both(clean=True, isr=isr).files), "unclean-election")
     assert finding.severity == "high"
-    assert "nothing was lost that the evidence shows" in finding.explanation
+    assert "nothing was lost that the evidence shows" in words(finding).explanation
     assert finding.brokers == (1, *isr)
 
 
@@ -389,7 +390,7 @@ def test_unclean_election_after_a_crash_may_have_cost_what_was_not_flushed() -> 
     """The old leader is back with a log that ends where the new one began."""
     (finding,) = of(report(crashed_both(clean=False, isr=[2]).files), "unclean-election")
     assert finding.severity == "critical"
-    assert "Unknown from this evidence" in finding.explanation
+    assert "Unknown from this evidence" in words(finding).explanation
 
 
 def test_unclean_election_whose_cost_is_unknown_is_critical() -> None:
@@ -398,7 +399,7 @@ def test_unclean_election_whose_cost_is_unknown_is_critical() -> None:
     s.online(3, 40.1, 4, 1, [1], 4)
     (finding,) = of(report(s.files), "unclean-election")
     assert finding.severity == "critical"
-    assert "Unknown from this evidence" in finding.explanation
+    assert "Unknown from this evidence" in words(finding).explanation
 
 
 def test_a_replica_that_is_elected_while_it_is_being_added_did_not_join_the_isr() -> None:
@@ -416,7 +417,7 @@ def test_a_replica_that_is_elected_while_it_is_being_added_did_not_join_the_isr(
     told = report(s.files)
     (added,) = of(told, "new-replica")
     assert added.end is None
-    assert "was elected leader at 2026-11-21 01:53:40.000 UTC, before it is known to have joined the ISR" in added.explanation
+    assert "was elected leader at 2026-11-21 01:53:40.000 UTC, before it is known to have joined the ISR" in words(added).explanation
     assert [f.confidence for f in of(told, "unclean-election")] == ["certain"]
 
 

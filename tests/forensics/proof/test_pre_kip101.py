@@ -14,6 +14,7 @@ import pytest
 from forensics.exemplars import exemplars_of
 from forensics.model.findings import Exemplar, Finding
 from forensics.model.message import Range
+from forensics.words import words
 from tests.forensics.staged import of, report
 from tests.support.paths import BUNDLES
 
@@ -48,10 +49,10 @@ def test_the_old_leaders_checkpoint_proves_that_they_were_committed() -> None:
         ("broker-2/logs/server.log", "Truncating log payments-0 to offset 265. (kafka.log.Log)"),
         ("broker-2/logs/server.log", "Truncating log payments-0 to offset 200. (kafka.log.Log)"),
     } <= quoted(loss)
-    assert "first case of KIP-101" in loss.explanation
-    assert "Broker 1 itself had the lost records, and truncated its log from 265 to 200" in loss.explanation
-    assert "an earlier high watermark of 265" in loss.explanation
-    assert loss.explanation.count("from 265 to 200") == 2
+    assert "first case of KIP-101" in words(loss).explanation
+    assert "Broker 1 itself had the lost records, and truncated its log from 265 to 200" in words(loss).explanation
+    assert "an earlier high watermark of 265" in words(loss).explanation
+    assert words(loss).explanation.count("from 265 to 200") == 2
 
 
 def as_0_8_2_says_it(path: str, data: bytes) -> bytes:
@@ -68,7 +69,7 @@ def test_the_order_in_which_a_follower_says_it_is_the_same_to_the_verdict() -> N
     (loss,) = losses(as_0_8_2_says_it)
     (as_of_0_9,) = losses()
     assert (loss.offsets, loss.committed, loss.cause) == (as_of_0_9.offsets, as_of_0_9.committed, as_of_0_9.cause)
-    assert "an earlier high watermark of 265" in loss.explanation
+    assert "an earlier high watermark of 265" in words(loss).explanation
     segments_apart = losses(lambda path, data: None if "/payments-" in path else as_0_8_2_says_it(path, data))
     assert [(f.offsets, f.committed) for f in segments_apart] == [((Range(200, 265),), True)]
 
@@ -94,7 +95,7 @@ def checkpointed_at(offset: int) -> Callable[[str, bytes], bytes]:
 def test_an_older_checkpoint_leaves_it_to_the_logs_of_the_whole_isr() -> None:
     (loss,) = losses(checkpointed_at(250))
     assert (loss.offsets, loss.cause, loss.committed) == ((Range(200, 265),), "hw-truncation", True)
-    assert "brokers 1 and 2, the whole ISR, had them before broker 1 truncated its log" in loss.explanation.replace(
+    assert "brokers 1 and 2, the whole ISR, had them before broker 1 truncated its log" in words(loss).explanation.replace(
         "brokers 2 and 1", "brokers 1 and 2"
     )
 
@@ -181,11 +182,11 @@ def test_what_the_log_has_not_reached_again_is_gone_and_what_lies_above_a_standi
     below, proven = shorter()
     assert ranges([below, proven]) == [(Range(300, 400), "probable", "medium"), PROVEN]
     assert {(f.cause, f.committed, f.leader_epoch) for f in (below, proven)} == {("uncommitted-tail", False, 1)}
-    assert "a log that ended at offset 400 or below" in proven.explanation and "23 offsets" in proven.explanation
+    assert "a log that ended at offset 400 or below" in words(proven).explanation and "23 offsets" in words(proven).explanation
     assert {"clicks 0 400"} <= {e.text for e in proven.evidence}
-    assert "kept them on its disk" not in proven.explanation
+    assert "kept them on its disk" not in words(proven).explanation
     assert {e.source for e in below.evidence[:2]} == {FOLLOWER, OLD}
-    assert any("offsets 300–399 hold now" in step for step in below.next_steps)
+    assert any("offsets 300–399 hold now" in step for step in words(below).next_steps)
 
 
 def only(path: str, old: str, new: str) -> Callable[[str, str], str]:
@@ -203,7 +204,7 @@ def test_without_a_second_witness_the_high_watermark_may_have_moved_since_its_ch
 def test_a_living_follower_knows_of_a_higher_high_watermark() -> None:
     found = shorter(only(FOLLOWER, "to offset 300", "to offset 350"))
     assert ranges(found) == [(Range(350, 400), "possible", "medium"), PROVEN]
-    assert "known to have reached offset 350" in found[0].explanation
+    assert "known to have reached offset 350" in words(found[0]).explanation
 
 
 def test_a_follower_that_was_started_anew_has_a_checkpoint_only() -> None:
@@ -278,7 +279,7 @@ def test_an_unclean_leader_of_which_nothing_is_known_may_have_replaced_everythin
     assert len(found) == 2 and 200 < proven.offsets[0].start == below.offsets[0].end
     assert below.offsets[0].start == 0
     assert {f.cause for f in found} == {"unclean-election"}
-    assert "or below (it ended there when another replica followed it" in proven.explanation
+    assert "or below (it ended there when another replica followed it" in words(proven).explanation
 
 
 # a leader that lives on
@@ -296,7 +297,7 @@ WOKE = "broker-1/logs/server.log"
 def test_what_a_deposed_leader_took_alone_may_be_any_number() -> None:
     (found,) = deposed()
     assert (found.offsets, found.confidence, found.severity, found.committed) == ((Range(150, None),), "possible", "medium", False)
-    assert found.brokers == (1, 2) and "last acknowledged offsets" in found.next_steps[0]
+    assert found.brokers == (1, 2) and "last acknowledged offsets" in words(found).next_steps[0]
     assert any("Truncating log sessions-0 to offset 150" in e.text for e in found.evidence)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from forensics.model.findings import Finding
+from forensics.words import words
 from tests.forensics.staged import report
 
 LEADER = """\
@@ -45,9 +46,9 @@ def _stuck(leader: str = "", follower: str = "") -> Finding:
 
 def test_a_follower_that_gave_up_has_no_other_possible_cause() -> None:
     found = _stuck(follower=GAVE_UP)
-    assert "it had given up fetching this partition at 2026-11-21 02:29:43.001 UTC because of an error" in found.explanation
-    assert "Possible causes" not in found.explanation
-    assert "broker 1 for the error of its replica fetcher" in found.next_steps[0]
+    assert "it had given up fetching this partition at 2026-11-21 02:29:43.001 UTC because of an error" in words(found).explanation
+    assert "Possible causes" not in words(found).explanation
+    assert "broker 1 for the error of its replica fetcher" in words(found).next_steps[0]
 
 
 def test_so_has_one_whose_fetcher_ended_or_whose_fetches_fail() -> None:
@@ -57,8 +58,8 @@ def test_so_has_one_whose_fetcher_ended_or_whose_fetches_fail() -> None:
 
 def test_a_leader_without_memory_is_looked_at_before_the_follower() -> None:
     found = _stuck(leader=MEMORY)
-    assert "Its leader, broker 2, ran out of memory at 2026-11-21 02:30:00.000 UTC" in found.explanation
-    assert found.next_steps[0].startswith("Search server.log of broker 2 for OutOfMemoryError")
+    assert "Its leader, broker 2, ran out of memory at 2026-11-21 02:30:00.000 UTC" in words(found).explanation
+    assert words(found).next_steps[0].startswith("Search server.log of broker 2 for OutOfMemoryError")
 
 
 def test_without_a_statement_causes_are_possible_ones() -> None:
@@ -72,8 +73,8 @@ def test_a_broker_that_its_jvm_ended_crashed_for_that_reason() -> None:
         "[2026-11-21 02:25:26,350] INFO starting (kafka.server.KafkaServer)\n"
     )
     (found,) = (f for f in report({"broker-2/logs/kafkaServer.out": out}).findings if f.kind == "broker-crash")
-    assert found.summary.startswith("broker 2 crashed because it ran out of memory")
-    assert "OOM killer" not in found.explanation
+    assert words(found).summary.startswith("broker 2 crashed because it ran out of memory")
+    assert "OOM killer" not in words(found).explanation
 
 
 def test_a_leader_that_cannot_be_reached_is_the_cause() -> None:
@@ -85,7 +86,7 @@ def test_a_leader_that_cannot_be_reached_is_the_cause() -> None:
     unmeasured = SHRINK.replace("endOffset: 90,", "endOffset: -1,")
     files = {"broker-2/logs/state-change.log": LEADER, "broker-2/logs/server.log": unmeasured, "broker-1/logs/server.log": STARTED + failed}
     (found,) = (f for f in report(files).findings if f.kind == "stuck-replica")
-    assert "it could not connect to broker 2, its leader, from 2026-11-21 02:30:03.000 to 02:30:19.000 UTC" in found.explanation
+    assert "it could not connect to broker 2, its leader, from 2026-11-21 02:30:03.000 to 02:30:19.000 UTC" in words(found).explanation
 
 
 def _partition(name: str, back: str) -> str:
@@ -115,4 +116,4 @@ def test_a_partition_in_the_failed_directory_is_not_the_same_as_one_that_only_mi
         if f.kind == "under-replicated"
     ]
     assert {f.topic: f.cause for f in found} == {"orders": "broker-crash and log-dir-failure", "bills": "broker-crash"}
-    assert not any("Same for" in f.explanation for f in found)
+    assert not any("Same for" in words(f).explanation for f in found)

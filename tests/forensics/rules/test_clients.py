@@ -20,6 +20,7 @@ from forensics.views.html.page import pieces
 from forensics.views.plan import resets
 from forensics.views.story.assembly import story_rows
 from forensics.views.story.step import Wanted
+from forensics.words import words
 from tests.forensics.staged import START, Story
 from tests.forensics.staged import report as staged
 from tests.support import local, recorded
@@ -191,7 +192,7 @@ def test_members_are_named_and_a_group_whose_commits_were_not_collected_is_told(
     (found,) = [f for f in described(cut().files, *members) if f.kind == "data-loss"]
     told = {c.group: (c.outcome, c.committed, [str(m) for m in c.members]) for c in found.clients}
     assert told == {"audit": ("unknown", None, ["app-2 at 10.0.0.6"]), "billing": ("skips", 250, ["app-1 at 10.0.0.5"])}
-    assert "group audit reads the partition; its position is unknown" in found.explanation
+    assert "group audit reads the partition; its position is unknown" in words(found).explanation
 
 
 def test_a_share_group_stands_at_least_where_its_tool_says() -> None:
@@ -200,7 +201,7 @@ def test_a_share_group_stands_at_least_where_its_tool_says() -> None:
     (found,) = [f for f in told if f.kind == "data-loss"]
     assert [(c.protocol, c.outcome, str(c.skipped)) for c in found.clients] == [("share", "skips", "200–249")]
     (skip,) = [f for f in told if f.kind == "consumer-skip"]
-    assert skip.confidence == "possible" and "kafka-share-groups.sh" in skip.next_steps[0]
+    assert skip.confidence == "possible" and "kafka-share-groups.sh" in words(skip).next_steps[0]
 
 
 def test_what_one_loss_did_to_a_group_in_many_partitions_is_one_finding_and_groups_are_told_apart() -> None:
@@ -213,7 +214,7 @@ def test_what_one_loss_did_to_a_group_in_many_partitions_is_one_finding_and_grou
     for kind, counts in (("consumer-skip", {"billing": 150, "audit": 240}), ("read-then-lost", {"billing": 150, "audit": 240})):
         found = [f for f in told if f.kind == kind]
         assert {(f.groups[0], len(f.places)) for f in found} == {("billing", 3), ("audit", 3)}
-        assert all(str(counts[f.groups[0]]) in f.summary for f in found)
+        assert all(str(counts[f.groups[0]]) in words(f).summary for f in found)
         assert len({f.id for f in found}) == 2
     (loss,) = [f for f in told if f.kind == "data-loss"]
     assert all({c.group for c in place.clients} == {"billing", "audit"} for place in loss.places) and not loss.clients

@@ -20,6 +20,7 @@ from forensics.model.partition.timeline import build
 from forensics.proof.losses import losses as lost
 from forensics.rules import RULES
 from forensics.rules.data_loss import RULE
+from forensics.words import words
 from tests.forensics.staged import START, Files, Story, at, of, report, shifted, table, timeline
 from tests.forensics.staged import timeline as staged_timeline
 from tests.support import local
@@ -64,7 +65,7 @@ def test_a_cut_of_a_log_whose_end_nobody_told_proves_one_record_and_leaves_the_r
     rest, proven = sorted(losses(s.files), key=lambda f: f.offsets[0].end is not None)
     assert told(proven) == ((Range(150, 151),), False, "uncommitted-tail", "possible"), "what producers sent is not in evidence"
     assert told(rest) == ((Range(151, None),), False, "uncommitted-tail", "possible")
-    assert any("would show the exact end" in step for step in rest.next_steps)
+    assert any("would show the exact end" in step for step in words(rest).next_steps)
 
 
 def test_follower_ahead_of_a_leader_that_began_there_loses_only_what_lies_above() -> None:
@@ -154,7 +155,7 @@ def test_sole_leader_that_restarts_as_long_as_its_saved_checkpoint() -> None:
 def test_sole_leader_that_restarts_with_nothing_saved_leaves_a_doubt() -> None:
     (doubt,) = losses(alone(unclean=True, end=230).files)
     assert told(doubt) == ((Range(230, None),), None, "unflushed-log", "possible")
-    assert any("before the restart" in step for step in doubt.next_steps), "says what would settle it"
+    assert any("before the restart" in step for step in words(doubt).next_steps), "says what would settle it"
 
 
 def test_sole_leader_that_stopped_in_order_leaves_no_doubt() -> None:
@@ -270,17 +271,21 @@ def test_replica_deleted_before_it_followed_the_new_leader_takes_its_tail_with_i
     assert told(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
     assert (
         "Broker 2 at 2026-11-21 01:53:45.000 UTC had the lost records in the log that it deleted when its replica was removed"
-        in loss.explanation
+        in words(loss).explanation
     )
-    assert not any(step.startswith("Copy") for step in loss.next_steps)
+    assert not any(step.startswith("Copy") for step in words(loss).next_steps)
 
 
 def test_replica_put_aside_as_stray_still_has_its_tail() -> None:
     (loss,) = losses(taken_away("marked as stray and renamed to /d/t-0.57e231e54e64485c9ac790cf39e67c49-stray").files)
     assert told(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
-    assert "The lost records are still on the disk of broker 2" in loss.explanation
-    assert loss.next_steps[0].startswith(
-        "Copy the directories of t-0 (also if they end in -stray) from broker 2 now. If broker 2 is down, copy before the start"
+    assert "The lost records are still on the disk of broker 2" in words(loss).explanation
+    assert (
+        words(loss)
+        .next_steps[0]
+        .startswith(
+            "Copy the directories of t-0 (also if they end in -stray) from broker 2 now. If broker 2 is down, copy before the start"
+        )
     )
 
 

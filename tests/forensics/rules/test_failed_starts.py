@@ -10,6 +10,7 @@ from forensics.exemplars import exemplars_of
 from forensics.model.cluster.process_errors import cause_of
 from forensics.model.findings import Finding
 from forensics.views.document import Report
+from forensics.words import words
 from tests.forensics.staged import report
 
 DAY = "2026-11-21"
@@ -45,7 +46,7 @@ def up(hour: int, second: int) -> str:
 
 def test_processes_that_end_before_they_name_themselves_are_counted() -> None:
     (found,) = of("start-failed", read({"broker-1/logs/server.log": invalid(10) + invalid(20) + invalid(30) + up(3, 0)}))
-    assert "failed to start 3 times" in found.summary
+    assert "failed to start 3 times" in words(found).summary
     assert (found.start, found.end, found.cause) == (at(2, 0, 10), at(3, 0, 2), "setting")
 
 
@@ -59,7 +60,7 @@ def test_a_kraft_process_that_prints_started_and_then_two_errors_has_failed_once
     failed += "java.net.BindException: Address already in use\n" + server.format("02", "shut down completed")
     failed += f"[{DAY} 02:00:02,001] ERROR Exiting Kafka due to fatal exception during startup. (kafka.Kafka$)\n"
     (found,) = of("start-failed", read({"broker-1/logs/server.log": failed + failed.replace(" 02:", " 03:")}))
-    assert "failed to start 2 times" in found.summary
+    assert "failed to start 2 times" in words(found).summary
 
 
 def test_attempts_before_and_after_a_successful_start_are_two_findings() -> None:
@@ -70,7 +71,7 @@ def test_attempts_before_and_after_a_successful_start_are_two_findings() -> None
     first, second = sorted(of("start-failed", read({"broker-1/logs/server.log": log})), key=lambda f: str(f.start))
     assert (first.start, first.end) == (at(2, 0, 10), at(3, 0, 2))
     assert (second.start, second.end) == (at(5, 0, 10), None)
-    assert "not up since" in second.summary
+    assert "not up since" in words(second).summary
 
 
 def halts(hour: int) -> str:
@@ -96,9 +97,9 @@ def test_starts_that_halt_are_failed_starts_and_no_return() -> None:
     (crash,), (start,), (failure,), (full,) = (of(kind, found) for kind in ("broker-crash", "start-failed", "log-dir-failure", "disk-full"))
     assert crash.end == at(5, 0, 0), "starts that failed are no return"
     assert (start.start, start.end, start.cause) == (at(3, 0, 0), at(5, 0, 2), "disk-full")
-    assert "2 times" in start.summary
+    assert "2 times" in words(start).summary
     assert (failure.start, failure.end) == (datetime(2026, 11, 21, 2, 0, 10, 300000), at(5, 0, 2))
-    assert "still failed at 2 starts" in failure.explanation
+    assert "still failed at 2 starts" in words(failure).explanation
     assert full.end == at(5, 0, 2)
 
 
@@ -132,7 +133,7 @@ def test_a_fault_after_the_second_process_ended_is_the_first_ones() -> None:
     (start,), (fault,), (crash,) = (of(kind, found) for kind in ("start-failed", "fatal-error", "broker-crash"))
     assert (start.severity, start.cause) == ("low", "locked")
     assert fault.start == crash.start == datetime(2026, 11, 21, 3, 0, 1, 300000)
-    assert "halted because of a fatal fault" in crash.summary
+    assert "halted because of a fatal fault" in words(crash).summary
 
 
 CAUSES = {
@@ -187,7 +188,7 @@ def test_the_exception_names_the_cause(thrown: str, cause: str) -> None:
     found = cause_of([error], starting=True)
     assert found is not None
     assert found.name == cause
-    assert found.next_steps
+    assert words(found).next_steps
 
 
 def test_lines_of_the_shutdown_hook_of_a_second_process_are_no_stop_of_the_first() -> None:

@@ -13,6 +13,7 @@ from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.rules.hw_stuck import detect
+from forensics.words import words
 
 NOON = datetime(2026, 11, 21, 12)
 
@@ -89,18 +90,18 @@ def test_a_producers_clock_tells_nothing() -> None:
 def test_leadership_is_moved_by_what_can_move_it() -> None:
     """A preferred election moves nothing where the preferred replica leads already."""
     (outage,), (home,) = stuck(60, "3.9.1", replicas=(2, 1)), stuck(60, "3.9.1", replicas=(1, 2))
-    assert outage.next_steps[0].startswith("Move the leadership of t-0 by a preferred election")
-    assert home.next_steps[0].startswith("Move the leadership of t-0 by restarting broker 1")
+    assert words(outage).next_steps[0].startswith("Move the leadership of t-0 by a preferred election")
+    assert words(home).next_steps[0].startswith("Move the leadership of t-0 by restarting broker 1")
 
 
 def test_a_follower_that_lacks_records_is_not_to_lead() -> None:
     (found,) = stuck(60, "3.9.1", replicas=(2, 1), follower=7)
-    assert found.next_steps[0].startswith("Do not move the leadership of t-0 away from broker 1")
+    assert words(found).next_steps[0].startswith("Do not move the leadership of t-0 away from broker 1")
 
 
 @pytest.mark.parametrize(("version", "waits"), [("3.6.2", False), ("7.6.0-ccs", False), ("3.7.0", True)])
 def test_below_min_isr_it_waits_by_design_from_3_7_on(version: str, waits: bool) -> None:
     """KAFKA-15583: before, the HW goes on with the ISR there is, and one that does not is stuck by something else."""
     (found,) = stuck(60, version, replicas=(1, 2, 3), min_isr="3")
-    assert ("min.insync.replicas=3" in found.explanation, "should be 10" in found.explanation) == (waits, not waits)
-    assert found.next_steps[0].startswith("Bring") == waits
+    assert ("min.insync.replicas=3" in words(found).explanation, "should be 10" in words(found).explanation) == (waits, not waits)
+    assert words(found).next_steps[0].startswith("Bring") == waits

@@ -8,6 +8,7 @@ import pytest
 
 from forensics.exemplars import exemplars_of
 from forensics.model.findings import Finding
+from forensics.words import words
 from tests.forensics.staged import report
 
 DAY = "2026-11-21"
@@ -36,27 +37,27 @@ def test_each_failure_is_told_for_itself_with_its_own_cause_halt_and_return() ->
     assert (first.cause, second.cause) == ("full", "io")
     assert first.end == datetime(2026, 11, 21, 2, 0, 30, 100000)
     assert second.end is None
-    assert all("went offline, and the broker halted" in f.summary for f in (first, second))
+    assert all("went offline, and the broker halted" in words(f).summary for f in (first, second))
 
 
 def test_halt_is_no_riddle_to_broker_crash() -> None:
     (crash,) = told("broker-crash", {"broker-1/logs/server.log": failure(f"{DAY} 02:00:00", "java.io.IOException: Input/output error")})
-    assert "halted because its log directories failed" in crash.summary
+    assert "halted because its log directories failed" in words(crash).summary
     assert crash.end is None
 
 
 def test_broker_with_other_directories_goes_on() -> None:
     (exemplar,) = (e for e in exemplars_of("log-dir-failure") if e.name == "disk-full")
     (found,) = (f for f in report(exemplar.files, exemplar.modified).findings if f.kind == "log-dir-failure")
-    assert "halted" not in found.summary
-    assert "with other directories a broker continues" in found.explanation
+    assert "halted" not in words(found).summary
+    assert "with other directories a broker continues" in words(found).explanation
 
 
 def test_removed_directory_takes_its_records_along() -> None:
     (exemplar,) = (e for e in exemplars_of("log-dir-failure") if e.name == "removed-under-the-broker")
     (found,) = (f for f in report(exemplar.files, exemplar.modified).findings if f.kind == "log-dir-failure")
-    assert "was removed under the running broker" in found.summary
-    assert "All records in the removed files are gone" in found.explanation
+    assert "was removed under the running broker" in words(found).summary
+    assert "All records in the removed files are gone" in words(found).explanation
 
 
 def refusal(second: int, cluster: str) -> str:
@@ -119,8 +120,8 @@ def restarted(directory: str) -> dict[str, str]:
 def test_log_that_is_empty_because_log_dirs_was_changed_still_lies_in_the_old_directory() -> None:
     found, _ = told("data-loss", restarted("/srv/data"))
     assert found.cause == "empty-replica"
-    assert "the old log is still in /mnt/data" in found.explanation
-    assert any(step.startswith("Copy the directory of orders-0 in /mnt/data of broker 1") for step in found.next_steps)
+    assert "the old log is still in /mnt/data" in words(found).explanation
+    assert any(step.startswith("Copy the directory of orders-0 in /mnt/data of broker 1") for step in words(found).next_steps)
 
 
 @pytest.mark.parametrize("spelled", ["/mnt/data", "/mnt//data/", "mnt/data", "./data"])
@@ -128,5 +129,5 @@ def test_log_that_is_empty_in_the_same_directory_was_emptied(spelled: str) -> No
     files = restarted("/mnt/data")
     files["broker-1/logs/server.log"] = files["broker-1/logs/server.log"].replace("log.dirs = /mnt/data", f"log.dirs = {spelled}")
     found, _ = told("data-loss", files)
-    assert "other log directories" not in found.summary
-    assert not any("/mnt/data" in step for step in found.next_steps)
+    assert "other log directories" not in words(found).summary
+    assert not any("/mnt/data" in step for step in words(found).next_steps)

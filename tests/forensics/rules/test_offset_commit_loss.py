@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forensics.exemplars import exemplars_of
+from forensics.words import words
 from tests.forensics.staged import of, report
 
 OLD = "[GroupCoordinator 3]: Stabilized group billing generation 1 (__consumer_offsets-0) (kafka.coordinator.group.GroupCoordinator)"
@@ -28,7 +29,7 @@ def test_groups_are_named(line: str, named: bool) -> None:
     own = "broker-3/logs/server.log"
     files = {**lost.files, own: f"[2026-11-21 01:53:12,677] INFO {line}\n".encode()}
     (found,) = of(report(files, lost.modified), "offset-commit-loss")
-    assert found.summary.endswith("groups kept there: billing") == named
+    assert words(found).summary.endswith("groups kept there: billing") == named
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_each_internal_topic_in_its_own_words(topic: str, what: str | None) -> N
     lost = next(e for e in exemplars_of("offset-commit-loss") if e.name == "commits-lost")
     renamed = {path: content.replace(b"__consumer_offsets", topic.encode()) for path, content in lost.files.items()}
     found = of(report(renamed, lost.modified), "offset-commit-loss")
-    assert [what in f.summary for f in found if what is not None] == ([True] if what is not None else []) and len(found) == (
+    assert [what in words(f).summary for f in found if what is not None] == ([True] if what is not None else []) and len(found) == (
         what is not None
     )
 
@@ -52,4 +53,4 @@ def test_the_tool_that_finds_hanging_transactions_came_with_3_0(version: str, na
     started = f"[2026-11-21 01:53:00,000] INFO Kafka version: {version} (org.apache.kafka.common.utils.AppInfoParser)\n".encode()
     files = {path: started + content if path.endswith("server.log") else content for path, content in files.items()}
     (found,) = of(report(files, lost.modified), "offset-commit-loss")
-    assert any("find-hanging --broker-id" in step for step in found.next_steps) == named
+    assert any("find-hanging --broker-id" in step for step in words(found).next_steps) == named

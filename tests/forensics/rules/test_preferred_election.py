@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from forensics.words import words
 from tests.forensics.staged import Story, at, of, report
 
 REQUEST = "INFO [Controller id=3] Starting preferred replica leader election for partitions t-0 (kafka.controller.KafkaController)"
@@ -76,7 +77,7 @@ def test_the_round_is_quoted() -> None:
     s.line(3, "controller", 600, REQUEST)
     (found,) = of(report(s.files), "preferred-election")
     assert any("Processing automatic" in e.text for e in found.evidence)
-    assert "auto.leader.rebalance.enable" in found.explanation
+    assert "auto.leader.rebalance.enable" in words(found).explanation
 
 
 def test_rounds_lie_as_far_apart_as_is_set() -> None:
@@ -103,5 +104,5 @@ def test_what_a_broker_prints_of_its_settings_tells_when_leaders_are_moved_back(
         "INFO KafkaConfig values: \n" + "\n".join(f"\t{one}" for one in ("broker.id = 2", *settings)) + "\n (kafka.server.KafkaConfig)",
     )
     (found,) = of(report(s.files), "leader-imbalance")
-    assert "every 77 s" in found.explanation
-    assert "above 60%" in found.explanation
+    assert "every 77 s" in words(found).explanation
+    assert "above 60%" in words(found).explanation

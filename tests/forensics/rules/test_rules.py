@@ -14,6 +14,7 @@ from forensics.model.findings import LEVELS, Exemplar, Finding, Rule
 from forensics.model.message import Range
 from forensics.rules import RULES
 from forensics.views.document import Report
+from forensics.words import words
 from tests.forensics.staged import report
 from tests.support import local
 from tests.support.paths import BUNDLES
@@ -92,7 +93,7 @@ def check_quotes(found: Sequence[Finding], exemplar: Exemplar) -> None:
     shared = _shared_root(exemplar)
     for finding in found:
         assert finding.evidence
-        assert finding.summary and finding.explanation and finding.severity in LEVELS
+        assert words(finding).summary and words(finding).explanation and finding.severity in LEVELS
         for piece in finding.evidence:
             if piece.line is None or not piece.source.endswith((".log", ".txt")):
                 continue

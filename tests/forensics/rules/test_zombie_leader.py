@@ -33,4 +33,4 @@ def deposed(isr: list[int], *, version: int = 2) -> Staged:
 )
 def test_acks_all_waits_for_the_isr_of_the_leader_that_was_deposed(story: Staged, words: str) -> None:
     (found,) = of(report(story.files), "zombie-leader")
-    assert found.explanation.endswith(words)
+    assert words(found).explanation.endswith(words)

@@ -117,7 +117,7 @@ CASES = [
 @pytest.mark.parametrize(("findings", "states", "word", "words"), CASES)
 def test_headline(findings: list[Finding], states: list[dict[str, Any]], word: str, words: str) -> None:
     found = headline(findings, states)
-    assert (found.loss, found.summary) == (word, words)
+    assert (found.loss, words(found).summary) == (word, words)
 
 
 def test_the_logs_of_leaders_end_before_the_evidence() -> None:

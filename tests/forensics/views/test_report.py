@@ -28,6 +28,7 @@ from forensics.rules import RULES, under_replicated
 from forensics.views.document import SCHEMA, Report, rules_digest
 from forensics.views.terminal import WordTable
 from forensics.views.text import MOST, show
+from forensics.words import words
 from tests.forensics.staged import START, Story
 from tests.support import local, recorded
 
@@ -412,8 +413,8 @@ def test_many_losses_are_cut_and_counted() -> None:
 def test_sentences_of_findings_begin_with_a_capital_letter_and_agree_in_number() -> None:
     """In min-isr-3.9.1-kraft, a broker that crashed was in the only partition that it shared with others."""
     found = local.report(recorded.events("min-isr-3.9.1-kraft")).findings
-    assert not [f.explanation for f in found if re.search(r"\. broker \d", f.explanation)]
-    shares = [f.summary for f in found if f.kind == "culprit-broker"]
+    assert not [words(f).explanation for f in found if re.search(r"\. broker \d", words(f).explanation)]
+    shares = [words(f).summary for f in found if f.kind == "culprit-broker"]
     assert shares and not [s for s in shares if re.search(r"\b1 partitions|of 1 partition|of the 1 ", s)]
 
 

@@ -9,6 +9,7 @@ from forensics.model.findings import Evidence, Finding
 from forensics.model.message import Range
 from forensics.views.impact import failures, untouchable
 from forensics.views.steps import STEPS, next_steps
+from forensics.words import words
 from tests.forensics.staged import Story, report
 from tests.support import recorded
 
@@ -130,5 +131,5 @@ def test_replicas_that_differ_are_a_present_failure() -> None:
 def test_partitions_that_differ_at_other_offsets_do_not_share_one_range() -> None:
     """orders-0 differs at 200–266, orders-1 at 200–265."""
     (found,) = [f for f in recorded.report("unclean-election-0.10.2.2-zk").findings if f.kind == "log-divergence"]
-    assert found.summary == "2 partitions (orders-0, orders-1): replicas differ at 133 offsets"
+    assert words(found).summary == "2 partitions (orders-0, orders-1): replicas differ at 133 offsets"
     assert [p.offsets for p in found.places] == [(Range(200, 267),), (Range(200, 266),)]

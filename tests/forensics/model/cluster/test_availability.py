@@ -14,6 +14,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding
 from forensics.model.partition.absences import GONE, RESTARTED, absences
 from forensics.model.partition.windows import Window
+from forensics.words import words
 from tests.forensics.staged import START, Story, of, report, table, timeline
 from tests.support.local import gathered
 
@@ -77,7 +78,7 @@ def test_the_last_to_die_is_missed_by_the_first_that_comes_back(checkpoints: boo
     told = crash_of_3(s)
     assert told is not None and (told.start, told.end) == (START + timedelta(seconds=10), None)
     assert told.confidence == ("probable" if checkpoints else "possible")
-    assert "did not find it among the live brokers" in told.explanation
+    assert "did not find it among the live brokers" in words(told).explanation
     assert any("Currently active brokers" in e.text for e in told.evidence)
     (three,) = [b for b in brokers(gathered(table(s.files))[0], ()) if b.id == 3]
     assert three.state == "down"
@@ -88,7 +89,7 @@ def test_what_the_last_to_die_led_has_no_leader_any_more() -> None:
     leaderless(s)
     told = crash_of_3(s)
     assert told is not None and told.confidence == "possible"
-    assert "t-0, whose last in-sync replica was on it, had no leader" in told.explanation
+    assert "t-0, whose last in-sync replica was on it, had no leader" in words(told).explanation
     found, cluster = timeline(s.files)
     (three,) = [b for b in brokers(cluster, partitions(standing(found, cluster))) if b.id == 3]
     assert three.state == "down"
@@ -155,7 +156,7 @@ def test_a_stop_explains_what_comes_after_it_and_every_window_of_it_says_so() ->
     assert (before.cause == RESTARTED, stopped.cause) == (False, RESTARTED)
     words = {i.start: i.words for i in (before, stopped)}
     for f in of(report(s.files), "under-min-isr", "under-replicated"):
-        assert words[f.start].lower() in f.explanation.lower()
+        assert words[f.start].lower() in words(f).explanation.lower()
     state = found.states[stopped.first]
     assert absences(found, cluster).within(Window(state.at, None, (state,))) == [stopped] == [absences(found, cluster).of(1, state)]
 

@@ -33,6 +33,7 @@ from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline, Snapshot, Term
 from forensics.thresholds import LOAD_DEVIATION
+from forensics.words import words
 from parsers.schemas import EVENTS
 from tests.forensics.staged import of, report
 
@@ -355,8 +356,8 @@ def test_load_imbalance_names_its_numbers() -> None:
     told = report({"load-metrics.csv": "broker,cpu\n1,3346\n2,2746\n3,2100\n4,1808\n"})
     (found,) = of(told, "load-imbalance")
     assert found.brokers == (1, 4, 3) and found.severity == "low"
-    assert "broker 1 carries 33.5% of the load, 34% above the mean of 4 brokers; most uneven: cpu" in found.summary
-    assert "0.0595" in found.explanation and "0.0250" in found.explanation
+    assert "broker 1 carries 33.5% of the load, 34% above the mean of 4 brokers; most uneven: cpu" in words(found).summary
+    assert "0.0595" in words(found).explanation and "0.0250" in words(found).explanation
     assert found.evidence[0].text == "1,3346" and found.evidence[0].line == 2
     assert of(report({"load-metrics.csv": EVEN}), "load-imbalance") == []
 
@@ -364,7 +365,7 @@ def test_load_imbalance_names_its_numbers() -> None:
 def test_partitions_on_one_broker() -> None:
     told = report(describe(*["Leader: 1\tReplicas: 1\tIsr: 1"] * 6, "Leader: 2\tReplicas: 2\tIsr: 2"))
     (found,) = of(told, "load-imbalance")
-    assert found.brokers[0] in (1, 2) and "partitions" in found.explanation
+    assert found.brokers[0] in (1, 2) and "partitions" in words(found).explanation
 
 
 def test_leaders_away_from_home_are_no_imbalance_of_load() -> None:
@@ -372,12 +373,12 @@ def test_leaders_away_from_home_are_no_imbalance_of_load() -> None:
     told = report(describe(*lines))
     assert of(told, "load-imbalance") == []
     (found,) = of(told, "leader-imbalance")
-    assert found.brokers == (2,) and "4 of its 4 preferred partitions" in found.summary
+    assert found.brokers == (2,) and "4 of its 4 preferred partitions" in words(found).summary
 
 
 def test_a_broker_that_cannot_lead_is_told_as_information() -> None:
     (found,) = of(report(describe(*["Leader: 1\tReplicas: 2,1\tIsr: 1"] * 4)), "leader-imbalance")
-    assert found.severity == "info" and found.next_steps[0] == "Bring broker 2 back in sync first."
+    assert found.severity == "info" and words(found).next_steps[0] == "Bring broker 2 back in sync first."
 
 
 MISSED = {
@@ -391,8 +392,8 @@ MISSED = {
 def test_an_in_sync_broker_that_is_offline_cannot_lead(files: dict[str, str], leader: str) -> None:
     lines = [f"Leader: {leader}\tReplicas: 2,1\tIsr: 2,1"] * 4
     (found,) = of(report({**files, **describe(*lines)}), "leader-imbalance")
-    assert found.severity == "info" and "Broker 2 was offline, or its replicas were" in found.explanation
-    assert found.next_steps[0] == "Bring broker 2 back in sync first."
+    assert found.severity == "info" and "Broker 2 was offline, or its replicas were" in words(found).explanation
+    assert words(found).next_steps[0] == "Bring broker 2 back in sync first."
 
 
 @pytest.mark.parametrize(
@@ -406,8 +407,8 @@ def test_an_in_sync_broker_that_is_offline_cannot_lead(files: dict[str, str], le
 def test_who_acts(settings_told: str, words: str, step: str) -> None:
     files = {"broker-1/config/server.properties": f"broker.id=1\n{settings_told}\n"}
     (found,) = of(report({**files, **describe("Leader: 1\tReplicas: 2,1\tIsr: 1,2")}), "leader-imbalance")
-    assert words in found.explanation
-    assert any(s.startswith(step) or step in s for s in found.next_steps)
+    assert words in words(found).explanation
+    assert any(s.startswith(step) or step in s for s in words(found).next_steps)
     assert any(e.source.endswith("server.properties") for e in found.evidence)
 
 

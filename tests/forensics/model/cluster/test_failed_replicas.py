@@ -15,6 +15,7 @@ import pytest
 from forensics.model.findings import LEVELS, Finding
 from forensics.model.partition.absences import CRASHED, LOG_DIR, NEW, NOT_STATED, REASSIGNED, RESTARTED, SLOW, STUCK
 from forensics.views.document import Report
+from forensics.words import words
 from tests.support import local, recorded
 from tests.support.paths import BUNDLES
 
@@ -48,7 +49,7 @@ def test_a_broker_that_is_frozen_again_and_again_is_the_culprit(name: str) -> No
     report = recorded.report(name)
     (culprit,) = of(report, "culprit-broker")
     assert (culprit.brokers, culprit.cause, culprit.severity, culprit.confidence) == ((broker,), "replica", "high", "certain")
-    assert "went up and down: this is a performance problem, not an offline broker" in culprit.explanation
+    assert "went up and down: this is a performance problem, not an offline broker" in words(culprit).explanation
     assert of(report, "cluster-wide-degradation") == of(report, "slow-replica") == of(report, "restarted-replica") == []
     assert {a["broker"] for a in absences(report)} == {broker}
 
@@ -88,9 +89,9 @@ def test_a_network_slow_for_all_is_nobodys_own() -> None:
     report = recorded.report("slow-network-2.8.2-zk")
     (wide,) = of(report, "cluster-wide-degradation")
     first = datetime.fromisoformat("2026-11-21T10:35:10.584")
-    assert wide.brokers == (1, 2, 3) and "led by brokers 1, 2 and 3" in wide.explanation
+    assert wide.brokers == (1, 2, 3) and "led by brokers 1, 2 and 3" in words(wide).explanation
     assert wide.start is not None and abs(wide.start - first) < MARGIN
-    assert "All replicas whose cause is known continued fetching" in wide.explanation
+    assert "All replicas whose cause is known continued fetching" in words(wide).explanation
     assert {f.brokers for f in of(report, "slow-replica")} == {(1,), (2,), (3,)}
     assert of(report, "culprit-broker") == of(report, "stuck-replica") == of(report, "data-loss") == []
 
@@ -102,9 +103,9 @@ def test_a_throttle_left_behind_is_named() -> None:
     first = datetime.fromisoformat("2026-11-21T10:54:03.974")
     assert (slow.brokers, slow.topic, slow.partition, slow.confidence) == ((3,), "telemetry", 1, "probable")
     assert slow.start is not None and abs(slow.start - first) < MARGIN
-    assert "follower.replication.throttled.rate=4000 applies until" in slow.explanation
+    assert "follower.replication.throttled.rate=4000 applies until" in words(slow).explanation
     (restarted,) = of(report, "restarted-replica")
-    assert "follower.replication.throttled.rate=4000 of broker 3 slows its copying" in restarted.explanation
+    assert "follower.replication.throttled.rate=4000 of broker 3 slows its copying" in words(restarted).explanation
     assert any("throttled.rate -> 4000" in e.text for e in restarted.evidence)
     assert of(report, "stuck-replica") == of(report, "culprit-broker") == []
 
@@ -119,8 +120,8 @@ def test_lines_without_offsets_do_not_tell_frozen_from_slow() -> None:
     assert of(report, "stuck-replica") == []
     short = of(report, "under-replicated")
     assert {f.cause for f in short} == {"not-in-sync"}
-    assert all("the evidence does not show whether it was stuck or too slow" in f.explanation for f in short)
-    assert all(any("GC log of broker 1" in step for step in f.next_steps) for f in short)
+    assert all("the evidence does not show whether it was stuck or too slow" in words(f).explanation for f in short)
+    assert all(any("GC log of broker 1" in step for step in words(f).next_steps) for f in short)
 
 
 @pytest.mark.parametrize("name", ["zombie-leader-1.0.2-zk", "zombie-leader-4.1.1-kraft"])
@@ -145,7 +146,7 @@ def test_brokers_that_were_killed_were_gone_until_they_had_caught_up(name: str) 
     assert {f.brokers[0]: f.cause for f in of(report, "restarted-replica")} == dict.fromkeys(killed, "broker-crash")
     for f in of(report, "culprit-broker"):
         assert (f.cause, f.severity) == ("offline", "medium")
-        assert "the only partition that it shared" in f.explanation and "The counts add up" in f.explanation
+        assert "the only partition that it shared" in words(f).explanation and "The counts add up" in words(f).explanation
     assert {f.brokers[0] for f in of(report, "culprit-broker")} == set(killed)
     assert of(report, "stuck-replica") == of(report, "slow-replica") == of(report, "cluster-wide-degradation") == []
 
@@ -156,7 +157,7 @@ def test_the_counts_add_up_to_the_partitions_of_the_broker_that_is_offline(name:
     crashed = {f.brokers[0] for f in of(report, "broker-crash")}
     offline = of(report, "culprit-broker")
     assert {f.brokers[0] for f in offline} == crashed and {f.cause for f in offline} == {"offline"}
-    assert all("all 3 partitions that it shares" in f.summary and "The counts add up" in f.explanation for f in offline[:1])
+    assert all("all 3 partitions that it shares" in words(f).summary and "The counts add up" in words(f).explanation for f in offline[:1])
     assert report.document()["cluster"]["under_replication"]["cluster"]["peak"] == 3
 
 
@@ -184,7 +185,7 @@ def test_a_rolling_restart_of_which_logs_are_missing_raises_no_alarm(name: str, 
             if content is not None and missing not in member.name:
                 part.addfile(member, BytesIO(content.read()))
     report = local.report(local.events_of(target))
-    assert [f.summary for f in report.findings if LEVELS.index(f.severity) > LEVELS.index("medium")] == []
+    assert [words(f).summary for f in report.findings if LEVELS.index(f.severity) > LEVELS.index("medium")] == []
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,7 @@ def test_replicas_on_their_way_in_or_out_are_no_failure(name: str) -> None:
     assert count["peak"] == 0 and max(s["reassigning"] for s in count["steps"]) == 2
     assert of(report, "under-replicated") == of(report, "culprit-broker") == []
     how = "raised the replication factor from 2 to 3" if name.startswith("grow") else "by a reassignment,"
-    assert all(how in f.explanation for f in of(report, "new-replica"))
+    assert all(how in words(f).explanation for f in of(report, "new-replica"))
 
 
 @pytest.mark.parametrize("name", ["log-dir-failure-2.8.2-zk", "log-dir-failure-3.9.1-kraft", "log-dir-failure-4.1.1-kraft"])

@@ -9,6 +9,7 @@ import pytest
 
 from forensics.model.cluster.facts import Cluster
 from forensics.rules.evidence_conflict import detect
+from forensics.words import words
 from tests.forensics.staged import START, table
 from tests.support import local
 
@@ -61,8 +62,8 @@ def test_clock_is_as_uncertain_as_two_times_of_which_nothing_shows_the_right_one
     assert found == {COPY: HOURS}
     assert cluster.nodes[1].clock.uncertainty_ms == HOURS // timedelta(milliseconds=1)
     (conflict,) = detect(cluster, ())
-    assert conflict.summary == f"{COPY} repeats lines of other logs of broker 1 with times 2.0 h later"
-    assert "Nothing in the evidence shows which times are right." in conflict.explanation
+    assert words(conflict).summary == f"{COPY} repeats lines of other logs of broker 1 with times 2.0 h later"
+    assert "Nothing in the evidence shows which times are right." in words(conflict).explanation
 
 
 def test_two_starts_in_about_one_rhythm_are_two() -> None:

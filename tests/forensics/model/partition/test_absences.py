@@ -47,6 +47,7 @@ from forensics.rules import (
     stuck_replica,
     under_replicated,
 )
+from forensics.words import words
 from tests.forensics.staged import START, Story, of, report, timeline
 
 ALIVE = "INFO [KafkaServer id={0}] started (kafka.server.KafkaServer)"
@@ -207,7 +208,7 @@ def test_before_2_2_the_line_tells_no_offsets() -> None:
     assert "replica.lag.max.messages" not in one.words
     (finding,) = of(report(s.files), "under-replicated")
     assert finding.cause == "not-in-sync"
-    assert any("GC log of broker 1" in step for step in finding.next_steps)
+    assert any("GC log of broker 1" in step for step in words(finding).next_steps)
     assert of(report(s.files), "stuck-replica", "slow-replica") == []
 
 
@@ -276,7 +277,7 @@ def test_shut_down_in_order_and_back() -> None:
     assert (one.cause, one.back) == (RESTARTED, START + timedelta(seconds=40))
     (finding,) = of(report(s.files), "restarted-replica")
     assert (finding.severity, finding.start, finding.end) == ("info", START + timedelta(seconds=30.2), START + timedelta(seconds=47))
-    assert "in sync after 7.0 s" in finding.summary
+    assert "in sync after 7.0 s" in words(finding).summary
     assert {f.severity for f in report(s.files).findings} <= {"info", "low", "medium"}
 
 
@@ -291,7 +292,7 @@ def test_crashed_and_back_counts_from_its_start() -> None:
     assert (finding.cause, finding.start) == ("broker-crash", START + timedelta(seconds=40))
     (gone,) = of(told, "culprit-broker")
     assert (gone.cause, gone.severity, gone.brokers) == ("offline", "medium", (1,))
-    assert "the only partition that it shared" in gone.explanation and "The counts add up" in gone.explanation
+    assert "the only partition that it shared" in words(gone).explanation and "The counts add up" in words(gone).explanation
 
 
 def test_what_was_in_sync_again_before_the_crash_had_not_crashed_yet() -> None:
@@ -377,7 +378,7 @@ def test_a_thousand_absences_travel_folded_and_are_all_counted() -> None:
     (state,) = [r["partition_state"] for r in judge_partition(found, cluster) if r["partition_state"]]
     assert len(state["shorts"]) == MAX_INTERVALS and state["shorts_untold"] == 1000 - MAX_INTERVALS
     (flapping,) = of(report(s.files), "isr-flapping")
-    assert "1,000 times" in flapping.explanation
+    assert "1,000 times" in words(flapping).explanation
 
 
 def absence(broker: int = 1, leader: int = 2, at: float = 0, lasts: float | None = 5, cause: str = STUCK, **more: Any) -> dict[str, Any]:
@@ -422,11 +423,15 @@ def rows_of(partitions: Sequence[Mapping[str, Any]]) -> Rows:
 def test_what_hit_twenty_thousand_partitions_is_one_finding() -> None:
     partitions = rows_of([row(i, absence(at=i / 10_000, lasts=90)) for i in range(20_000)])
     (stuck,) = stuck_replica.detect(Cluster(), partitions)
-    assert stuck.brokers == (1,) and "20,000 partitions" in stuck.summary and "t-0, t-1, t-2, t-3, t-4 and 19,995 more" in stuck.explanation
+    assert (
+        stuck.brokers == (1,)
+        and "20,000 partitions" in words(stuck).summary
+        and "t-0, t-1, t-2, t-3, t-4 and 19,995 more" in words(stuck).explanation
+    )
     assert len(stuck.evidence) <= 8
     (culprit,) = culprit_broker.detect(Cluster(), partitions)
     assert (culprit.severity, culprit.confidence) == ("high", "certain")
-    assert "all 20,000 partitions that it shares" in culprit.explanation
+    assert "all 20,000 partitions that it shares" in words(culprit).explanation
 
 
 def test_each_broker_and_cause_is_told_apart_and_so_are_two_days() -> None:
@@ -448,7 +453,7 @@ def test_each_broker_and_cause_is_told_apart_and_so_are_two_days() -> None:
 def test_stalls_of_many_days_are_told_as_one() -> None:
     partitions = rows_of([row(0, *(absence(at=3600.0 * i) for i in range(30)))])
     (stuck,) = stuck_replica.detect(Cluster(), partitions)
-    assert "30 times" in stuck.summary
+    assert "30 times" in words(stuck).summary
 
 
 @pytest.mark.parametrize("cause", [STUCK, SLOW])
@@ -471,8 +476,8 @@ def test_a_slow_cluster_is_told_from_one_that_stands_still(causes: tuple[str, st
         ]
     )
     (wide,) = cluster_wide_degradation.detect(Cluster(), partitions)
-    assert "All of them " in wide.explanation if said else "All of them " not in wide.explanation
-    assert said in wide.explanation
+    assert "All of them " in words(wide).explanation if said else "All of them " not in words(wide).explanation
+    assert said in words(wide).explanation
 
 
 def test_unheard_leaders_make_no_finding() -> None:
@@ -491,7 +496,7 @@ def test_the_leader_all_short_partitions_have_in_common() -> None:
     )
     (found,) = culprit_broker.detect(Cluster(), partitions)
     assert (found.brokers, found.cause, found.severity) == ((2,), "leader", "high")
-    assert "these brokers keep up with other leaders" in found.explanation
+    assert "these brokers keep up with other leaders" in words(found).explanation
     assert list(cluster_wide_degradation.detect(Cluster(), partitions)) == []
 
 
@@ -504,7 +509,7 @@ def test_nothing_in_common_is_the_clusters() -> None:
     )
     (found,) = cluster_wide_degradation.detect(Cluster(), partitions)
     assert (found.brokers, found.severity) == ((1, 2, 3), "high")
-    assert "at most 3 partitions" in found.explanation
+    assert "at most 3 partitions" in words(found).explanation
     assert list(culprit_broker.detect(Cluster(), partitions)) == []
 
 
@@ -528,8 +533,8 @@ def test_counts_that_do_not_add_up_are_said() -> None:
     partitions = rows_of([row(0, absence(cause=CRASHED, lasts=None)), row(1, absence(broker=3, cause=SLOW, at=1, lasts=None)), row(2)])
     (gone,) = [f for f in culprit_broker.detect(Cluster(), partitions) if f.cause == "offline"]
     assert gone.severity == "high"
-    assert "1 of 3 partitions" in gone.explanation
-    assert "1 partition lacked other replicas only (t-1)" in gone.explanation
+    assert "1 of 3 partitions" in words(gone).explanation
+    assert "1 partition lacked other replicas only (t-1)" in words(gone).explanation
 
 
 def test_partitions_that_came_later_are_not_counted() -> None:
@@ -552,7 +557,9 @@ def test_new_replicas_of_many_partitions_are_one_finding() -> None:
     many = [replace(told, partition=i) for i in range(40)]
     (one,) = folded(many, new_replica.RULE)
     assert (one.partition, len(one.places)) == (None, 40)
-    assert one.summary == "40 partitions (t-0, t-1, t-2, t-3 and 36 more): broker 1 was added as a replica and caught up in all of them"
+    assert (
+        words(one).summary == "40 partitions (t-0, t-1, t-2, t-3 and 36 more): broker 1 was added as a replica and caught up in all of them"
+    )
 
 
 def _grown(s: Story, partitions: int) -> dict[str, str]:
@@ -582,7 +589,7 @@ def test_many_under_replicated_partitions_of_one_cause_are_one_finding() -> None
     many = [replace(one, partition=i) for i in range(50)]
     (told,) = folded(many, under_replicated.RULE)
     assert (told.topic, told.partition, told.severity, len(told.places)) == (None, None, "medium", 50)
-    assert told.summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): broker 1 missing from the ISR for up to 5.0 s"
+    assert words(told).summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): broker 1 missing from the ISR for up to 5.0 s"
 
 
 _STATES = st.lists(

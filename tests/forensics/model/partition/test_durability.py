@@ -24,6 +24,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import up_to
 from forensics.rules import config_drift
 from forensics.rules.risky_setting import detect
+from forensics.words import words
 from tests.forensics.staged import Story, of, report
 from tests.forensics.staged import at as clock
 
@@ -243,7 +244,7 @@ def risks(known: Cluster, rows: Sequence[dict[str, Any]], *findings: Finding) ->
     by_kind.add(findings)
     found = list(detect(known, rows, by_kind))
     assert len({f.cause for f in found}) == len(found), "one finding for each setting and value"
-    assert all(f.evidence and f.next_steps and f.severity in LEVELS for f in found)
+    assert all(f.evidence and words(f).next_steps and f.severity in LEVELS for f in found)
     return {f.cause: f for f in found}
 
 
@@ -252,8 +253,8 @@ def test_an_unclean_election_that_the_setting_allowed() -> None:
     found = risks(known, [row("orders"), row("calm")], lost("orders", "unclean-election"), lost("calm", "unclean-election"))
     told = found[f"{UNCLEAN}=true"]
     assert (told.severity, told.topic) == ("high", "orders")
-    assert "orders-0 lost 98 offsets at 2026-11-21 12:01:40.000 UTC" in told.summary
-    assert "server.log:5" in told.summary and "calm" not in told.summary
+    assert "orders-0 lost 98 offsets at 2026-11-21 12:01:40.000 UTC" in words(told).summary
+    assert "server.log:5" in words(told).summary and "calm" not in words(told).summary
     assert told.evidence[0].line == 5
 
 
@@ -265,7 +266,7 @@ def test_one_by_hand_is_not_the_settings_doing() -> None:
 def test_unclean_elections_that_only_threaten() -> None:
     found = risks(cluster(config(UNCLEAN, "true", 4, writer=2, reason=STATIC)), [row("orders")])[f"{UNCLEAN}=true"]
     assert (found.severity, found.brokers) == ("medium", (2,))
-    assert "The evidence shows no consequence in this incident" in found.explanation
+    assert "The evidence shows no consequence in this incident" in words(found).explanation
 
 
 def test_a_setting_that_was_taken_back_counts_while_it_held() -> None:
@@ -275,14 +276,14 @@ def test_a_setting_that_was_taken_back_counts_while_it_held() -> None:
         config(UNCLEAN, "false", 1, writer=1, reason=STATIC),
     )
     told = risks(known, [row("orders")], lost("orders", "unclean-election"))[f"{UNCLEAN}=true"]
-    assert told.severity == "high" and "server.log:5" in told.summary
+    assert told.severity == "high" and "server.log:5" in words(told).summary
     later = risks(known, [row("orders")], lost("orders", "unclean-election", end=at(400)))[f"{UNCLEAN}=true"]
     assert later.severity == "medium", "it was off again when that happened"
 
 
 def test_the_default_before_0_11() -> None:
     told = risks(cluster(version="0.10.2.2"), [row("orders")], lost("orders", "unclean-election"))[f"{UNCLEAN}=true"]
-    assert told.severity == "high" and "Kafka's default" in told.summary
+    assert told.severity == "high" and "Kafka's default" in words(told).summary
     assert f"{UNCLEAN}=true" not in risks(cluster(version="0.11.0.3"), [row("orders")])
     assert f"{UNCLEAN}=true" not in risks(cluster(), [row("orders")]), "of which version it is, nothing tells"
 
@@ -295,7 +296,7 @@ def test_dedicated_controllers_decide() -> None:
 
 def test_topics_with_one_replica_are_one_finding() -> None:
     found = risks(cluster(), [row("a", factor=1), row("a", 1, factor=3), row("b", factor=1), row("c")])["replication.factor=1"]
-    assert found.severity == "medium" and "2 topics: a, b" in found.summary and found.topic is None
+    assert found.severity == "medium" and "2 topics: a, b" in words(found).summary and found.topic is None
     assert len(found.evidence) == 2
     assert "replication.factor=1" not in risks(cluster(), [row("c"), row("d", factor=None)])
 
@@ -308,7 +309,7 @@ def test_min_isr_of_one() -> None:
     known = cluster(config(MIN_ISR, "1", 3, writer=1, reason=STATIC), config(MIN_ISR, "2", topic="safe"))
     found = risks(known, [row("t"), row("safe"), row("two", factor=2)])[f"{MIN_ISR}=1"]
     assert (found.severity, found.topic) == ("low", "t")
-    assert "acks" in found.explanation
+    assert "acks" in words(found).explanation
 
 
 def test_min_isr_of_one_that_lost_records() -> None:
@@ -316,8 +317,8 @@ def test_min_isr_of_one_that_lost_records() -> None:
     rows = [row("t", alone_from=at(50)), row("u"), row("v", alone_from=at(500))]
     found = risks(known, rows, lost("t", "unflushed-log"), lost("u", "unflushed-log"), lost("v", "unflushed-log"))[f"{MIN_ISR}=1"]
     assert found.severity == "medium"
-    assert "t-0 lost 98 offsets while down to one in-sync replica" in found.summary
-    assert "u-0" not in found.summary and "v-0" not in found.summary, "more replicas than one were in sync until then"
+    assert "t-0 lost 98 offsets while down to one in-sync replica" in words(found).summary
+    assert "u-0" not in words(found).summary and "v-0" not in words(found).summary, "more replicas than one were in sync until then"
     tail = risks(known, rows, lost("t", "uncommitted-tail", committed=False))[f"{MIN_ISR}=1"]
     assert tail.severity == "low", "what acks=1 lost no min.insync.replicas keeps"
 
@@ -330,14 +331,14 @@ def test_only_internal_topics() -> None:
 def test_as_many_as_there_are() -> None:
     known = cluster(config(MIN_ISR, "2", 3, topic="t"))
     found = risks(known, [row("t", factor=2)])[f"{MIN_ISR}=2"]
-    assert found.severity == "low" and "exactly as many replicas" in found.summary
+    assert found.severity == "low" and "exactly as many replicas" in words(found).summary
 
 
 def test_more_than_there_are() -> None:
     known = [cluster(config(MIN_ISR, "3", 3, topic="t"), version=v) for v in ("3.6.2", "3.7.0")]
     old, new = (risks(k, [row("t", factor=2)])[f"{MIN_ISR}=3"] for k in known)
     assert (old.severity, new.severity) == ("medium", "low"), "from 3.7 on no more than all replicas are asked for (KAFKA-15583)"
-    assert "every acks=all write is refused" in old.explanation
+    assert "every acks=all write is refused" in words(old).explanation
 
 
 def test_internal_topics_to_come() -> None:
@@ -350,7 +351,7 @@ def test_internal_topics_to_come() -> None:
 def test_flushing_is_told_where_it_cost_something() -> None:
     known = cluster(version="2.8.2")
     found = risks(known, [row("t", alone_from=at(0))], lost("t", "unflushed-log"))["flush.messages=never"]
-    assert found.severity == "low" and "98 offsets that were not flushed" in found.summary
+    assert found.severity == "low" and "98 offsets that were not flushed" in words(found).summary
     assert "flush.messages=never" not in risks(known, [row("t")], lost("t", "unclean-election"))
     set_ = cluster(config("flush.messages", "1", topic="t"), version="2.8.2")
     assert "flush.messages=never" not in risks(set_, [row("t")], lost("t", "unflushed-log"))
@@ -382,7 +383,7 @@ def test_less_safe_than_what_held_before(version: str, brokers: str | None, key:
         version=version,
     )
     drifts = list(config_drift.detect(PartitionTimeline("t", 0, 0), known))
-    assert [(f.summary.split(" from ")[1].split(" to ")[0], f.confidence) for f in drifts] == found
+    assert [(words(f).summary.split(" from ")[1].split(" to ")[0], f.confidence) for f in drifts] == found
 
 
 # windows
@@ -409,7 +410,7 @@ def test_at_and_under_min_isr_follow_each_other() -> None:
     assert [(f.start and f.start.second, f.end and f.end.second) for f in of(told, "at-min-isr")] == [(10, 20), (30, 40)]
     (under,) = of(told, "under-min-isr")
     assert (under.start and under.start.second, under.end and under.end.second) == (20, 30)
-    assert under.severity == "high" and "logs/server.log:1" in under.explanation
+    assert under.severity == "high" and "logs/server.log:1" in words(under).explanation
 
 
 def override(seconds: float, value: int) -> str:
@@ -445,8 +446,8 @@ def test_a_setting_that_nobody_tells_of_the_leader_is_no_certain_window() -> Non
 def test_a_setting_that_is_raised_begins_a_window_and_lowered_ends_it() -> None:
     (under,) = of(report(set_later((20, 3), (30, 2))), "under-min-isr")
     assert (under.start and under.start.second, under.end and under.end.second) == (20, 30)
-    assert "min.insync.replicas=3" in under.summary
-    assert "when the setting was raised" in under.explanation and "server.log:" in under.explanation
+    assert "min.insync.replicas=3" in words(under).summary
+    assert "when the setting was raised" in words(under).explanation and "server.log:" in words(under).explanation
     assert any("min.insync.replicas" in e.text for e in under.evidence)
     at_min = [(f.start and f.start.second, f.end and f.end.second) for f in of(report(set_later((20, 3), (30, 2))), "at-min-isr")]
     assert at_min == [(10, 20), (30, 50)]
@@ -463,7 +464,7 @@ def test_a_setting_within_a_window_prolongs_it() -> None:
     files["broker-1/logs/server.log"] = creation + "".join(sorted([*others, override(20, 3)]))
     (under,) = of(report(files), "under-min-isr")
     assert (under.start and under.start.second, under.end and under.end.second) == (10, 50)
-    assert "below min.insync.replicas=3" in under.summary
+    assert "below min.insync.replicas=3" in words(under).summary
 
 
 def test_a_setting_that_changes_counts_from_then_on() -> None:
@@ -509,13 +510,13 @@ def test_exposure_is_what_holds_in_each_second(told: list[tuple[int, str, dict[s
 
 def test_at_a_min_isr_of_one_the_leader_stands_alone() -> None:
     (found,) = of(report(story((10, [1], 1), min_isr=1)), "at-min-isr")
-    assert found.severity == "low" and found.end is None and "Only the leader had the records" in found.explanation
+    assert found.severity == "low" and found.end is None and "Only the leader had the records" in words(found).explanation
 
 
 def test_many_windows_are_told_by_topic_and_broker() -> None:
     changes = [(10 + n, [1, 2] if n % 2 else [1, 2, 3], n + 1) for n in range(200)]
     found = of(report(story(*changes)), "at-min-isr")
-    assert len(found) == 1 and "times" in found[0].summary
+    assert len(found) == 1 and "times" in words(found[0]).summary
 
 
 def test_what_is_open_in_a_cluster_that_is_over_lasted_until_it_ended() -> None:

@@ -21,6 +21,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import by_partition, timelines
 from forensics.rules.evidence_gap import judge_partition
 from forensics.rules.isr_flapping import detect
+from forensics.words import words
 
 NOON = datetime(2026, 11, 21, 12)
 OF_FLOODS = {"isr-shrink", "isr-update", "isr-expand", "append-refused", "fetch-error"}
@@ -86,10 +87,10 @@ def test_flood_is_cut_between_two_tellings_of_the_whole_isr() -> None:
     (finding,) = judge_partition(fewer, Cluster())
     count = sum(e.count or 0 for e in gaps)
     assert count == 5002 + 1 - events.num_rows + 2
-    assert f"{count:,} events" in finding.summary and (finding.start, finding.end) == (gaps[0].at, gaps[-1].last_at)
+    assert f"{count:,} events" in words(finding).summary and (finding.start, finding.end) == (gaps[0].at, gaps[-1].last_at)
     assert not list(judge_partition(whole, Cluster()))
     (flapping,) = detect(fewer, Cluster())
-    assert f"left the ISR at least {len(absent)} times" in flapping.summary
+    assert f"left the ISR at least {len(absent)} times" in words(flapping).summary
     assert "1,000 times" in next(detect(whole, Cluster())).summary
 
 

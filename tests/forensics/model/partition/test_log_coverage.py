@@ -10,6 +10,7 @@ import pytest
 from forensics.exemplars import exemplars_of
 from forensics.model.cluster.facts import Cluster, Source
 from forensics.model.partition.log_coverage import covers_logs, isr_changes_observable, silence_words, silent_leaders
+from forensics.words import words
 from tests.forensics.staged import START, Story, of, report, timeline
 
 FENCED = "[{at}] INFO [QuorumController id=100] Fencing broker 1 because its session has timed out. (org.apache.kafka.controller.ReplicationControlManager)"
@@ -72,7 +73,7 @@ def test_isr_that_may_have_grown_unseen_is_only_possibly_short() -> None:
     s.put("cluster/describe.txt", ["\tTopic: t\tPartition: 0\tLeader: 2\tReplicas: 2,1,3\tIsr: 2,3"])
     (alone,) = of(report(s.files), "under-replicated")
     assert (alone.severity, alone.confidence) == ("low", "possible")
-    assert "was not collected: the ISR may have changed" in alone.explanation
+    assert "was not collected: the ISR may have changed" in words(alone).explanation
     s.loads(2, -5, 0, unclean=False)
     (heard,) = of(report(s.files), "under-replicated")
     assert (heard.severity, heard.confidence) == ("medium", "certain")
@@ -87,15 +88,15 @@ def test_tail_beyond_the_new_leader_is_no_proof_that_nothing_was_lost() -> None:
     s.follows(2, 46, 4, 358, 358, previous=2)
     (finding,) = of(report(s.files), "unclean-election")
     assert finding.severity == "critical"
-    assert "ended at offset 358, beyond the new leader's" in finding.explanation
-    assert "nothing was lost" not in finding.explanation
+    assert "ended at offset 358, beyond the new leader's" in words(finding).explanation
+    assert "nothing was lost" not in words(finding).explanation
 
 
 def test_fenced_broker_of_which_nothing_was_collected_is_not_said_to_have_lived() -> None:
     files = {"controller-100/logs/controller.log": FENCED.replace("{at}", "2026-11-21 01:53:00,000") + "\n"}
     (finding,) = of(report(files), "broker-fenced")
     assert (finding.severity, finding.confidence) == ("low", "possible")
-    assert "unknown whether it was running" in finding.summary
+    assert "unknown whether it was running" in words(finding).summary
 
 
 @pytest.mark.parametrize(("name", "confidence"), [("dead-broker", "possible"), ("session-timed-out", "certain")])

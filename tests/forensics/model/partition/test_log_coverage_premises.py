@@ -37,6 +37,7 @@ from forensics.model.partition.log_coverage import (
     weakened,
 )
 from forensics.thresholds import MAX_CLOCK_STEPS
+from forensics.words import words
 from parsers.patterns.facets import FACETS
 from tests.forensics.proof.staging import (
     Records,
@@ -607,7 +608,7 @@ STEPPED = cluster(source(steps_back=steps(1, 40)), source(2, path="other"))
 def test_a_finding_that_rests_on_lines_out_of_order_is_only_possible() -> None:
     found = weakened(finding(), STEPPED)
     assert (found.confidence, found.severity) == ("possible", "medium")
-    assert found.explanation.startswith("e. This is only possible, because the times in broker-1/server-log go back")
+    assert words(found).explanation.startswith("e. This is only possible, because the times in broker-1/server-log go back")
     assert weakened(finding(severity="low"), STEPPED).severity == "low"
 
 
