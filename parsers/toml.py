@@ -18,4 +18,5 @@ else:
 
 def read(package: str, name: str) -> Mapping[str, Any]:
     """The content of the file NAME.toml in this package."""
-    return tomllib.loads((files(package) / f"{name}.toml").read_text("utf-8"))
+    content: Mapping[str, Any] = tomllib.loads((files(package) / f"{name}.toml").read_text("utf-8"))
+    return content

@@ -216,6 +216,7 @@ def _key(lot: Lot) -> str:
 
 
 def _partition(topic: str, partition: int, lots: list[Lot], ends: Mapping[str, Markers], output: Output) -> Partition:
+    from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
     from forensics.tools.salvage.places import named
     from forensics.tools.salvage.rows import Row, rows
     from forensics.tools.salvage.written import JsonLines, Parquet, Sending, write_lines
@@ -243,7 +244,11 @@ def _partition(topic: str, partition: int, lots: list[Lot], ends: Mapping[str, M
         writer.close()
     if "segment" in output.kinds:
         found.files["segment"] = ", ".join(sorted({os.path.relpath(s.parent, output.to) for lot in lots for s in lot.segments}))
-    if "send" in output.kinds:
+    if "send" in output.kinds and topic in WRITTEN_BY_BROKERS:
+        found.not_sendable = (
+            "no client can send its records again, because only brokers write this topic; the JSON lines and the Parquet file contain them"
+        )
+    elif "send" in output.kinds:
         if not sending.of_late or output.tools.null_in_lines:
             found.files["send"] = f"{name}.send"
             write_lines(output.to / found.files["send"], records([]), sending)

@@ -24,6 +24,7 @@ from forensics.model.findings import (
     NAMED,
     PLACES,
     SEVERAL,
+    SUBJECTS,
     Aggregation,
     Evidence,
     Finding,
@@ -174,7 +175,8 @@ def _one(group: Sequence[Statement], many: Aggregation, incident_of: IncidentOf)
 
 
 def _merged(first: Finding, group: Sequence[Statement], many: Aggregation) -> Mapping[str, Value]:
-    return many.merge(first, group) if many.merge is not None else {}
+    subjects = tuple(sorted({b for f in group for b in f.brokers[:1]}))
+    return {SUBJECTS: subjects, **(many.merge(first, group) if many.merge is not None else {})}
 
 
 def _folded(first: Finding, fold: Fold, **statement: Any) -> Finding:

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import datetime
 from enum import Enum, IntEnum, auto
 from functools import lru_cache
@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.message import Message, Range, Value, Values, by_name, decoded, encoded
+from forensics.model.message import Message, Range, Value, Values, by_name, decoded, encoded, packed, unpacked
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
 from parsers.frozen import dataclass
@@ -156,8 +156,8 @@ class Salvageable:
     """Lost offsets that no collected file contains."""
     certain: bool = True
     """The leader epochs prove that these are the lost records, and not other records at the same offsets."""
-    elsewhere: str | None = None
-    """Where the missing records might be, in words."""
+    elsewhere: Message | None = None
+    """Where the missing records might be."""
     producers: tuple[Producer, ...] = ()
     """The producers of the held records, the one with most records first."""
     differing: tuple[DifferingCopies, ...] = ()
@@ -171,7 +171,7 @@ class Salvageable:
             ],
             "missing": [r.row() for r in self.missing],
             "certain": self.certain,
-            "elsewhere": self.elsewhere,
+            "elsewhere": packed(self.elsewhere) if self.elsewhere is not None else None,
             "producers": [p.row() for p in self.producers],
             "differing": [d.row() for d in self.differing],
         }
@@ -185,7 +185,9 @@ class Salvageable:
         differing = tuple(
             DifferingCopies(d["leader_epoch"], Range(**d["offsets"]), tuple(d["sources"])) for d in row.get("differing") or ()
         )
-        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], row["elsewhere"], producers, differing)
+        elsewhere = unpacked(row["elsewhere"]) if row["elsewhere"] is not None else None
+        assert elsewhere is None or isinstance(elsewhere, Message)
+        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], elsewhere, producers, differing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +196,6 @@ class ClientOfGroup:
 
     client_id: str
     host: str | None
-
-    def __str__(self) -> str:
-        return f"{self.client_id or 'without a client id'}{f' at {self.host}' if self.host else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +221,6 @@ class Client:
     """Offsets above `committed` that a share group had also finished."""
     members: tuple[ClientOfGroup, ...] = ()
     """Members that had the partition, the last first, from coordinators' records and the tool's output."""
-
-    @property
-    def named(self) -> str:
-        """'group billing (app-1 at 10.0.0.5)'."""
-        members = f" ({some([str(m) for m in self.members])})" if self.members else ""
-        return f"group {self.group}{members}"
 
     def row(self) -> dict[str, Any]:
         ranges = {name: r.row() if (r := getattr(self, name)) is not None else None for name in ("had_read", "skipped")}
@@ -418,7 +411,8 @@ class Statement:
 
 
 PLACES, BROKERS, SEVERAL, AGAIN, ALIKE = "places", "brokers", "several", "again", "alike"
-PARTITIONS = "partitions"
+PARTITIONS, SUBJECTS = "partitions", "subjects"
+"""Values of every finding: the names of its partitions, and the first broker, of several findings of each."""
 _NAMED_IN_SENTENCES = ("brokers", "topic", "partition", "leader_epoch", "start", "end", "offsets", "committed", "cause", "confidence")
 
 
@@ -454,6 +448,7 @@ class Finding(Statement):
             PARTITIONS: tuple(p.name for p in self.places) or ((self.name,) if self.topic is not None else ()),
             "began": (self.start, self.start_latest),
             "broker": self.brokers[0] if self.brokers else None,
+            SUBJECTS: self.brokers[:1],
             **{name: getattr(self, name) for name in _NAMED_IN_SENTENCES},
             "topic": topics.pop() if len(topics) == 1 else self.topic,
         }
@@ -829,11 +824,6 @@ def began(start: datetime | None, latest: datetime | None) -> str:
     return f"at {moment(start)}" if start is None or latest is None else f"between {period(start, latest, 'and')}"
 
 
-def saving_first(steps: Iterable[str]) -> tuple[str, ...]:
-    """The steps, with those first that save what a later step, or the start of a broker, may destroy: they begin with the word 'Copy'."""
-    return tuple(sorted(steps, key=lambda step: not step.startswith("Copy ")))
-
-
 NAMED = 4
 """Maximum number of partitions that a sentence names, unless it says otherwise."""
 
@@ -878,6 +868,23 @@ def nodes_named(ids: Sequence[int], controllers: Collection[int]) -> str:
     return brokers_named(brokers) if not others else f"{brokers_named(brokers)} and {named}" if brokers else named
 
 
+def union(group: Iterable[Statement], name: str) -> tuple[Value, ...]:
+    """The elements of this value of all findings, each once."""
+    lists = (dict(f.whole.values).get(name) or () for f in group)
+    return tuple(dict.fromkeys(v for own in lists if isinstance(own, tuple) for v in own))
+
+
+def together(group: Iterable[Statement], name: str) -> tuple[Message, ...]:
+    """The steps in this value of all findings, each once with the partitions that it is about, those of most partitions first."""
+    partitions: dict[Message, dict[str, None]] = defaultdict(dict)
+    for f in group:
+        for step in union((f,), name):
+            assert isinstance(step, Message)
+            partitions[step][f.name] = None
+    found = sorted(partitions.items(), key=lambda item: -len(item[1]))[: 2 * NAMED]
+    return tuple(Message(step.id, (*step.values, (PARTITIONS, tuple(names)))) for step, names in found)
+
+
 def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
     """The number of offsets known to be lost. Offsets that several replicas had brought from an earlier partition of this name count
     once."""
@@ -895,33 +902,3 @@ def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
             count += max(end - max(r.start, counted_to), 0)
             counted_to = max(counted_to, end)
     return count
-
-
-def raw(
-    *,
-    kind: str,
-    summary: str,
-    explanation: str,
-    next_steps: Sequence[str] = (),
-    topic: str | None = None,
-    partition: int | None = None,
-    **statement: Any,
-) -> Finding:
-    """While rules are moved to the catalogue: a finding with finished sentences."""
-    values = (("summary", summary), ("explanation", explanation), ("next_steps", tuple(next_steps)))
-    return Finding(kind=kind, message="raw", values=values, topic=topic, partition=partition, **statement)
-
-
-def raw_of(finding: Any, name: str) -> Any:
-    if finding.message != "raw":
-        from forensics.words import words
-
-        return getattr(words(finding), name)
-    return dict(finding.values)[name]
-
-
-def reworded(finding: Finding, explanation: str | None = None, next_steps: Any = None, **statement: Any) -> Finding:
-    own = dict(finding.values)
-    own |= {"explanation": explanation} if explanation is not None else {}
-    own |= {"next_steps": tuple(next_steps)} if next_steps is not None else {}
-    return replace(finding, values=tuple(own.items()), **statement)

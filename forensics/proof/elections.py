@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
+from forensics.model.message import Message, Value, said
 from forensics.model.partition.continuity import Contiguous, Gap, Unsure, between
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.remembered import cached_on_timeline
@@ -32,11 +33,11 @@ Proof = Contiguous | KafkaStatement
 
 @dataclass(frozen=True, slots=True)
 class Election:
-    """`unclean` None: the ISR before it is unknown. `why`: a clause with the deciding reason."""
+    """`unclean` None: the ISR before it is unknown. `why`: the deciding reason."""
 
     term: Term
     unclean: bool | None
-    why: str
+    why: Message
     evidence: tuple[Event, ...]
     ground: Proof | Unsure
 
@@ -128,48 +129,45 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     statements = _statements(term, timeline)
     evidence = tuple(e for e in (before.event if before else None, state.event if state else None, *statements) if e is not None)
 
-    def judged(unclean: bool | None, ground: Proof | Unsure, why: str) -> Election:
-        return Election(term, unclean, why, evidence, ground)
+    def judged(unclean: bool | None, ground: Proof | Unsure, why: str, **named: Value) -> Election:
+        return Election(term, unclean, said(f"election/{why}", **named), evidence, ground)
 
+    leader = term.leader
     if timeline.conflicting_epoch is not None:
-        why = f"leader epoch {timeline.conflicting_epoch} has two leaders: two partitions of this name are mixed"
-        return judged(None, "possible", why)
+        return judged(None, "possible", "two-leaders", leader_epoch=timeline.conflicting_epoch)
     ground = right_before(term, timeline, cluster)
     if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
-        return judged(False, ground, f"broker {term.leader} was an eligible leader replica (KIP-966)")
+        return judged(False, ground, "eligible", leader=leader)
     if (stated := _stated(term, statements, timeline)) is not None:
-        return judged(True, *stated)
+        return judged(True, *stated, leader=leader)
     if ground is None or not ground.before.isr:
-        return judged(None, "possible", "the evidence does not show the ISR before the election")
-    outside = term.leader not in ground.before.isr
+        return judged(None, "possible", "no-isr")
+    outside = leader not in ground.before.isr
     if isinstance(ground, Gap):
         return _across(ground, outside, judged)
     if not outside:
-        return judged(False, ground, f"broker {term.leader} was in the ISR {list(ground.before.isr)}")
-    if company := _company(ground.after, ground.before):
-        return judged(False, ground, company)
+        return judged(False, ground, "in-isr", leader=leader, isr=ground.before.isr)
+    if _has_company(ground.after, ground.before):
+        return judged(False, ground, "company", isr=ground.after.isr)
     if _completes_reassignment(term, ground, timeline, cluster):
-        return judged(False, ground, f"broker {term.leader} joined the ISR in the change that completed a reassignment")
+        return judged(False, ground, "reassigned", leader=leader)
     if excuse := _excuse(term, ground.after, cluster):
         return judged(False, "probable", excuse)
-    return judged(True, ground, f"broker {term.leader} was not in the ISR {list(ground.before.isr)} and became its only member")
+    return judged(True, ground, "outside", leader=leader, isr=ground.before.isr)
 
 
 def _stated(term: Term, statements: list[Event], timeline: PartitionTimeline) -> tuple[KafkaStatement, str] | None:
-    """Kafka's own statement that the election was unclean, and its words."""
+    """Kafka's own statement that the election was unclean, and the phrase for it."""
     state, before = term.state, term.before
     marked = _newly_recovering(term)
     recovering = marked and state is not None and bool(state.recovering)
     if not _leads_on(term, before, statements) and _unexplained(term):
-        if said := tuple(e for e in statements if marked or e.event != "recovering-mark"):
-            printed = any(e.event == "unclean-election-said" for e in said)
-            informed = f"the controller informed broker {term.leader} that the partition is RECOVERING from an unclean election"
-            return KafkaStatement(said), "the controller printed that the election was unclean" if printed else informed
+        if lines := tuple(e for e in statements if marked or e.event != "recovering-mark"):
+            return KafkaStatement(lines), "printed" if any(e.event == "unclean-election-said" for e in lines) else "informed"
         if state is not None and recovering:
-            return KafkaStatement((state.event,)), "the record of the election has leaderRecoveryState RECOVERING"
+            return KafkaStatement((state.event,)), "recovering"
     if state is not None and recovering and _given_up(term, before, timeline):
-        why = f"broker {term.leader} was elected out of an empty ISR, without being eligible (KIP-966) or in sync with the leader before"
-        return KafkaStatement((state.event,)), why
+        return KafkaStatement((state.event,)), "out-of-empty-isr"
     return None
 
 
@@ -198,22 +196,19 @@ def _unexplained(term: Term) -> bool:
 def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Election:
     """Others may have been elected in epochs that are unknown, whatever this term began with."""
     before, state = missing.before, missing.after
-    if company := _company(state, before):
-        return judged(False, "probable" if missing.epochs else KafkaStatement((state.event,)), company)
+    if _has_company(state, before):
+        return judged(False, "probable" if missing.epochs else KafkaStatement((state.event,)), "company", isr=state.isr)
     if not outside or len(state.isr) > 1:
-        return judged(None, "possible", f"the evidence does not show the ISR right before the election: {missing}")
-    why = f"broker {state.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}"
-    return judged(True, "possible", why)
+        return judged(None, "possible", "gap", missing=missing.said)
+    return judged(True, "possible", "outside-last", leader=state.leader, isr=before.isr, missing=missing.said)
 
 
 _DECISIONS = named("partition-transition", "metadata-partition-change")
 
 
-def _company(state: State, before: State) -> str | None:
-    """That the leader was elected with other members of the ISR, in words. None if it was alone, or others may have joined since."""
-    if len(state.isr) == 1 or not (state.follows(before) or _began_with(state)):
-        return None
-    return f"the first ISR of the leader epoch, {list(state.isr)}, has other members: after an unclean election the leader is alone in it"
+def _has_company(state: State, before: State) -> bool:
+    """The leader was elected with other members of the ISR. False if it was alone, or others may have joined since."""
+    return len(state.isr) > 1 and (state.follows(before) or _began_with(state))
 
 
 def _began_with(state: State) -> bool:
@@ -261,10 +256,10 @@ def _completes_reassignment(term: Term, step: Contiguous, timeline: PartitionTim
 
 
 def _excuse(term: Term, state: State, cluster: Cluster) -> str | None:
-    """Why a leader from outside the last ISR may still be clean."""
+    """Why a leader from outside the last ISR may still be clean: the phrase for it."""
     if set(state.isr) != {term.leader}:
-        return "the first ISR in evidence after the election has other members"
+        return "others"
     level = metadata_level(cluster)
     if cluster.mode == "kraft" and state.source in ("metadata", "replayed") and level is not None and level >= LEADER_RECOVERY_LEVEL:
-        return "the metadata log does not mark it RECOVERING"
+        return "not-recovering"
     return None

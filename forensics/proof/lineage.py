@@ -13,6 +13,7 @@ from itertools import accumulate, combinations
 from typing import Any
 
 from forensics.model.events import Event
+from forensics.model.message import Message, said
 from forensics.model.partition.lineage import Entry, Lineage
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import ASIDE, Disk, Removal, Replica
@@ -192,9 +193,9 @@ class StoredLog:
     state: str | None = None
     """None: the current log. Otherwise what Kafka renamed its directory or its files for."""
 
-    def __str__(self) -> str:
-        files = "files that wait for deletion in " if self.state == "deleted" else ""
-        return f"{files}{self.directory}{f' of broker {self.broker}' if self.broker is not None else ''}"
+    @property
+    def said(self) -> Message:
+        return said("log/stored", directory=self.directory, broker=self.broker, deleted=self.state == "deleted")
 
 
 @dataclass(frozen=True, slots=True)

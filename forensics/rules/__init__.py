@@ -39,7 +39,7 @@ def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
     own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key in _OF_RULE}
     judges = _judges(kind, content)
     if (many := own.pop("many", None)) is not None:
-        own["many"] = Aggregation(**{**many, "by": tuple(many.get("by", ()))}, merge=_merge(judges))
+        own["many"] = Aggregation(**{**many, "by": tuple(many.get("by", ()))}, merge=judges.get("merged"))
     if own.get("root") is True:
         own["root"] = f"{kind}/root"
     if "urgency" in own:
@@ -61,17 +61,6 @@ def _judges(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
     if (detector := content.get("detector")) is not None:
         return import_module(f"{__name__}.detectors.{detector}").judges(kind, content)  # type: ignore[no-any-return]
     return functions_of(kind)
-
-
-def _merge(judges: Mapping[str, Any]) -> Any:
-    if (merged := judges.get("merged")) is not None or "many_words" not in judges:
-        return merged
-
-    def interim(first: Any, group: Any) -> Any:
-        steps = {"next_steps": tuple(judges["many_steps"](group))} if "many_steps" in judges else {}
-        return {"many": judges["many_words"](first, group)} | steps
-
-    return interim
 
 
 RULES: tuple[Rule, ...] = tuple(sorted((_rule(kind, content) for kind, content in declared().items()), key=lambda rule: rule.rank))

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import values
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 
@@ -28,9 +29,9 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
         elif event.reason == "truncation":
             bare.append(event)
     for index, events in sorted(explained.items()):
-        yield _finding(timeline, events, lost[index])
+        yield _finding(events, lost[index])
     if bare:
-        yield _finding(timeline, bare, None)
+        yield _finding(bare, None)
 
 
 def _by(event: Event, loss: Loss) -> bool:
@@ -39,28 +40,18 @@ def _by(event: Event, loss: Loss) -> bool:
     return after and (event.previous_offset or 0) > loss.range.start
 
 
-def _finding(timeline: PartitionTimeline, events: list[Event], loss: Loss | None) -> Finding:
-    groups = sorted({e.value for e in events if e.value})
-    who = f"consumers of {', '.join(groups[:MAX_GROUPS])}" if groups else "consumers"
-    furthest = max(e.previous_offset or 0 for e in events)
-    if loss is not None:
-        why = f"they were beyond records that were lost when broker {loss.term.leader} became leader (offsets {loss.range})"
-    else:
-        why = "the evidence of the brokers shows no loss that explains this, so some of that evidence is missing"
-    return raw(
+def _finding(events: list[Event], loss: Loss | None) -> Finding:
+    return Finding(
         kind="client-side-echo",
         severity="info" if loss is not None else "medium",
         confidence="certain" if loss is not None else "probable",
         brokers=(loss.term.leader,) if loss is not None else (),
         start=events[0].at,
         end=events[-1].at,
-        summary=f"{timeline.name}: {who} were at offsets up to {furthest} that the partition no longer had",
-        explanation=(
-            f"From {moment(events[0].at)} on {who} were at offsets that {timeline.name} no longer had (up to {furthest}): {why}. "
-            "A reset to latest skips the records written since; a reset to earliest reads all records again."
-        ),
-        next_steps=(
-            f"Compare the records that the consumers of {timeline.name} have processed with its current records: they may have copies of lost ones.",
+        values=values(
+            named=tuple(sorted({e.value for e in events if e.value}))[:MAX_GROUPS],
+            furthest=max(e.previous_offset or 0 for e in events),
+            lost=loss.range if loss is not None else None,
         ),
         evidence=quote(events, loss.term.evidence if loss is not None else ()),
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.settings import LOG_DIRECTORIES, same_directory
+from forensics.model.cluster.settings import LOG_DIRECTORIES, WRITTEN_BY_BROKERS, same_directory
 from forensics.model.events import Event
 from forensics.model.findings import (
     COMPACTED,
@@ -18,35 +18,27 @@ from forensics.model.findings import (
     TRANSACTIONAL,
     UNKNOWN_LOG,
     Finding,
+    Producer,
     Records,
     Salvageable,
     Statement,
     Written,
-    brokers_named,
-    capital,
-    counted,
-    moment,
     offsets_in,
-    offsets_named,
-    period,
     quote,
-    raw,
-    raw_of,
-    reworded,
-    saving_first,
-    some,
+    together,
 )
-from forensics.model.message import Range
+from forensics.model.message import Message, Range, Value, Values, said, values
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.salvageable import salvageable
 from forensics.model.partition.states import not_after
-from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.aftermath import of_groups
-from forensics.proof.causes import FOREIGN
+from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNKNOWN
 from forensics.proof.losses import Below, Deposed, Emptied, Loss, Unflushed, deposed, emptied, losses, unflushed
 from forensics.proof.readers import readers
 from forensics.proof.transition import LeaderTransition
 from forensics.proof.written import written
+from forensics.rules.offset_commit_loss import of_coordinators
 from forensics.thresholds import LONG_DEPOSED, MANY_OFFSETS
 
 
@@ -64,27 +56,21 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     for loss in losses(timeline, cluster):
         yield _lost(loss, timeline, cluster)
         if loss.below is not None:
-            saved = salvageable(loss.below.range, loss.term, loss.removals, timeline)
-            yield _with(saved, loss.hop, _possibly_below(loss, loss.below, timeline), timeline)
+            yield _with(_possibly_below(loss, loss.below, timeline, cluster), loss.hop, timeline, loss.removals)
     for alone in deposed(timeline, cluster):
-        saved = salvageable(Range(alone.start, None), alone.hop.term, (), timeline)
-        yield _with(saved, alone.hop, _taken_alone(alone, timeline), timeline)
+        yield _with(_taken_alone(alone, timeline, cluster), alone.hop, timeline)
     for doubt in unflushed(timeline, cluster):
-        saved = salvageable(Range(doubt.start, None), doubt.hop.term, (), timeline)
-        yield _with(saved, doubt.hop, _possible(doubt, timeline), timeline)
+        yield _with(_unflushed(doubt, timeline), doubt.hop, timeline)
     for empty in emptied(timeline, cluster):
-        saved = salvageable(Range(empty.start, None), empty.hop.term, (), timeline)
-        yield _with(saved, empty.hop, _emptied(empty, timeline, cluster), timeline)
+        yield _with(_emptied(empty, timeline, cluster), empty.hop, timeline)
 
 
 def _lost(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     beyond = loss.range.end is None or (loss.at_least and loss.range.end == loss.reached)
-    saved = salvageable(loss.range, loss.term, loss.removals, timeline, and_beyond=beyond)
-    finding = _with(saved, loss.hop, _finding(loss, timeline, tuple(_moved(loss, timeline, cluster))), timeline)
+    finding = _with(_finding(loss, timeline, cluster), loss.hop, timeline, loss.removals, and_beyond=beyond)
     clients = tuple(reader.client for reader in readers(loss, timeline))
-    consumers = "; ".join(of_groups(clients, finding.place))
-    explanation = raw_of(finding, "explanation") + (f" Consumers: {consumers}." if consumers else "")
-    return reworded(finding, clients=clients, explanation=explanation)
+    groups = tuple(of_groups(clients, finding.place))
+    return replace(finding, clients=clients, values=(*finding.values, ("groups", groups)))
 
 
 def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Moved]:
@@ -137,12 +123,20 @@ def _severity(loss: Loss) -> str:
     return "high" if gave_way is not None and (gave_way.late >= LONG_DEPOSED or (loss.range.length or 0) >= MANY_OFFSETS) else "medium"
 
 
-def _with(saved: Salvageable, hop: LeaderTransition, finding: Finding, timeline: PartitionTimeline) -> Finding:
+def _with(
+    finding: Finding, hop: LeaderTransition, timeline: PartitionTimeline, removals: Sequence[Removal] = (), *, and_beyond: bool = False
+) -> Finding:
     """The finding with the time at which the records were written, and the offsets that can be recovered, and how."""
     lost = finding.offsets[0]
-    finding = _with_copies(saved, replace(finding, written=_appended(finding, hop, saved), records=_records(lost, saved, timeline)))
-    alone = finding.of_partition(timeline.topic, timeline.partition)
-    return reworded(finding, next_steps=saving_first((*many_steps((alone,)), *raw_of(finding, "next_steps"))))
+    saved = salvageable(lost, hop.term, removals, timeline, and_beyond=and_beyond)
+    found = replace(
+        finding,
+        written=_appended(finding, hop, saved),
+        records=_records(lost, saved, timeline),
+        salvageable=saved if saved.held or finding.confidence != "possible" else None,
+    )
+    recovery = tuple(_recovery((found.of_partition(timeline.topic, timeline.partition),)))
+    return replace(found, values=(*found.values, *_copies(saved), ("recovery", recovery)))
 
 
 def _appended(finding: Finding, hop: LeaderTransition, saved: Salvageable) -> Written:
@@ -154,15 +148,23 @@ def _appended(finding: Finding, hop: LeaderTransition, saved: Salvageable) -> Wr
     return Written(None, max((at for at in seen if at is not None), default=None) if None not in seen else None)
 
 
-def _with_copies(saved: Salvageable, finding: Finding) -> Finding:
+def _copies(saved: Salvageable) -> Values:
+    """What the collected files contain of the lost records, and who wrote these."""
     if not saved.held:
-        return finding if finding.confidence == "possible" else replace(finding, salvageable=saved)
-    spans = some([f"{h.offsets} on {brokers_named([h.broker])}" if h.broker is not None else str(h.offsets) for h in saved.held])
-    sources = some([h.source.rpartition("/")[0] for h in saved.held])
-    which = "some of them: " if saved.missing else ""
-    proof = "" if saved.certain else ", as far as the evidence can distinguish them from other records at the same offsets"
-    words = f" The collected files contain {which}offsets {spans}{'' if saved.missing else ', all of them'} ({sources}){proof}.{_senders(saved)}"
-    return reworded(finding, salvageable=saved, explanation=raw_of(finding, "explanation") + words)
+        return ()
+    held = said(
+        "data-loss/held",
+        spans=tuple(said("data-loss/span", offsets=h.offsets, broker=h.broker) for h in saved.held),
+        some=bool(saved.missing),
+        directories=tuple(h.source.rpartition("/")[0] for h in saved.held),
+        unproven=not saved.certain,
+    )
+    senders = tuple(map(_sender, saved.producers)) if any(p.id is not None for p in saved.producers) else ()
+    return values(held=held, senders=senders)
+
+
+def _sender(p: Producer) -> Message:
+    return said("data-loss/sender", records=p.records, id=p.id, transactional_id=p.transactional_id, state=p.state)
 
 
 def _records(lost: Range, saved: Salvageable, timeline: PartitionTimeline) -> Records:
@@ -181,24 +183,11 @@ def _kind_of_log(timeline: PartitionTimeline) -> str:
     return UNKNOWN_LOG if timeline.cleaned is None else PLAIN_LOG
 
 
-def _senders(saved: Salvageable) -> str:
-    if not any(p.id is not None for p in saved.producers):
-        return ""
-    senders = []
-    for p in saved.producers:
-        who = "producers without an id" if p.id is None else f"producer {p.id}"
-        if p.transactional_id is not None:
-            who = f"transactional id {p.transactional_id} (producer {p.id}; last known transaction state: {p.state})"
-        senders.append(f"{p.records} by {who}")
-    return f" Senders: {some(senders)}."
-
-
-def _finding(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> Finding:
-    term = loss.term
+def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    term, moved = loss.term, tuple(_moved(loss, timeline, cluster))
     before = timeline.before(term)
-    count = loss.range.length
     holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
-    return raw(
+    return Finding(
         kind="data-loss",
         loss=True,
         severity=_severity(loss) if timeline.conflicting_epoch is None else "medium",
@@ -210,200 +199,143 @@ def _finding(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -
         offsets=(loss.range,),
         committed=loss.committed,
         cause=loss.cause,
-        summary=f"{timeline.name}: offsets {loss.range} {_lost_words(loss)} ({_cause_words(loss, term)}{', on other log directories' if moved else ''})",
-        explanation=_explain(loss, before, count, timeline) + "".join(map(_moved_words, moved)),
+        message="lost",
+        values=(
+            *_extent(loss, timeline),
+            *_handover(loss, timeline),
+            *_commitment(loss, timeline),
+            ("moved", tuple(said("data-loss/moved", broker=m.broker, old=m.old, new=m.new) for m in moved)),
+            ("steps", tuple(_steps(loss, moved, timeline, cluster))),
+        ),
         still_on=loss.still_on,
-        next_steps=(*(_copy_words(m, timeline) for m in moved), *_next_steps(loss, timeline)),
         evidence=quote(*(m.evidence for m in moved), *loss.evidence),
     )
 
 
-def _moved_words(moved: _Moved) -> str:
-    return (
-        f" Broker {moved.broker} was started with other log directories ({', '.join(moved.new)} instead of {', '.join(moved.old)}). That deletes nothing: "
-        f"unless it was removed, the old log is still in {', '.join(moved.old)}."
+def _extent(loss: Loss, timeline: PartitionTimeline) -> Values:
+    """The lost offsets; `gone`: those known to be missing from the partition."""
+    start, gone = loss.range.start, loss.range.length
+    gone = loss.reached - start if gone is None else gone
+    return values(
+        lost=loss.range,
+        open=_is_open(loss.range),
+        last=loss.reached - 1 if loss.reached > start else None,
+        at_least=loss.at_least,
+        reached=loss.reached,
+        gone=gone,
+        missing=Range(start, start + gone) if gone else None,
+        **_stated(loss, timeline),
     )
 
 
-def _copy_words(moved: _Moved, timeline: PartitionTimeline) -> str:
-    return (
-        f"Copy the directory of {timeline.name} in {', '.join(moved.old)} of broker {moved.broker} first: its records can be read "
-        "(kafka-dump-log) and resent. Do not set log.dirs back without that copy: records written since would be left behind."
-    )
-
-
-def _lost_words(loss: Loss) -> str:
-    kind = {True: "committed, lost", False: "truncated, never committed", None: "lost"}[loss.committed]
-    if loss.range.end is None:
-        more = f", at least up to {loss.reached - 1}" if loss.reached > loss.range.start else ", if there were any records"
-        return f"{kind}{more}; the end of the range is unknown"
-    if loss.excuse is not None:
-        return f"{kind}; possibly resent, or never acknowledged"
-    if loss.committed is False:
-        kind += ": only acks=0/1 producers can be affected"
-    return f"{kind}{' (or slightly more)' if loss.at_least else ''}"
-
-
-def _cause_words(loss: Loss, term: Term) -> str:
+def _stated(loss: Loss, timeline: PartitionTimeline) -> dict[str, Value]:
+    """Values of the summary."""
+    status = {True: "is-committed", False: "is-uncommitted", None: "is-lost"}[loss.committed]
     return {
-        "unclean-election": f"unclean election of broker {term.leader}, epoch {term.epoch}",
-        "unflushed-log": f"unflushed log of broker {term.leader}",
-        "uncommitted-tail": f"not replicated before broker {term.leader} took over, epoch {term.epoch}",
-        "hw-truncation": f"broker {term.leader} had truncated to its high watermark",
-        "empty-replica": f"broker {term.leader} restarted empty",
-        "corruption": f"damaged log of broker {term.leader}",
-        "inherited-log": "of an earlier partition of this name, truncated when this one began",
-    }.get(loss.cause, f"missing on broker {term.leader}, epoch {term.epoch}")
+        "status": said(f"data-loss/{status}"),
+        "by": said(f"data-loss/by-{loss.cause}", leader=loss.term.leader, epoch=loss.term.epoch),
+        "written_by_brokers": timeline.topic in WRITTEN_BY_BROKERS,
+    }
 
 
-_BECAUSE = {
-    "unclean-election": "was elected from outside the ISR and did not have the rest",
-    "unflushed-log": "had lost the rest in an unclean stop: it was in memory and not yet on the disk",
-    "uncommitted-tail": "was in sync, but had not fetched the rest from the previous leader yet",
-    "hw-truncation": "had truncated its log to its high watermark and became leader before it fetched again, which can happen before leader epochs "
-    "(0.11): the first case of KIP-101",
-    "empty-replica": "had restarted with an empty log",
-    "inherited-log": "did not have the rest: records of another partition of this name, from an earlier cluster or topic, in a log that was still on "
-    "the disk and was used for this partition",
-    "corruption": "had truncated its log at damaged records",
-    "unknown": "did not have the rest; the evidence does not show why",
-}
-_REMOVED = {
-    "leader-epoch": "truncated the lost records to follow the new leader",
-    "high-watermark": "truncated to its high watermark",
-    "truncation": "truncated the lost records to follow the new leader",
-    "latest": "truncated the lost records to the new leader's log end offset",
-    "overwritten": "kept the lost records on its disk while the partition continued without these",
-    "restart": "restarted without the lost records",
-    "empty": "restarted with an empty log",
-    "deleted": "had the lost records in the log that it deleted when its replica was removed",
-    "stray": "had the lost records in the log that it renamed to -stray when its replica was removed",
-    "left-behind": "still has the lost records on its disk, but never followed the new leader",
-    "renamed": "has the lost records only in files that Kafka renamed",
-}
-_WITHOUT_TIME = ("left-behind", "renamed")
-
-
-def _explain(loss: Loss, before: Term | None, count: int | None, timeline: PartitionTimeline) -> str:
-    term = loss.term
-    removal = loss.removals[0]
-    led = before is not None and any(r.broker == before.leader for r in loss.removals)
-    whose = f"broker {before.leader}, leader in epoch {before.epoch}," if before is not None and led else f"broker {removal.broker}"
-    reach = f"{'at least ' if loss.at_least else ''}offset {removal.end}"
-    gone = loss.reached - loss.range.start if count is None else count
-    parts = [
-        f"The log of {whose} reached {reach} (exclusive).",
-        f"At {moment(term.at)} broker {term.leader} {'continued as leader after its restart' if term.restart else 'became leader'} in leader epoch "
-        f"{term.epoch} with a log that ended at offset {_where(loss)}: it {_BECAUSE[loss.cause]}.",
-        _gone_words(loss, gone),
-        *(_removal_words(r, loss) for r in loss.removals[:3]),
-        _handover_words(loss),
-        _commitment(loss),
-    ]
-    if loss.still_on:
-        parts.append(f"The lost records are still on the disk of {brokers_named(loss.still_on)}.")
-    return " ".join(p for p in parts if p)
-
-
-def _gone_words(loss: Loss, gone: int) -> str:
-    if not gone:
-        return f"A separate finding reports the loss below offset {loss.reached}; records that the leader appended later are lost as well."
-    more = ", with all records that the leader appended later" if loss.range.end is None else ""
-    least = "at least " if loss.at_least else ""
-    are = "are" if gone > 1 else "is"
-    return (
-        f"So {least}{counted(gone, 'offset')} ({Range(loss.range.start, loss.range.start + gone)}) {are} missing from the partition{more}."
+def _handover(loss: Loss, timeline: PartitionTimeline) -> Values:
+    """How the leader changed, and how the records went from the logs that had them."""
+    term, removal, gave_way = loss.term, loss.removals[0], loss.hop.stepped_down
+    before = timeline.before(term)
+    led = before if before is not None and any(r.broker == before.leader for r in loss.removals) else None
+    stepped_down = gave_way if loss.committed is not True else None
+    return values(
+        led=led.leader if led is not None else None,
+        led_in=led.epoch if led is not None else None,
+        holder=removal.broker,
+        held_to=removal.end,
+        elected=(term.at, None),
+        leader=term.leader,
+        restart=bool(term.restart),
+        epoch=term.epoch,
+        log_end=_log_end(loss),
+        because=said(f"data-loss/because-{loss.cause}"),
+        removed=tuple(_removed(r, loss) for r in loss.removals[:3]),
+        stepped_down=stepped_down.leader if stepped_down is not None else None,
+        late=stepped_down.late.total_seconds() if stepped_down is not None and not stepped_down.orderly else None,
+        still_on=loss.still_on,
     )
 
 
-def _handover_words(loss: Loss) -> str:
-    gave_way = loss.hop.stepped_down
-    if gave_way is None or loss.committed is True:
-        return ""
-    if gave_way.orderly:
-        return f"Broker {gave_way.leader} stepped down cleanly: these records were in flight then."
-    seconds = gave_way.late.total_seconds()
-    return f"Broker {gave_way.leader} was deposed but continued as leader for {seconds:.1f} s, and may have accepted records alone in that time."
-
-
-def _where(loss: Loss) -> str:
+def _log_end(loss: Loss) -> Message:
+    """Where the log of the new leader ended."""
     if loss.proven and loss.term.at_most is None:
-        seen = "when its files were collected" if loss.removals[0].cause != "latest" else "when another replica followed it"
-        return f"{loss.range.start} or below (it ended there {seen}; this Kafka version does not log the start offset of a leader)"
+        return said("data-loss/ended-below", offset=loss.range.start, followed=loss.removals[0].cause == "latest")
     return loss.term.began
 
 
-def _removal_words(removal: Removal, loss: Loss) -> str:
-    if loss.cause == "hw-truncation" and removal.broker == loss.term.leader:
-        return f"Broker {removal.broker} itself had the lost records, and truncated its log from {removal.end} to {removal.start} at {moment(removal.at)}."
-    when = f" at {moment(removal.at)}" if removal.cause not in _WITHOUT_TIME else ""
-    what = (
-        f"from {removal.end} to {removal.start}"
-        if removal.cause not in (*_WITHOUT_TIME, "restart", "empty", "overwritten", "deleted", "stray")
-        else ""
+_CUTS = frozenset({"leader-epoch", "high-watermark", "truncation", "latest"})
+_WITHOUT_TIME = ("left-behind", "renamed")
+
+
+def _removed(removal: Removal, loss: Loss) -> Message:
+    itself = loss.cause == HW_TRUNCATION and removal.broker == loss.term.leader
+    cut = itself or removal.cause in _CUTS
+    return said(
+        f"data-loss/{'cut-itself' if itself else 'removed'}",
+        broker=removal.broker,
+        at=removal.at if removal.cause not in _WITHOUT_TIME else None,
+        how=said(f"data-loss/removed-{removal.cause}"),
+        before=removal.end if cut else None,
+        now=removal.start if cut else None,
     )
-    return f"Broker {removal.broker}{when} {_REMOVED.get(removal.cause, 'no longer had the lost records')}{f' ({what})' if what else ''}."
 
 
-def _commitment(loss: Loss) -> str:
-    if loss.committed:
-        return f"The lost records were committed: {_why_committed(loss)}."
-    if loss.committed is False:
-        never = "The lost records were never committed: the new leader was in sync, so the high watermark cannot have passed its log end offset."
-        clients = "Only producers with acks=0 or acks=1 can have had them acknowledged."
-        if loss.excuse is None:
-            return f"{never} {clients}{_unweighed(loss)}"
-        return f"{never} They were truncated, but possibly no producer is affected: {loss.excuse}. {clients}"
-    known = f"; the high watermark is known up to {loss.high_watermark}" if loss.high_watermark is not None else ""
-    if loss.excuse is None:
-        return f"Commit status unknown{known}.{_unweighed(loss)}"
-    return f"Commit status unknown{known}. Possibly no producer got an acknowledgement: {loss.excuse}."
+def _commitment(loss: Loss, timeline: PartitionTimeline) -> Values:
+    """Whether the records were committed, and whether a producer may have got an acknowledgement."""
+    never = loss.committed is False
+    return values(
+        why_committed=_why_committed(loss) if loss.committed else None,
+        never=never,
+        unknown=loss.committed is None,
+        high_watermark=loss.high_watermark,
+        excuse=loss.excuse,
+        unweighed=not loss.committed and loss.excuse is None and not loss.weighed and not (never and timeline.topic in WRITTEN_BY_BROKERS),
+    )
 
 
-def _why_committed(loss: Loss) -> str:
+def _why_committed(loss: Loss) -> Message:
     hw, before = loss.high_watermark, loss.term.before
     reached = hw is not None and loss.range.end is not None and hw >= loss.range.end
     if not reached and before is not None and len(before.isr) == 1:
-        return f"broker {before.isr[0]} was the only in-sync replica, so its high watermark was its log end offset"
+        return said("data-loss/only-in-sync", broker=before.isr[0])
     below = hw is None or hw < (loss.range.end or loss.reached)
-    if below and before is not None and loss.cause == "hw-truncation":
-        return f"{brokers_named(before.isr)}, the whole ISR, had them before broker {loss.term.leader} truncated its log"
-    return f"the evidence shows an earlier high watermark of {hw}"
+    if below and before is not None and loss.cause == HW_TRUNCATION:
+        return said("data-loss/whole-isr", isr=before.isr, leader=loss.term.leader)
+    return said("data-loss/high-watermark", offset=hw)
 
 
-def _unweighed(loss: Loss) -> str:
-    return (
-        ""
-        if loss.weighed
-        else " An acknowledgement is possible, not proven: the evidence does not show which records replaced them, or when."
-    )
-
-
-def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
+def _steps(loss: Loss, moved: Iterable[_Moved], timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]:
+    for m in moved:
+        yield said("data-loss/copy-old", broker=m.broker, old=m.old, resent=timeline.topic not in WRITTEN_BY_BROKERS)
     if loss.committed is not False:  # consumers read below the high watermark only
-        yield f"Consumers of {timeline.name} that had read past the start of the lost range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."
+        yield from _of_clients(said("data-loss/rewind"), loss.committed, timeline, cluster)
     if loss.at_least or loss.range.end is None:
-        yield f"Look for an older copy of the disk of the leader of {timeline.name} (replication-offset-checkpoint or segments): the end of the lost range is a lower bound, and such a copy would show the exact end."
+        yield said("data-loss/older-copy")
 
 
-def _possibly_below(loss: Loss, below: Below, timeline: PartitionTimeline) -> Finding:
+def _of_clients(step: Message, committed: bool | None, timeline: PartitionTimeline, cluster: Cluster) -> tuple[Message, ...]:
+    """A step for the clients of the topic; if brokers write it, what helps instead."""
+    if timeline.topic not in WRITTEN_BY_BROKERS:
+        return (step,)
+    return of_coordinators(timeline.topic, cluster) if committed is not False else ()
+
+
+def _possibly_below(loss: Loss, below: Below, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     """The possible loss right below a proven loss."""
     term, part = loss.term, below.range
     old = loss.removals[0].broker
     probable = below.confidence == "probable"
-    severity = _severity(loss) if probable else min(_severity(loss), "medium", key=LEVELS.index)
-    why = (
-        f"The high watermark stayed at {part.start} until the old leader failed: the checkpoint of broker {old} contains this value, and a follower "
-        f"that was running when broker {term.leader} was elected had received no higher one. An in-sync replica held the high watermark back, probably broker "
-        f"{term.leader}, which was in sync, did not have the end of the log, and has at most the records of its last fetch beyond that."
-        if probable
-        else f"Broker {term.leader} may have had offsets {part}, or records written later may have replaced some or all of them: "
-        f"its log is only known to have reached offset {part.start}."
-    )
-    return raw(
+    compare = said("data-loss/compare", topic=timeline.topic, partition=timeline.partition, part=part)
+    return Finding(
         kind="data-loss",
         loss=True,
-        severity=severity,
+        severity=_severity(loss) if probable else min(_severity(loss), "medium", key=LEVELS.index),
         confidence=below.confidence,
         brokers=tuple(dict.fromkeys((old, term.leader))),
         leader_epoch=term.epoch,
@@ -411,29 +343,26 @@ def _possibly_below(loss: Loss, below: Below, timeline: PartitionTimeline) -> Fi
         offsets=(part,),
         committed=loss.committed,
         cause=loss.cause,
-        summary=f"{timeline.name}: offsets {part} {'probably' if probable else 'possibly'} lost with the offsets from {loss.range.start} on "
-        f"({_cause_words(loss, term)})",
-        explanation=(
-            f"Broker {old} had offsets {part.start} to {loss.reached - 1}; the offsets from {loss.range.start} on are proven to be lost. {why} "
-            f"{_why_unknown(timeline)}"
-        ),
-        next_steps=(
-            f"Compare the producers' records of {timeline.topic} for partition {timeline.partition} at that time with the records that offsets {part} hold now: "
-            "the comparison shows how many of them were replaced.",
+        message="below",
+        values=values(
+            **_stated(loss, timeline),
+            lost=part,
+            first=part.start,
+            last=loss.reached - 1,
+            above=loss.range.start,
+            old=old,
+            leader=term.leader,
+            probable=probable,
+            with_epochs=timeline.has_epochs,
+            steps=_of_clients(compare, loss.committed, timeline, cluster),
         ),
         evidence=quote(*below.evidence, *loss.evidence),
     )
 
 
-def _why_unknown(timeline: PartitionTimeline) -> str:
-    if timeline.has_epochs:
-        return "The evidence does not contain the log line of its start, and the epoch files only give an upper bound of its start offset."
-    return "Before leader epochs (0.11) no line shows where the log of a new leader ended, and the replaced records were truncated."
-
-
-def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
+def _taken_alone(alone: Deposed, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     term, broker = alone.hop.term, alone.broker
-    return raw(
+    return Finding(
         kind="data-loss",
         loss=True,
         severity="medium",
@@ -443,28 +372,23 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
         start=term.at,
         offsets=(Range(alone.start, None),),
         committed=alone.committed,
-        cause="uncommitted-tail" if alone.committed is False else "unknown",
-        summary=f"{timeline.name}: any offsets from {alone.start} on that broker {broker} assigned after the election of broker {term.leader} are lost",
-        explanation=(
-            f"Broker {term.leader} was elected at {moment(term.at)} (leader epoch {term.epoch}). Broker {broker}, the previous leader, was running and continued "
-            f"as leader; its ISR changes were refused. When it stepped down, it truncated its log to its high watermark {alone.start}. Any records that it "
-            "acknowledged to producers with acks=0 or acks=1 since the election are lost. Before leader epochs (0.11) the line of that truncation is the "
-            "same when nothing was removed, and no line shows the log end offset."
-        ),
-        next_steps=(
-            f"Check the producers' last acknowledged offsets of {timeline.name}, or their requests to broker {broker} at that time and its answers: they would "
-            "settle whether records were lost.",
+        cause=TAIL if alone.committed is False else UNKNOWN,
+        message="alone",
+        values=values(
+            first=alone.start,
+            leader=term.leader,
+            written_by_brokers=timeline.topic in WRITTEN_BY_BROKERS,
+            epoch=term.epoch,
+            steps=_of_clients(said("data-loss/ask-producers", broker=broker), alone.committed, timeline, cluster),
         ),
         evidence=quote(*alone.evidence),
     )
 
 
-def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
+def _unflushed(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
     term = doubt.hop.term
-    who = brokers_named(doubt.brokers)
-    alone = "was the only in-sync replica" if doubt.alone else "were all the in-sync replicas"
-    again = "continued as leader" if term.restart else "was elected"
-    return raw(
+    producers = timeline.topic not in WRITTEN_BY_BROKERS
+    return Finding(
         kind="data-loss",
         loss=True,
         severity="medium" if doubt.start else "low",
@@ -475,85 +399,74 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
         offsets=(Range(doubt.start, None),),
         committed=None,
         cause="unflushed-log",
-        summary=f"{timeline.name}: offsets from {doubt.start} on may be lost: {who} {alone} and stopped uncleanly",
-        explanation=(
-            f"{capital(who)} {alone} of {timeline.name} and did not stop cleanly. At {moment(term.at)} broker {term.leader} {again} "
-            f"in leader epoch {term.epoch} with the log that remained after recovery, ending at offset {doubt.start}. If only the process crashed, the "
-            "operating system kept all written records and none are lost. If the machine lost power or was reset, unflushed records above that "
-            "offset are lost, acknowledged or not. No collected file shows how far the log had reached before."
-        ),
-        next_steps=(
-            f"Find out how {who} stopped: the page cache survives a killed process, but not a power loss or a kernel panic.",
-            f"Look for a copy of {timeline.name} or of replication-offset-checkpoint made before the restart, or for the producers' last acknowledged offsets: they would settle whether records were lost.",
+        message="unflushed",
+        values=values(
+            first=doubt.start,
+            stopped=doubt.brokers,
+            alone=doubt.alone,
+            leader=term.leader,
+            restart=bool(term.restart),
+            epoch=term.epoch,
+            steps=(said("data-loss/how-stopped", brokers=doubt.brokers), said("data-loss/look-for-copy", producers=producers)),
         ),
         evidence=quote(*doubt.evidence),
     )
 
 
 def _emptied(empty: Emptied, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    term, who = empty.hop.term, f"broker {empty.broker}"
-    removed = [e for e in cluster.of("log-file-refused") if e.writer == empty.broker and e.reason == "missing" and not_after(e.at, term.at)]
+    term, broker = empty.hop.term, empty.broker
+    removed = [e for e in cluster.of("log-file-refused") if e.writer == broker and e.reason == "missing" and not_after(e.at, term.at)]
     began = timeline.before(term)
-    reached = (
-        f" The log had reached offset {empty.reached}, but no line shows where it began: retention may have deleted what was below."
-        if empty.reached is not None and empty.reached > empty.start
-        else ""
-    )
-    under = (
-        f" The content of its log directory had been removed while {who} was running (found at {moment(removed[-1].at)})."
-        if removed
-        else ""
-    )
-    return raw(
+    return Finding(
         kind="data-loss",
         loss=True,
         severity="high",
         confidence="possible",
-        brokers=(empty.broker,),
+        brokers=(broker,),
         leader_epoch=term.epoch,
         start=began.at if began is not None else None,
         end=term.at,
         offsets=(Range(empty.start, None),),
         committed=None,
         cause="empty-replica",
-        summary=f"{timeline.name}: all records from offset {empty.start} on are lost, if there were any: {who}, the only in-sync replica, came back with an "
-        "empty log",
-        explanation=(
-            f"Broker {empty.broker} was the only in-sync replica of {timeline.name}. At {moment(term.at)} it "
-            f"{'continued as leader after its restart' if term.restart else 'became leader'} in leader epoch {term.epoch} with an empty log.{under} All "
-            f"records that were written before are lost. The evidence does not show whether there were any, or how many.{reached}"
-        ),
-        next_steps=(
-            f"Look for the old log of {timeline.name}: an unmounted disk, another directory, a snapshot or a backup of broker {empty.broker}.",
-            f"Have the producers of {timeline.name} resend the records that they wrote before {who} came back.",
+        message="emptied",
+        values=values(
+            first=empty.start,
+            elected=(term.at, None),
+            restart=bool(term.restart),
+            epoch=term.epoch,
+            removed_at=(removed[-1].at, None) if removed else None,
+            reached=empty.reached if empty.reached is not None and empty.reached > empty.start else None,
+            steps=(
+                said("data-loss/old-log", broker=broker),
+                *_of_clients(said("data-loss/resend-earlier", broker=broker), None, timeline, cluster),
+            ),
         ),
         evidence=quote(*empty.evidence, removed[-1:]),
     )
 
 
-def many_steps(group: Sequence[Statement]) -> Iterator[str]:
+def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
+    count = None if _is_open(first.offsets[0]) else offsets_in((f, f.place) for f in group)
+    return {"count": count, "recovery": tuple(_recovery(group)), "steps": together(group, "steps")}
+
+
+def _is_open(lost: Range) -> bool:
+    return lost.end is None
+
+
+def _recovery(group: Sequence[Statement]) -> Iterator[Message]:
     """How the records come back: from disks that still have them, from the collected files, and from their producers."""
     for brokers in dict.fromkeys(f.still_on for f in group if f.still_on):
-        names, who = some([f.name for f in group if f.still_on == brokers]), brokers_named(brokers)
-        yield (
-            f"Copy the directories of {names} (also if they end in -stray) from {who} now. If {who} {'is' if len(brokers) == 1 else 'are'} down, copy before "
-            "the start: a broker truncates its log when it rejoins."
-        )
-    saved = [f for f in group if f.salvageable is not None and f.salvageable.held]
-    if saved:
-        topics = list(dict.fromkeys(f.topic or "" for f in saved))
-        extents = _extents([(f.name, [h.offsets for h in f.salvageable.held]) for f in saved if f.salvageable is not None])
-        options = "".join(f" --topic {t}" for t in topics[:NAMED])
-        yield f"Recover {extents} from the collected files: `kafka-forensics salvage PATH{options} --out DIR` writes these records and shows how to resend them."
-    missing = [(f, left) for f in group if f.confidence != "possible" and (left := _not_held(f))]
+        yield said("data-loss/copy", on=brokers, partitions=tuple(f.name for f in group if f.still_on == brokers))
+    held = [(f, [h.offsets for h in f.salvageable.held]) for f in group if f.salvageable is not None and f.salvageable.held]
+    for producers in (True, False):
+        if own := [(f, ranges) for f, ranges in held if (f.topic not in WRITTEN_BY_BROKERS) is producers]:
+            topics = tuple(dict.fromkeys(f.topic for f, _ in own))[:NAMED]
+            yield said("data-loss/recover", **_extents(own), topics=topics, resent=producers)
+    missing = [(f, left) for f in group if f.confidence != "possible" and f.topic not in WRITTEN_BY_BROKERS and (left := _not_held(f))]
     for same in _of_one_time(missing):
-        weak = " that use acks=0 or acks=1" if same[0][0].committed is False else ""
-        others = " Producers with acks=all got an error or resent the records." if same[0][0].committed is False else ""
-        extents = _extents([(f.name, left) for f, left in same])
-        yield (
-            f"Ask the producers of {extents}{weak} to resend these records, which they wrote {_written([f for f, _ in same])}. Other records of "
-            f"this time may not be lost: compare before resending.{others}"
-        )
+        yield said("data-loss/resend", **_extents(same), **_written([f for f, _ in same]), unacknowledged=same[0][0].committed is False)
 
 
 def _not_held(f: Statement) -> Sequence[Range]:
@@ -587,30 +500,16 @@ def _of_one_time(missing: Sequence[_Missing]) -> Iterator[Sequence[_Missing]]:
         yield others
 
 
-def _extents(ranges: Sequence[tuple[str, Sequence[Range]]]) -> str:
-    """'orders-0 (offsets 200–357), orders-1 (offsets 200–357) and 3 more'."""
-    return some([f"{name} ({offsets_named(offsets)})" for name, offsets in ranges])
+def _extents(ranges: Sequence[_Missing]) -> dict[str, Value]:
+    """Some of the partitions with their offsets, and the number of the others."""
+    found = list(dict.fromkeys(said("data-loss/extent", name=f.name, offsets=tuple(own)) for f, own in ranges))
+    return {"extents": tuple(found[:NAMED]), "more": max(len(found) - NAMED, 0) or None}
 
 
-def _written(group: Sequence[Statement]) -> str:
+def _written(group: Sequence[Statement]) -> dict[str, Value]:
     """The span of time in which all of these records were written."""
     begins = [f.written.since if f.written is not None else None for f in group]
     ends = [f.written.until if f.written is not None else None for f in group]
     since = None if None in begins else min(at for at in begins if at is not None)
     until = None if None in ends else max(at for at in ends if at is not None)
-    if until is None:
-        return "around the time of the loss" if since is None else f"after {moment(since)}"
-    return f"before {moment(until)}" if since is None else f"between {period(since, until, 'and')}"
-
-
-def many_words(first: Finding, group: Sequence[Statement]) -> str:
-    tail = raw_of(first, "summary").removeprefix(f"{first.name}: ")
-    if _open(first):
-        return tail.replace(f" from {first.offsets[0].start} on", "", 1)
-    count = offsets_in((f, f.place) for f in group)
-    kind = {True: "committed, lost", False: "truncated, never committed", None: "lost"}[first.committed]
-    return f"{counted(count, 'offset')} {kind} ({first.cause})"
-
-
-def _open(finding: Statement) -> bool:
-    return any(r.end is None for r in finding.offsets)
+    return {"span": (since, until) if since is not None and until is not None else None, "since": since, "until": until}

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import values
 from forensics.model.partition.log_coverage import CLOCK, ORDER, log_coverage
 from forensics.model.partition.replicas import Removal
 from forensics.model.partition.states import State
@@ -23,7 +24,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
         for removal in replica.removals:
             ordered = log_coverage(removal.broker, cluster).holds(ORDER, CLOCK)
             if removal.cause == "empty" and ordered and (counted := _in_sync(removal, timeline)) is not None:
-                yield _finding(removal, *counted, timeline)
+                yield _finding(removal, *counted)
 
 
 def _in_sync(removal: Removal, timeline: PartitionTimeline) -> tuple[State, State | None] | None:
@@ -39,10 +40,9 @@ def _in_sync(removal: Removal, timeline: PartitionTimeline) -> tuple[State, Stat
     return None
 
 
-def _finding(removal: Removal, state: State, after: State | None, timeline: PartitionTimeline) -> Finding:
+def _finding(removal: Removal, state: State, after: State | None) -> Finding:
     led = after is not None and after.leader == removal.broker
-    until = f"until {moment(after.at)}" if after is not None else "to the end of the evidence"
-    return raw(
+    return Finding(
         kind="empty-replica-joins",
         severity="high" if led else "medium",
         confidence="probable",
@@ -50,15 +50,6 @@ def _finding(removal: Removal, state: State, after: State | None, timeline: Part
         leader_epoch=state.known_epoch,
         start=removal.at,
         end=after.at if after is not None else None,
-        summary=f"{timeline.name}: broker {removal.broker} was in the ISR with an empty log"
-        + (f" and became leader in epoch {after.leader_epoch}" if led and after is not None else ""),
-        explanation=(
-            f"Broker {removal.broker} had {timeline.name} up to offset {removal.end}. At {moment(removal.at)} its log started empty, and {until} it was "
-            f"still in the ISR {list(state.isr)}: a clean election in that time could make it leader, and the others would truncate their "
-            "logs to its own. Possible causes: a new disk or a new directory.id under an old broker id."
-        ),
-        next_steps=(
-            f"Wait until broker {removal.broker} is out of all ISRs before it starts on an empty disk (KIP-903 enforces this from 3.5 on).",
-        ),
+        values=values(led_in=after.leader_epoch if led and after is not None else None, log_end=removal.end, isr=state.isr),
         evidence=quote(removal.evidence, state.event, after.event if after is not None else None),
     )

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import values
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
@@ -30,7 +31,7 @@ def _printed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]
         if not explained and not _refetch(event, timeline):
             starts = _of_its_leader(event, timeline)
             if not any(mark <= low and offset >= high for mark, offset in starts):
-                yield _finding(event, timeline, leader_started=bool(starts))
+                yield _finding(event, leader_started=bool(starts))
 
 
 def _falls(event: Event) -> bool:
@@ -71,7 +72,7 @@ def _between_collections(timeline: PartitionTimeline, cluster: Cluster) -> Itera
         if highest is None or now is None or now.offset is None or end is None or max(now.offset, end) >= (highest.offset or 0):
             continue
         if not _explained(broker, highest.offset or 0, timeline, cluster):
-            yield _fallen(timeline, broker, highest, now, end)
+            yield _fallen(broker, highest, now, end)
 
 
 def _highest_before(disk: Disk, timeline: PartitionTimeline) -> Event | None:
@@ -86,45 +87,29 @@ def _explained(broker: int, reached: int, timeline: PartitionTimeline, cluster: 
     return removed or any(x.range.start < reached for x in losses(timeline, cluster))
 
 
-def _fallen(timeline: PartitionTimeline, broker: int, before: Event, now: Event, end: int) -> Finding:
-    return raw(
+def _fallen(broker: int, before: Event, now: Event, end: int) -> Finding:
+    return Finding(
         kind="hw-regression",
         severity="medium",
         confidence="certain",
         brokers=(broker,),
         start=before.at,
         end=now.at,
-        summary=f"{timeline.name}: the checkpointed high watermark of broker {broker} went back from {before.offset} to {now.offset}",
-        explanation=(
-            f"One collection has a high watermark of {before.offset} for {timeline.name} on broker {broker} ({moment(before.at)}), a later one "
-            f"{now.offset} ({moment(now.at)}), and its log ends at {end}: committed records are missing from it, and no line shows a truncation."
-        ),
-        next_steps=(
-            f"Collect the logs of broker {broker} from the time between the two collections, and the files of the other replicas of {timeline.name}.",
-        ),
+        message="checkpoint",
+        values=values(before=before.offset, now=now.offset, log_end=end),
         evidence=quote(before, now),
     )
 
 
-def _finding(event: Event, timeline: PartitionTimeline, *, leader_started: bool) -> Finding:
+def _finding(event: Event, *, leader_started: bool) -> Finding:
     """`leader_started`: the evidence shows the high watermark with which its leader started; otherwise that may be the explanation."""
-    return raw(
+    return Finding(
         kind="hw-regression",
         severity="medium",
         confidence="certain" if leader_started else "possible",
         brokers=(event.writer,) if event.writer is not None else (),
         start=event.at,
         end=event.at,
-        summary=f"{timeline.name}: high watermark on broker {event.writer} went back from {event.previous_offset} to {event.high_watermark}",
-        explanation=(
-            f"At {moment(event.at)} broker {event.writer} moved its high watermark of {timeline.name} from {event.previous_offset} back to "
-            f"{event.high_watermark}, and no truncation or loss in evidence explains it. A consumer that fetches from broker {event.writer} beyond "
-            f"offset {event.high_watermark} gets no records until the high watermark has risen again."
-            + ("" if leader_started else " A new leader may have started with this high watermark; its log line is missing.")
-        ),
-        next_steps=(
-            f"Compare the leader-epoch-checkpoint files of the replicas of {timeline.name} around the offset.",
-            "Check whether KAFKA-14704 applies (fixed in 3.4.1, 3.5): a high watermark that was raised before a truncation.",
-        ),
+        values=values(before=event.previous_offset, now=event.high_watermark, leader_started=leader_started),
         evidence=quote(event),
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 from forensics.model.cluster.effective import Effective, strict
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Finding, moment, quote, raw
-from forensics.model.message import Range
+from forensics.model.findings import Finding, Statement, quote, together
+from forensics.model.message import Message, Range, Value, said, values
 from forensics.model.partition.durability import below_min_isr, min_isr, required
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.replicas import Disk, Replica
@@ -96,60 +96,51 @@ def _time(stamp: int) -> datetime | None:
 
 
 def _finding(stuck: _Stuck, timeline: PartitionTimeline) -> Finding:
-    now, disk, reached = stuck.now, stuck.disk, stuck.reached
+    now, disk, reached, held = stuck.now, stuck.disk, stuck.reached, stuck.held
     assert disk.high_watermark is not None
-    beyond = Range(stuck.hw, stuck.end)
-    ends = ", ".join(f"broker {b} {o}" for b, o in reached.items())
-    return raw(
+    at = disk.high_watermark.at
+    return Finding(
         kind="hw-stuck",
         severity="high",
         confidence="certain" if stuck.all_collected else "probable",
         brokers=(disk.broker,),
         leader_epoch=now.known_epoch,
-        start=disk.high_watermark.at - stuck.waited if disk.high_watermark.at is not None else None,
-        offsets=(beyond,),
-        summary=f"{timeline.name}: offsets {beyond} are in the log but above the high watermark {stuck.hw}: not lost, not readable",
-        explanation=(
-            f"Broker {disk.broker} leads {timeline.name} with a log that ends at {stuck.end}, but it checkpointed a high watermark of {stuck.hw} at "
-            f"{moment(disk.high_watermark.at)}, {stuck.waited.total_seconds():.0f} s after the next record had been appended. The ISR is "
-            f"{list(now.isr)}, and its logs end at: {ends}. {_why(stuck)} Consumers cannot read these records; none are lost."
-        ),
-        next_steps=(
-            f"Bring the other replicas of {timeline.name} back in sync: the high watermark advances once enough are in the ISR."
-            if stuck.held is not None
-            else _step(stuck, timeline),
-            f"Do not delete or reset {timeline.name}: its records are on the disks.",
+        start=at - stuck.waited if at is not None else None,
+        offsets=(beyond := Range(stuck.hw, stuck.end),),
+        values=values(
+            beyond=beyond,
+            high_watermark=stuck.hw,
+            log_end=stuck.end,
+            checkpointed=at,
+            waited=stuck.waited.total_seconds(),
+            isr=now.isr,
+            ends=tuple(said("hw-stuck/end", broker=b, offset=o) for b, o in reached.items()),
+            min_isr=held.value if held is not None else None,
+            set_in=held.place if held is not None else None,
+            should_be=stuck.lowest if stuck.all_collected and held is None else None,
+            step=_step(stuck, timeline),
         ),
         evidence=quote(
             disk.high_watermark,
             disk.end_event(),
             *(d.end_event() for b, d in sorted(timeline.collected_logs.items()) if b in reached and b != disk.broker),
             now.event,
-            stuck.held.event if stuck.held is not None else None,
+            held.event if held is not None else None,
         ),
     )
 
 
-def _why(stuck: _Stuck) -> str:
-    held = stuck.held
-    if held is not None:
-        return (
-            f"The ISR is below min.insync.replicas={held.value} ({held.place}): from 3.7 on the high watermark waits for a larger ISR (KAFKA-15583), "
-            "and only writes with acks=0 or acks=1 succeed."
-        )
-    should = f" All replicas of the ISR have the records, so the high watermark should be {stuck.lowest}." if stuck.all_collected else ""
-    return f"Producers with acks=all wait for these records.{should}"
-
-
-def _step(stuck: _Stuck, timeline: PartitionTimeline) -> str:
+def _step(stuck: _Stuck, timeline: PartitionTimeline) -> tuple[Message, ...]:
     """A new leader makes the others truncate records that it lacks, so only a replica with all records may take over."""
+    if stuck.held is not None:
+        return (said("hw-stuck/more-in-sync"),)
     leader = stuck.disk.broker
     complete = [b for b, o in stuck.reached.items() if b != leader and o >= stuck.end]
     if not stuck.all_collected or not complete or stuck.lowest < stuck.end:
-        return (
-            f"Do not move the leadership of {timeline.name} away from broker {leader} before another in-sync replica has its log up to {stuck.end}: "
-            "records that the next leader lacks are truncated. A restart of the leader moves the leadership too."
-        )
+        return (said("hw-stuck/keep-leader", leader=leader, log_end=stuck.end),)
     preferred = timeline.orders.first(stuck.now.replicas) in complete
-    how = "by a preferred election" if preferred else f"by restarting broker {leader}"
-    return f"Move the leadership of {timeline.name} {how}: all replicas of the ISR have the records, and the new leader recomputes the high watermark."
+    return (said("hw-stuck/move-leader", restarted=None if preferred else leader),)
+
+
+def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
+    return {"step": together(group, "step")}

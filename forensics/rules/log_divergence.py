@@ -8,8 +8,8 @@ from itertools import combinations, takewhile
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Statement, brokers_named, counted, moment, offsets_in, quote, raw, raw_of
-from forensics.model.message import Range
+from forensics.model.findings import Finding, Statement, offsets_in, quote, together, union
+from forensics.model.message import Message, Range, Value, said, values
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.elections import elections
@@ -103,64 +103,47 @@ def _span(differ: Sequence[int], same: Mapping[int, bool | None], one: Disk, oth
 
 def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
     one, other = parting.one, parting.other
-    right = f" The leader changes of the partition agree with broker {parting.right}." if parting.right is not None else ""
-    return raw(
+    return Finding(
         kind="log-divergence",
         severity="high",
         confidence="probable",
         brokers=(one.broker, other.broker),
         leader_epoch=timeline.standing.leader_epoch,
         offsets=(Range(parting.offset, min(one.end, other.end)),),
-        summary=f"{timeline.name}: the leader epochs of brokers {one.broker} and {other.broker} differ from offset {parting.offset} on",
-        explanation=(
-            f"At offset {parting.offset} of {timeline.name} the epoch history of broker {one.broker} has leader epoch {one.epoch_at(parting.offset)}, that of "
-            f"broker {other.broker} epoch {other.epoch_at(parting.offset)}, although both are in sync and both high watermarks are above. Either they have "
-            f"different records there (KIP-279), or one of the histories is damaged.{right}"
-        ),
-        next_steps=(
-            f"Collect the segments of {timeline.name} from brokers {one.broker} and {other.broker}: their record batches show which cause is right.",
+        message="epochs",
+        values=values(
+            offset=parting.offset,
+            one=one.broker,
+            one_epoch=one.epoch_at(parting.offset),
+            other=other.broker,
+            other_epoch=other.epoch_at(parting.offset),
+            right=parting.right,
         ),
         evidence=quote(one.evidence, other.evidence),
     )
 
 
-_MIXED = "Check in meta.properties and partition.metadata that the files of {} are from the same cluster and topic, and were not changed or restored."
-
-
 def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
     one, other = conflict.one, conflict.other
     spans = _joined(conflict.spans)
-    related = (
-        "Other batches of the two logs are identical, so both are logs of this partition."
-        if conflict.agree
-        else "The two logs have no identical batch, so one of them may be from another cluster or another topic of this name."
-    )
-    return raw(
+    return Finding(
         kind="log-divergence",
         severity="high" if conflict.proven else "medium",
         confidence="probable" if conflict.proven else "possible",
         brokers=tuple(dict.fromkeys(b for b in (one.broker, other.broker) if b is not None)),
         leader_epoch=timeline.standing.leader_epoch,
         offsets=spans,
-        summary=f"{timeline.name}: {one} and {other} have different {'records' if conflict.proven else 'batches'} at offsets {_listed(spans)} in the same leader epoch",
-        explanation=(
-            f"{one} and {other} contain batches of {timeline.name} at offsets {_listed(spans)} with the same leader epochs, valid checksums and different "
-            f"contents. {_NO_ELECTION if conflict.proven else _MAY_BE_EQUAL} {related}"
-        ),
-        next_steps=(
-            *(() if conflict.proven else (_COMPARE.format(timeline.name, f"{one} and {other}"),)),
-            _MIXED.format(f"{one} and {other}"),
-            f"Do not restore records of {timeline.name} from either log before the difference is explained.",
+        message="copies",
+        values=values(
+            logs=(one.said, other.said),
+            spans=spans[:_MAX_LISTED],
+            more=max(len(spans) - _MAX_LISTED, 0) or None,
+            proven=conflict.proven,
+            doubt=said(f"log-divergence/{'no-election' if conflict.proven else 'may-be-equal'}"),
+            related=conflict.agree,
         ),
         evidence=quote(conflict.evidence),
     )
-
-
-_MAY_BE_EQUAL = (
-    "The headers of the batches agree in producer, sequence and timestamps, so the records may be equal: a tool that copied the files may have compressed "
-    "or batched the records again. The records were not compared."
-)
-_COMPARE = "Compare the records of {} in the segments of {} with kafka-dump-log --print-data-log: equal records need no action."
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
@@ -177,98 +160,60 @@ def _joined(spans: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
 _MAX_LISTED = 5
 
 
-def _listed(ranges: Sequence[Range]) -> str:
-    more = f" and {len(ranges) - _MAX_LISTED} more ranges" if len(ranges) > _MAX_LISTED else ""
-    return ", ".join(map(str, ranges[:_MAX_LISTED])) + more
-
-
-_NO_ELECTION = (
-    "A leader epoch has one leader, and followers copy its batches unchanged, so no election causes this. Possible causes: a leader lost unflushed records "
-    "in a restart and continued in the same epoch, files were changed or restored, or the evidence mixes files of different clusters or topics."
-)
-
-
-def _case(timeline: PartitionTimeline, cluster: Cluster, difference: _Difference, brokers: tuple[int, ...]) -> str:
-    """The likely cause of the difference."""
+def _case(timeline: PartitionTimeline, cluster: Cluster, difference: _Difference, brokers: tuple[int, ...]) -> Message | None:
+    """The likely cause of the difference. KIP-101 describes two cases in which replicas without leader epochs diverge."""
+    if difference.repacked:
+        return None
     if difference.epoch is not None:
-        return _NO_ELECTION
+        return said("log-divergence/no-election")
     if timeline.has_epochs:
-        return "With leader epochs (0.11 and later) possible causes are a fast succession of leaders before 2.0 (KIP-279) or a damaged epoch history."
-    return _case_without_epochs(timeline, cluster, difference, brokers)
-
-
-def _case_without_epochs(timeline: PartitionTimeline, cluster: Cluster, difference: _Difference, brokers: tuple[int, ...]) -> str:
-    """KIP-101 describes two cases in which replicas without leader epochs diverge."""
+        return said("log-divergence/with-epochs")
     wrote = [t for t in timeline.terms if t.start_offset is not None and t.start_offset <= difference.start]
-    unclean = next((e for e in elections(timeline, cluster) if e.unclean and e.term in wrote[-1:]), None)
+    unclean = next((e.term for e in elections(timeline, cluster) if e.unclean and e.term in wrote[-1:]), None)
     if unclean is not None:
-        return (
-            f"Broker {unclean.term.leader}, elected from outside the ISR at {moment(unclean.term.at)} with a log that ended at "
-            f"{unclean.term.start_offset}, wrote other records at these offsets. A replica that had the old records returned with a high watermark "
-            "above them: without leader epochs it truncated nothing."
-        )
+        return said("log-divergence/unclean", leader=unclean.leader, elected=(unclean.at, None), log_end=unclean.start_offset)
     loads = [timeline.replicas[b].loads if b in timeline.replicas else [] for b in brokers]
-    if all(loads) and any(load.unclean for own in loads for load in own):
-        return (
-            "This is the second case of KIP-101, possible before leader epochs (0.11): all replicas had stopped, the one with the shorter log "
-            "restarted first and led, new records got the same offsets, and the other replica truncated only to its high watermark, which removed nothing."
-        )
-    return "Before leader epochs (0.11) a possible cause is that the replica with the shorter log led first (KIP-101)."
-
-
-_IF_COMPACTED = (
-    "If the topic is compacted, which is unknown, this may be harmless: the log cleaner rewrites batches on each replica separately. "
-)
+    second = all(loads) and any(load.unclean for own in loads for load in own)
+    return said("log-divergence/second-case" if second else "log-divergence/without-epochs")
 
 
 def _finding(timeline: PartitionTimeline, cluster: Cluster, difference: _Difference, pairs: list[tuple[Disk, Disk]]) -> Finding:
     span, proven = Range(difference.start, difference.end), difference.proven
     brokers = tuple(sorted({d.broker for pair in pairs for d in pair}))
-    odd = _odd(brokers, pairs)
+    odd = _odd(brokers, pairs) if len(brokers) > 2 else None
     segments: list[Event] = [e for pair in pairs for d in pair if (e := d.end_event()) is not None]
-    return raw(
+    leader = timeline.standing.leader if (timeline.standing.leader or 0) >= 0 else None
+    return Finding(
         kind="log-divergence",
         severity="critical" if proven else "high",
         confidence="certain" if proven else "possible",
         brokers=brokers if odd is None else tuple(dict.fromkeys((odd, *brokers))),
         leader_epoch=timeline.standing.leader_epoch,
         offsets=(span,),
-        summary=f"{timeline.name}: {_who(brokers, odd)} at offsets {span}",
-        explanation=(
-            f"The record batches of {timeline.name} at offsets {span} have different checksums on {_each(brokers)}, {_although(difference)}. "
-            f"{_unproven(difference)}A consumer {'reads' if proven else 'may read'} different records there depending on which replica leads"
-            f"{_leads_now(timeline)}. Replication does not repair this: a follower truncates only "
-            "above the offset where leader epochs or high watermarks differ, and both differ only beyond these offsets, if at all. "
-            + ("" if difference.repacked else _case(timeline, cluster, difference, brokers))
-        ).rstrip(),
-        next_steps=(
-            *([_COMPARE.format(timeline.name, _each(brokers))] if difference.repacked else []),
-            *([_MIXED.format(_each(brokers))] if difference.epoch is not None else []),
-            *_replacing(timeline, brokers, odd),
+        values=values(
+            span=span,
+            odd=odd,
+            on=brokers,
+            epoch=difference.epoch,
+            proven=proven,
+            repacked=difference.repacked,
+            leader=leader,
+            doubt=said(f"log-divergence/{'may-be-equal' if difference.repacked else 'if-compacted'}") if not proven else None,
+            case=_case(timeline, cluster, difference, brokers),
+            replacing=_replacing(brokers, odd, leader),
         ),
         evidence=quote(segments),
     )
 
 
-def _replacing(timeline: PartitionTimeline, brokers: Sequence[int], odd: int | None) -> Iterator[str]:
+def _replacing(brokers: tuple[int, ...], odd: int | None, leader: int | None) -> tuple[Message, ...]:
     """Steps after which all replicas have the same records. The log that is replaced may have the only copy of records that were lost."""
-    name, leader = timeline.name, timeline.standing.leader
-    follows = odd is not None and len(brokers) > 2 and leader in brokers and odd != leader
-    yield f"Copy the directories of {name} from {brokers_named([odd] if follows and odd is not None else brokers)} before a log is deleted: it may hold the only copy of lost records."
-    yield f"Confirm the difference in {name} with kafka-replica-verification while the cluster runs."
-    if follows:
-        yield f"When the directories of {name} on broker {odd} are copied, delete them while broker {odd} is stopped: after its start broker {odd} copies {name} from broker {leader}, the leader."
-        return
-    yield (
-        f"When the directories of {name} are copied, decide which log of {name} is right, and make its broker the leader. Then delete the directories of {name} on the "
-        "other brokers, each while it is stopped: after its start it copies the leader's log."
+    follows = odd is not None and leader in brokers and odd != leader
+    return (
+        said("log-divergence/copy", on=(odd,) if follows else brokers),
+        said("log-divergence/confirm"),
+        said("log-divergence/replace-one", odd=odd, leader=leader) if follows else said("log-divergence/replace"),
     )
-
-
-def _unproven(difference: _Difference) -> str:
-    if difference.proven:
-        return ""
-    return f"{_MAY_BE_EQUAL} " if difference.repacked else _IF_COMPACTED
 
 
 def _odd(brokers: Sequence[int], pairs: Sequence[tuple[Disk, Disk]]) -> int | None:
@@ -277,32 +222,9 @@ def _odd(brokers: Sequence[int], pairs: Sequence[tuple[Disk, Disk]]) -> int | No
     return odd[0] if len(odd) == 1 else None
 
 
-def _who(brokers: Sequence[int], odd: int | None) -> str:
-    if odd is not None and len(brokers) > 2:
-        return f"broker {odd} differs from the others"
-    return f"{brokers_named(brokers)} differ"
-
-
-def _each(brokers: Sequence[int]) -> str:
-    return ", ".join(f"broker {b}" for b in brokers)
-
-
-def _although(difference: _Difference) -> str:
-    if difference.epoch is not None:
-        return f"although all of them are from leader epoch {difference.epoch}"
-    return "although these replicas are in sync or agree again after these offsets"
-
-
-def _leads_now(timeline: PartitionTimeline) -> str:
-    leader = timeline.standing.leader
-    return f" (broker {leader} leads now)" if leader is not None and leader >= 0 else ""
-
-
-def many_words(first: Finding, group: Sequence[Statement]) -> str:
-    """The words of the first if they are true for all; else the offsets of each partition are in its place."""
+def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
+    """The number of offsets if they, or the brokers, differ: the offsets of each partition are in its place."""
     alike = len({(f.brokers, f.offsets) for f in group}) == 1
-    return (
-        raw_of(first, "summary").removeprefix(f"{first.name}: ")
-        if alike
-        else f"replicas differ at {counted(offsets_in((f, f.place) for f in group), 'offset')}"
-    )
+    differing = None if alike else offsets_in((f, f.place) for f in group)
+    on = {b for b in union(group, "on") if isinstance(b, int)}
+    return {"differing": differing, "on": tuple(sorted(on)), "replacing": together(group, "replacing")}

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import said, values
 from forensics.model.partition.timeline import PartitionTimeline, Term
 
 
@@ -35,7 +36,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
             if not between or _followed(between, kept, replica.events) or _left(replica.broker, kept, timeline, cluster):
                 continue
             if all(_covered(replica.broker, t, kept, cluster) for t in between):
-                yield _finding(replica.broker, kept, between, timeline)
+                yield _finding(replica.broker, kept, between)
 
 
 def _kept(events: Sequence[Event]) -> Iterator[_Kept]:
@@ -75,11 +76,10 @@ def _covered(broker: int, term: Term, kept: _Kept, cluster: Cluster) -> bool:
     return any(s.first <= term.at <= s.last for s in logs if s.first is not None and s.last is not None)
 
 
-def _finding(broker: int, kept: _Kept, between: Sequence[Term], timeline: PartitionTimeline) -> Finding:
+def _finding(broker: int, kept: _Kept, between: Sequence[Term]) -> Finding:
     old, new, kept_line = kept.lines
-    others = ", ".join(f"broker {t.leader} in epoch {t.epoch}" for t in between)
     one_file = old.source == kept_line.source
-    return raw(
+    return Finding(
         kind="missed-epoch-change",
         severity="high",
         confidence="certain" if one_file else "probable",
@@ -87,18 +87,12 @@ def _finding(broker: int, kept: _Kept, between: Sequence[Term], timeline: Partit
         leader_epoch=kept.epoch,
         start=between[0].at,
         end=kept_line.at,
-        summary=f"{timeline.name}: broker {broker} did not truncate for leader epoch {kept.epoch} of broker {kept.leader}, because it missed the leaders since epoch {kept.before}",
-        explanation=(
-            f"Broker {broker} followed broker {kept.leader} in leader epoch {kept.before} and next learned, at {moment(kept_line.at)}, that it leads in epoch "
-            f"{kept.epoch}: the same leader, so it continued fetching without truncation. It missed {others}, whose followers truncated and whose "
-            f"records got the following offsets; broker {kept.leader} may have truncated its log then. The records of broker {broker} after the start "
-            "of those epochs may differ from those of other replicas at the same offsets."
-            + ("" if one_file else " The two orders are from different log files; a file between them may be missing.")
-        ),
-        next_steps=(
-            f"Compare the segments of {timeline.name} on broker {broker} with the leader's (`kafka-forensics checkpoints`). If they differ, let broker "
-            f"{broker} copy the partition again before it leads.",
-            "Upgrade Kafka: from 2.1 on a follower truncates at every new leader epoch.",
+        values=values(
+            leader=kept.leader,
+            before=kept.before,
+            epoch=kept.epoch,
+            missed=tuple(said("missed-epoch-change/leader", broker=t.leader, epoch=t.epoch) for t in between),
+            two_files=not one_file,
         ),
         evidence=quote(old, *(t.evidence[:1] for t in between), new, kept_line),
     )

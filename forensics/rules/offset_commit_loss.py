@@ -9,32 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import Message, said, values
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 from forensics.rules.transaction_marker_loss import find_hanging
 
-GROUPS, SHARES, TRANSACTIONS = "__consumer_offsets", "__share_group_state", "__transaction_state"
-_WHAT = {GROUPS: "committed offsets of consumer groups", SHARES: "states of share groups", TRANSACTIONS: "states of transactions"}
+_MESSAGES = {"__consumer_offsets": "groups", "__share_group_state": "shares", "__transaction_state": "transactions"}
 MAX_GROUPS = 20
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    if timeline.topic not in _WHAT:
+    if timeline.topic not in _MESSAGES:
         return
     for loss in losses(timeline, cluster):
         if loss.excuse is None and loss.committed is not False and loss.cause != "inherited-log":  # both are written with acks=all
             yield _finding(loss, timeline, cluster)
 
 
-def _groups(timeline: PartitionTimeline) -> list[str]:
-    """Groups that the lines of a coordinator name with this partition."""
-    return sorted({e.value for e in timeline.of("group-coordinated") if e.value})
-
-
 def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    groups = _groups(timeline)
-    return raw(
+    groups = sorted({e.value for e in timeline.of("group-coordinated") if e.value})
+    return Finding(
         kind="offset-commit-loss",
         severity="high",
         confidence=loss.confidence,
@@ -45,50 +40,25 @@ def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Findi
         offsets=(loss.range,),
         committed=loss.committed,
         cause=loss.cause,
-        summary=f"{timeline.name}: {_WHAT[timeline.topic]} written at offsets {loss.range} are lost{_named(groups)}",
-        explanation=_explain(timeline, groups, moment(loss.term.at)),
-        next_steps=tuple(_next_steps(timeline, cluster)),
+        message=_MESSAGES[timeline.topic],
+        values=values(
+            lost=loss.range,
+            elected=(loss.term.at, None),
+            named=tuple(groups[:MAX_GROUPS]),
+            more=max(len(groups) - MAX_GROUPS, 0) or None,
+            number=len(groups) or None,
+            steps=of_coordinators(timeline.topic, cluster),
+        ),
         evidence=quote(*loss.evidence),
     )
 
 
-def _named(groups: list[str]) -> str:
-    if not groups:
-        return ""
-    more = f" and {len(groups) - MAX_GROUPS} more" if len(groups) > MAX_GROUPS else ""
-    return f"; groups kept there: {', '.join(groups[:MAX_GROUPS])}{more}"
+def of_coordinators(topic: str, cluster: Cluster) -> tuple[Message, ...]:
+    """What to do if records of a topic are lost that only coordinators write: the clients cannot send these records again."""
+    if topic not in _MESSAGES:
+        return ()
+    hanging = find_hanging("--broker-id BROKER", cluster) if _MESSAGES[topic] == "transactions" else ()
+    return (*hanging, *(said(f"coordinator/{name}") for name in _STEPS[_MESSAGES[topic]]))
 
 
-def _explain(timeline: PartitionTimeline, groups: list[str], when: str) -> str:
-    if timeline.topic == TRANSACTIONS:
-        return (
-            f"With the leader elected at {when}, {timeline.name} lost the latest states of some transactions. Its transactional ids may be fenced by "
-            "an epoch that was assigned twice, or leave a transaction open that no coordinator knows: consumers with read_committed then hang "
-            "at its first record."
-        )
-    if timeline.topic == SHARES:
-        return (
-            f"With the leader elected at {when}, {timeline.name} lost the latest states of its share-partitions. They return to an earlier state and deliver "
-            "records twice, or, if no state is left, start by share.auto.offset.reset."
-        )
-    who = (
-        f"The lines of coordinators name {len(groups)} groups of this partition" if groups else "No line names the groups of this partition"
-    )
-    return (
-        f"With the leader elected at {when}, {timeline.name} lost the latest commits of its groups. They return to an earlier commit and read "
-        f"records twice, or, if no commit is left, start by auto.offset.reset: latest skips records, earliest reads all records again. {who}."
-    )
-
-
-def _next_steps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
-    if timeline.topic == TRANSACTIONS:
-        yield from find_hanging("--broker-id BROKER", cluster)
-        yield "Look for consumers with read_committed whose position does not move while their lag grows."
-    elif timeline.topic == SHARES:
-        yield "Compare the output of `kafka-share-groups.sh --bootstrap-server HOST:PORT --describe --group GROUP` with the records that the applications have processed, and correct share groups with --reset-offsets."
-    else:
-        yield (
-            f"Find the groups of {timeline.name}: a group is in partition abs(hash) % partitions of {GROUPS}, where hash is Java's "
-            "String.hashCode of its name."
-        )
-        yield "Compare the output of `kafka-consumer-groups.sh --bootstrap-server HOST:PORT --describe --group GROUP` with the records that the applications have processed, and correct offsets with --reset-offsets."
+_STEPS = {"groups": ("find-groups", "compare-groups"), "shares": ("compare-shares",), "transactions": ("stuck-consumers",)}

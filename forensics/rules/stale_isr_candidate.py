@@ -13,12 +13,13 @@ from itertools import pairwise
 
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import said, values
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 
-_STANDING = frozenset({"fenced", "unfenced", "shutdown", "unregistered"})
-_AWAY = {"fenced": "was fenced", "shutdown": "was shutting down", "unregistered": "was not registered"}
+_AWAY = frozenset({"fenced", "shutdown", "unregistered"})
+_STANDING = _AWAY | {"unfenced"}
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -27,7 +28,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
         for broker in sorted(set(after.isr) - set(before.isr)):
             last = _last(broker, after, _standing(cluster))
             if last is not None and last.reason in _AWAY and _in_one_file(last, after.event):
-                yield _finding(broker, after, last, timeline)
+                yield _finding(broker, after, last)
 
 
 @cached_on_cluster
@@ -56,8 +57,8 @@ def _in_one_file(earlier: Event, later: Event) -> bool:
     return base.isdigit() and int(base) <= (earlier.metadata_offset or 0) + 1
 
 
-def _finding(broker: int, state: State, last: Event, timeline: PartitionTimeline) -> Finding:
-    return raw(
+def _finding(broker: int, state: State, last: Event) -> Finding:
+    return Finding(
         kind="stale-isr-candidate",
         severity="medium",
         confidence="certain",
@@ -65,14 +66,12 @@ def _finding(broker: int, state: State, last: Event, timeline: PartitionTimeline
         leader_epoch=state.known_epoch,
         start=state.at,
         end=state.at,
-        summary=f"{timeline.name}: broker {broker} was added to the ISR although it {_AWAY[last.reason or '']}",
-        explanation=(
-            f"In the metadata log broker {broker} {_AWAY[last.reason or '']} since {moment(last.at)} (offset {last.metadata_offset}), and at "
-            f"{moment(state.at)} (offset {state.event.metadata_offset}) the ISR of {timeline.name} became {list(state.isr)}, including broker {broker}. Writes with "
-            "acks=all then wait for a missing replica, and the ISR looks safer than it is. Controllers refuse this from 3.3 on (KIP-841)."
-        ),
-        next_steps=(
-            f"Upgrade the controllers to 3.3 or later, and check whether broker {broker} has all committed records of {timeline.name}.",
+        values=values(
+            away=said(f"stale-isr-candidate/{last.reason}"),
+            since=last.at,
+            at_offset=last.metadata_offset,
+            changed_at=state.event.metadata_offset,
+            isr=state.isr,
         ),
         evidence=quote(last, state.event),
     )

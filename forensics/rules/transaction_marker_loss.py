@@ -7,13 +7,14 @@ __transaction_state (offset_commit_loss).
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
-from forensics.model.findings import Finding, moment, quote, raw
+from forensics.model.findings import Finding, Statement, quote, together
+from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.losses import Loss, losses
 
@@ -41,20 +42,15 @@ def _lost(batch: Mapping[str, Any], loss: Loss) -> bool:
     return bool(loss.range.start <= batch["base_offset"] < end and batch["leader_epoch"] < loss.term.epoch)
 
 
-def find_hanging(where: str, cluster: Cluster) -> Iterator[str]:
+def find_hanging(where: str, cluster: Cluster) -> tuple[Message, ...]:
     """The step that finds hanging transactions, if the brokers support it. The tool and the requests that it sends came with 3.0 (KIP-664)."""
-    if not (known := versions(cluster)) or known[0] >= (3, 0):
-        yield (
-            f"Run `kafka-transactions.sh --bootstrap-server HOST:PORT find-hanging {where}`, then end each hanging transaction with "
-            "`kafka-transactions.sh --bootstrap-server HOST:PORT abort --topic TOPIC --partition N --start-offset OFFSET`."
-        )
+    known = versions(cluster)
+    return (said("coordinator/find-hanging", where=where),) if not known or known[0] >= (3, 0) else ()
 
 
 def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    by_producer = sorted({b["producer_id"] for _, b in markers})
     offsets = sorted({b["base_offset"] for _, b in markers})
-    named = ", ".join(map(str, by_producer[:8]))
-    return raw(
+    return Finding(
         kind="transaction-marker-loss",
         severity="high",
         confidence=loss.confidence,
@@ -64,16 +60,16 @@ def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timelin
         end=loss.term.at,
         offsets=(loss.range,),
         cause=loss.cause,
-        summary=f"{timeline.name}: {len(offsets)} transaction markers were lost with offsets {loss.range} (producers {named})",
-        explanation=(
-            f"The records that were lost when broker {loss.term.leader} became leader at {moment(loss.term.at)} include the markers at offsets "
-            f"{', '.join(map(str, offsets[:8]))}, which end transactions of the producer ids {named}. For the coordinator these transactions are "
-            "complete, so it writes no marker again: if their records below the range survived, consumers with read_committed hang at the first "
-            "of them."
-        ),
-        next_steps=(
-            *find_hanging(f"--topic {shlex.quote(timeline.topic)} --partition {timeline.partition}", cluster),
-            f"Look for consumers of {timeline.name} with read_committed whose position does not move while their lag grows.",
+        values=values(
+            lost=loss.range,
+            number=len(offsets),
+            markers=tuple(offsets[:8]),
+            producers=tuple(sorted({b["producer_id"] for _, b in markers})[:8]),
+            steps=find_hanging(f"--topic {shlex.quote(timeline.topic)} --partition {timeline.partition}", cluster),
         ),
         evidence=quote((s for s, _ in markers), *loss.evidence),
     )
+
+
+def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
+    return {"steps": together(group, "steps")}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Finding, counted, moment, quote, raw
-from forensics.model.message import Range
+from forensics.model.findings import Finding, quote
+from forensics.model.message import Range, said, values
 from forensics.model.partition.replicas import Removal, Replica
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline
@@ -24,7 +24,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     gone = [loss.range for loss in losses(timeline, cluster)] if found else []
     for _, removal in found:
         if not any(r.start < removal.end and (r.end is None or removal.start < r.end) for r in gone):
-            yield _finding(removal, timeline)
+            yield _finding(removal)
 
 
 def _whole(removal: Removal, replica: Replica) -> bool:
@@ -32,9 +32,8 @@ def _whole(removal: Removal, replica: Replica) -> bool:
     return removal.cause in _TRUNCATED and removal.start <= max(starts, default=0) and removal.end > removal.start
 
 
-def _finding(removal: Removal, timeline: PartitionTimeline) -> Finding:
-    count = removal.end - removal.start
-    return raw(
+def _finding(removal: Removal) -> Finding:
+    return Finding(
         kind="truncate-to-start",
         severity="medium",
         confidence="certain",
@@ -43,25 +42,15 @@ def _finding(removal: Removal, timeline: PartitionTimeline) -> Finding:
         start=removal.at,
         end=removal.at,
         offsets=(Range(removal.start, removal.end),),
-        summary=f"{timeline.name}: broker {removal.broker} truncated its whole log, {counted(count, 'offset')} up to {removal.end - 1}",
-        explanation=(
-            f"At {moment(removal.at)} broker {removal.broker} truncated its log of {timeline.name} from {removal.end} to its start at {removal.start}, "
-            f"{_WHY.get(removal.cause, 'without a printed reason')}. No evidence shows that the partition lost these records, so the leader had "
-            "them and the broker copied them again: meanwhile there was one copy less. A possible cause is a lost high watermark or a lost "
-            "epoch file (KAFKA-2143, KAFKA-7897)."
-        ),
-        next_steps=(
-            f"Check replication-offset-checkpoint and leader-epoch-checkpoint of broker {removal.broker}, if possible in a copy from before its start.",
+        values=values(
+            log_start=removal.start,
+            last=removal.end - 1,
+            log_end=removal.end,
+            count=removal.end - removal.start,
+            why=said(f"truncate-to-start/{removal.cause}"),
         ),
         evidence=quote(removal.evidence),
     )
-
-
-_WHY = {
-    "leader-epoch": "by the leader's answer about the end of a leader epoch",
-    "high-watermark": "to its own high watermark",
-    "latest": "to the leader's log end offset",
-}
 
 
 def refuted(finding: Finding, timeline: PartitionTimeline) -> bool:

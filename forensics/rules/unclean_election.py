@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import Finding, Statement, brokers_named, moment, quote, raw
+from forensics.model.findings import Finding, Statement, quote, union
+from forensics.model.message import Value, Values, values
 from forensics.model.partition.log_coverage import silent_leaders
 from forensics.model.partition.replicas import EXACT
 from forensics.model.partition.timeline import PartitionTimeline, Term
@@ -26,15 +27,12 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 def _finding(row: Handover, election: Election, lost: list[Loss], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     term = election.term
     before = term.before
-    isr = list(before.isr) if before is not None else list((term.state.event.previous_isr if term.state is not None else None) or ())
+    isr = tuple(before.isr if before is not None else (term.state.event.previous_isr if term.state is not None else None) or ())
     cost, certain = _cost(row, election, lost, timeline)
     certain_election = row.election.only(OUTSIDE)
     silent = silent_leaders((before,), timeline, cluster) if before is not None and not certain_election else ()
-    explanation = (
-        f"At {moment(term.at)} broker {term.leader} became leader of {timeline.name} in leader epoch {term.epoch} although "
-        f"{_outside(isr)}: {election.why}. {_start(election)} {cost}"
-    )
-    return raw(
+    log_end = term.began if term.start_offset is not None else None
+    return Finding(
         kind="unclean-election",
         severity="low" if silent else "medium" if not certain_election else "high" if certain and not lost else "critical",
         confidence="certain" if certain_election else "possible",
@@ -42,50 +40,22 @@ def _finding(row: Handover, election: Election, lost: list[Loss], timeline: Part
         leader_epoch=term.epoch,
         start=term.at,
         end=term.at,
-        summary=f"{timeline.name}: broker {term.leader} was elected leader (epoch {term.epoch}) from outside the ISR{f' {isr}' if isr else ''}",
-        explanation=explanation.strip(),
-        next_steps=(
-            *(
-                (f"Collect server.log of {brokers_named(silent)}: no other log shows how the ISR changed before this election.",)
-                if silent
-                else ()
-            ),
-            f"Find out who allowed the unclean election of {timeline.name}: the setting unclean.leader.election.enable of the topic and the brokers "
-            "(default true before 0.11), or an operator with kafka-leader-election.sh.",
-        ),
+        values=(*values(epoch=term.epoch, isr=isr, why=election.why, log_end=log_end, silent=silent), *cost),
         evidence=quote(*election.evidence, *term.evidence),
     )
 
 
-def _outside(isr: list[int]) -> str:
-    return f"the in-sync replicas were {brokers_named(isr)} only" if isr else "it was not known to be in sync"
-
-
-def _start(election: Election) -> str:
-    offset = election.term.start_offset
-    if offset is None:
-        return "Its log end offset at that time is unknown."
-    return f"Its log ended at offset {election.term.began}."
-
-
-def _cost(row: Handover, election: Election, lost: list[Loss], timeline: PartitionTimeline) -> tuple[str, bool]:
+def _cost(row: Handover, election: Election, lost: list[Loss], timeline: PartitionTimeline) -> tuple[Values, bool]:
+    """What is known of the records that it lost, and whether it is known that there were some, or none."""
     if lost:
-        return f"Offsets {', '.join(str(x.range) for x in lost)} of the previous leader were lost.", True
+        return values(lost=tuple(x.range for x in lost)), True
     before = election.term.before
     start, at_most = election.term.at_least, election.term.at_most
     if row.high_watermark.at_most is not None and row.high_watermark.at_most <= start:
-        return (
-            f"No divergence was found: no log of the ISR had reached past offset {start}; nothing was lost that the evidence shows.",
-            True,
-        )
+        return values(none_beyond=start), True
     ends = (_given_up(b, election.term, timeline) for b in (before.isr if before else ()))
     beyond = max((e for e in ends if e is not None), default=None)
-    if at_most is not None and beyond is not None and beyond > at_most:
-        return (
-            f"A log of the ISR ended at offset {beyond}, beyond the new leader's; unknown whether those records were lost.",
-            False,
-        )
-    return "Unknown from this evidence: whether the election lost records.", False
+    return values(beyond=beyond if at_most is not None and beyond is not None and beyond > at_most else None), False
 
 
 def _given_up(broker: int, term: Term, timeline: PartitionTimeline) -> int | None:
@@ -103,5 +73,5 @@ def _given_up(broker: int, term: Term, timeline: PartitionTimeline) -> int | Non
 _CUTS = of(role=Role.CUT)
 
 
-def many_words(first: Finding, group: Sequence[Statement]) -> str:
-    return f"{brokers_named(sorted({f.brokers[0] for f in group}))} elected from outside the ISR"
+def merged(first: Finding, group: Sequence[Statement]) -> Mapping[str, Value]:
+    return {"silent": union(group, "silent")}

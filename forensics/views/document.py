@@ -36,7 +36,7 @@ from forensics.views.notes import notes
 from forensics.views.proof import of_report
 from forensics.views.scope import Scope
 from forensics.views.steps import next_steps
-from forensics.words import of_incident, summary, words
+from forensics.words import of_incident, summary, text, words
 from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/report/1"
@@ -387,7 +387,7 @@ def _finding(f: Finding, cluster: Cluster, listed: Callable[[Iterable[Any]], Any
 
 
 def _salvageable(salvageable: Salvageable) -> dict[str, Any]:
-    row = salvageable.row()
+    row = {**salvageable.row(), "elsewhere": text(salvageable.elsewhere) if salvageable.elsewhere is not None else None}
     return {**row, "producers": [{**p, "first": timestamp(p["first"]), "last": timestamp(p["last"])} for p in row["producers"]]}
 
 

@@ -21,6 +21,7 @@ from forensics.tools.salvage.rows import Row
 from forensics.tools.salvage.segments import Lot
 from forensics.tools.salvage.written import Sending
 from forensics.views.text import sized
+from forensics.words import text
 from parsers.paths import partition_of
 
 SCHEMA = "kafka-forensics/salvage/1"
@@ -109,7 +110,7 @@ def _lot(lot: Lot) -> dict[str, Any]:
         "bytes": lot.bytes,
         "codecs": sorted(lot.codecs),
         "missing": [r.row() for r in lot.missing()],
-        "elsewhere": lot.found.elsewhere,
+        "elsewhere": text(lot.found.elsewhere) if lot.found.elsewhere is not None else None,
     }
 
 
@@ -147,9 +148,12 @@ def _lines(salvage: Salvage) -> Iterator[Text]:
 
 def _commands(recovered: Sequence[Partition]) -> Iterator[Text]:
     """How to send the records again."""
-    if commands := [p for p in recovered if p.command is not None or p.not_sendable is not None]:
+    sendable = any(p.command is not None for p in recovered)
+    if sendable:
         yield Text("To send the records again (nothing was sent): set BOOTSTRAP=host:port", style="bold")
-        yield from (_inner(p.command or f"{p.topic}-{p.partition}: {p.not_sendable}") for p in commands[:LISTED])
+    commands = [p for p in recovered if p.command is not None or p.not_sendable is not None]
+    yield from (_inner(p.command or f"{p.topic}-{p.partition}: {p.not_sendable}") for p in commands[:LISTED])
+    if sendable:
         yield Text(
             "First check whether the producers have sent the records again. Records with a key go to their original partition, in order, if "
             "the topic still has the same number of partitions and its producers used Kafka's default partitioner; records without a key can "
@@ -194,7 +198,7 @@ def _lot_lines(lot: Lot) -> Iterator[Text]:
         sure = "" if lot.found.certain else "; probably, but not provably, the lost records and not others at the same offsets"
         yield _inner(f"{sized(lot.bytes)} of batches, compression {codecs}{sure}", style="dim")
     if missing := lot.missing():
-        where = f": {lot.found.elsewhere}" if lot.found.elsewhere else ""
+        where = f": {text(lot.found.elsewhere)}" if lot.found.elsewhere is not None else ""
         yield _inner(f"NOT FOUND: offsets {_ranges(missing)}{where}", style="yellow")
 
 

@@ -61,9 +61,6 @@ def words(finding: Finding) -> Words:
     """The sentences of a finding, those of one event or of what recurs as one."""
     own, first, together = _templates(finding), finding.known, _together(finding)
     ways = {fold.how for fold in finding.folds}
-    if finding.message == "raw" and "many" not in together:
-        own_summary = str(together["summary"])
-        together["many"] = own_summary.removeprefix(f"{first.get('place')}: ")
     template = own.many if own.many is not None and ways & {PLACES, BROKERS} else own.summary
     summary = filled(template, {**together, "place": _places(finding)} if PLACES in ways else together, _format) or ""
     explanation = " ".join(sentences(own.explanation, first, _format))
@@ -94,8 +91,7 @@ def step(id: str, partitions: tuple[str, ...] = (), **values: Value) -> Step:
 def steps(finding: Finding) -> list[Step]:
     """The steps, with those first that save what a later step may destroy."""
     known = _together(finding)
-    partitions = tuple(p.name for p in finding.places) or ((finding.name,) if finding.topic is not None else ())
-    found = [step for template in _templates(finding).next_steps for step in _steps(template, known, partitions)]
+    found = [step for template in _templates(finding).next_steps for step in _steps(template, known)]
     return sorted(dict.fromkeys(found), key=lambda step: not step.saves)
 
 
@@ -105,20 +101,20 @@ def _together(finding: Finding) -> dict[str, Value]:
     return finding.known | (finding.stated | {name: value for fold in merging for name, value in fold.values} if merging else {})
 
 
-def _steps(template: str, known: Known, partitions: tuple[str, ...]) -> Iterator[Step]:
+def _steps(template: str, known: Known) -> Iterator[Step]:
+    """A step that is a message names the partitions that the message gives, else those of the finding."""
     if (name := alone(template)) is not None and isinstance(own := known.get(name), tuple):
         for message in own:
-            if isinstance(message, str):  # raw
-                yield Step(("!" if message.startswith("Copy ") else "") + message.replace("{", "").replace("}", ""), (), ())
-                continue
             assert isinstance(message, Message)
             phrase = catalogue.phrase(message.id)
             for each in (phrase,) if isinstance(phrase, str) else phrase:
-                yield from _steps(each, {**known, **dict(message.values)}, partitions)
+                yield from _steps(each, {**known, **dict(message.values)})
         return
     used = names(template)
     own = tuple((name, known.get(name)) for name in sorted(used - {PARTITIONS, CLIENT_PARTITIONS}))
-    step = Step(template, own, partitions if used & {PARTITIONS, CLIENT_PARTITIONS} else ())
+    partitions = known[PARTITIONS] if used & {PARTITIONS, CLIENT_PARTITIONS} else ()
+    assert isinstance(partitions, tuple)
+    step = Step(template, own, tuple(map(str, partitions)))
     if step.text:
         yield step
 

@@ -34,8 +34,6 @@ class Templates(NamedTuple):
 def templates(id: str) -> Templates | None:
     """The templates of a finding; None if the id is that of a phrase."""
     name, _, own = id.partition("/")
-    if own == "raw":
-        return Templates("{summary}", ("{explanation}",), ("{next_steps}",), "[[{place}: ]]{many}")
     found = _file(name).get("message", {}).get(own)
     return Templates(**found) if found is not None else None
 

@@ -24,6 +24,8 @@ def usual(value: Value) -> str:
 
 def single(value: Any) -> bool:
     """Whether a verb about the value is singular."""
+    if isinstance(value, Range):
+        return value.length == 1
     return value in (1, True) if isinstance(value, int) else not isinstance(value, tuple) or len(value) == 1
 
 

@@ -17,8 +17,8 @@ from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from forensics.model.events import Event
-from forensics.model.findings import DifferingCopies, Held, Producer, Salvageable, moment
-from forensics.model.message import Range
+from forensics.model.findings import DifferingCopies, Held, Producer, Salvageable
+from forensics.model.message import Message, Range, said
 from forensics.model.partition.outside_logs import OutsideBatch
 from forensics.model.partition.replicas import ASIDE, REWRITTEN_FILES, Removal
 from forensics.model.partition.timeline import PartitionTimeline, Term
@@ -305,9 +305,9 @@ def _without_damages(spans: Sequence[Range], sources: Iterable[str], damaged: Ma
     return found
 
 
-def _elsewhere(term: Term, removals: Sequence[Removal], found_on: set[int | None], timeline: PartitionTimeline) -> str | None:
+def _elsewhere(term: Term, removals: Sequence[Removal], found_on: set[int | None], timeline: PartitionTimeline) -> Message | None:
     """The brokers whose disks had the missing records, and until when."""
-    places: dict[int, str] = {}
+    places: dict[int, Message] = {}
     for removal in removals:
         if removal.broker not in found_on:
             places.setdefault(removal.broker, _on_disk_of(removal, timeline))
@@ -315,19 +315,13 @@ def _elsewhere(term: Term, removals: Sequence[Removal], found_on: set[int | None
     leader = before.leader if before is not None else None
     for broker in (*(() if leader is None else (leader,)), *(term.before.isr if term.before is not None else ())):
         if broker not in found_on and broker != term.leader and broker >= 0:
-            role = "the leader" if broker == leader else "in sync"
-            places.setdefault(
-                broker, f"broker {broker} was {role} before {moment(term.at)}: a copy of its disk from that time may contain them"
-            )
-    return "; ".join(places.values()) or None
+            places.setdefault(broker, said("salvageable/copy", broker=broker, led=broker == leader, until=term.at))
+    return said("salvageable/elsewhere", places=tuple(places.values())) if places else None
 
 
-def _on_disk_of(removal: Removal, timeline: PartitionTimeline) -> str:
+def _on_disk_of(removal: Removal, timeline: PartitionTimeline) -> Message:
     """Until when the removed records were on a broker's disk."""
     had = next((e.at for e in removal.evidence if e.at is not None), None)
-    since = f" at {moment(had)}" if had is not None else ""
-    broker = f"broker {removal.broker} had them{since}"
     if removal.cause in _CUT_NOTHING and removal.cause != "deleted":
-        return f"{broker} and never truncated its log; its segments of {timeline.name} were not collected"
-    until = f" and held them until {moment(removal.at)}" if removal.at is not None else ""
-    return f"{broker}{until}: only an earlier copy of its disk contains them"
+        return said("salvageable/never-cut", broker=removal.broker, had=had, place=timeline.name)
+    return said("salvageable/until", broker=removal.broker, had=had, until=removal.at)

@@ -20,6 +20,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
+from forensics.model.message import Message, said
 from forensics.model.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
 from forensics.model.partition.chain import chain
 from forensics.model.partition.final_state import FinalState, Snapshot, as_states, seen_after
@@ -47,7 +48,6 @@ from parsers.kinds import ON_DISK, STARTS, By, Role, named, of
 
 OF_CLIENTS = named("group-commit", "group-member", "transaction-state")
 """Events about clients that read or write a partition."""
-_BOUNDS = {AT_LEAST: " or beyond", AT_MOST: " or below"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,9 @@ class Term:
         return self.start_offset if self.bound != AT_LEAST else None
 
     @property
-    def began(self) -> str:
-        """start_offset in words."""
-        if self.start_offset is None:
-            return "an unknown offset"
-        return f"{self.start_offset}{_BOUNDS.get(self.bound, '')}"
+    def began(self) -> Message:
+        """start_offset with its bound."""
+        return said(f"log/{self.bound}", offset=self.start_offset) if self.start_offset is not None else said("log/unknown")
 
     @property
     def order(self) -> tuple[int, int]:

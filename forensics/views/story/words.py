@@ -39,7 +39,7 @@ from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.aftermath import aftermath
 from forensics.rules import BY_KIND
-from forensics.words import summary
+from forensics.words import summary, text
 from parsers.kinds import Role, named, of
 
 FENCED_BEFORE = timedelta(seconds=10)
@@ -306,7 +306,7 @@ def finding_words(finding: Finding, name: str) -> str:
     sure = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
     if finding.loss:
         effect = aftermath(finding, finding.place)
-        return f"{'LOSS' if finding.confidence != 'possible' else 'POSSIBLE LOSS'}: {said}{f'; {effect}' if effect else ''}{sure}"
+        return f"{'LOSS' if finding.confidence != 'possible' else 'POSSIBLE LOSS'}: {said}{f'; {text(effect)}' if effect is not None else ''}{sure}"
     return f"{finding.kind}: {said}{sure}"
 
 
