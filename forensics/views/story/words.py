@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from forensics.model.cluster.availability import words_of
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Purpose, moment
+from forensics.model.findings import Finding, Purpose
 from forensics.model.message import Range
 from forensics.model.partition.absences import (
     CRASHED,
@@ -40,6 +40,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.aftermath import aftermath
 from forensics.rules import BY_KIND
 from forensics.words import summary, text
+from forensics.words.formats import moment
 from parsers.kinds import Role, named, of
 
 FENCED_BEFORE = timedelta(seconds=10)
