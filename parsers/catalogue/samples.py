@@ -68,7 +68,7 @@ def _misread(pattern: Pattern, sample: Sample) -> str | None:
     if other is not None:
         return f"the pattern `{other}`, which is tried before, reads the line"
     if not rows:
-        return None if pattern.explode is not None and not sample.fields else "it gives no event"
+        return None if pattern.expand is not None and not sample.fields else "it gives no event"
     return None if any(not _differences(row, sample) for row in rows) else min((_differences(row, sample) for row in rows), key=len)[0]
 
 
