@@ -346,6 +346,6 @@ def _string(text: str) -> str:
         return f"'{text}'"
     if text.isprintable() and not {"\\", '"'} & set(text):
         return f'"{text}"'
-    if all(character.isprintable() or character in "\t\n" for character in text) and "'''" not in text and not text.endswith("'"):
+    if all(character.isprintable() or character in "\t\n" for character in text) and not re.search(r"'''| \n|'\Z", text):
         return f"'''\n{text}'''" if "\n" in text else f"'''{text}'''"
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,6 +1,6 @@
 """Patterns of lines that are known but are not evidence, so that they are not counted as unrecognised.
 
-Here: the patterns from the table silent.tsv. Not here: statements that make events (the other modules) or why these make none
+Here: the patterns from the table silent.tsv. Not here: statements that make events (the TOML files) or why these make none
 (fixtures/templates/irrelevant.tsv).
 """
 
