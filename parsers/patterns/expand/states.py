@@ -113,8 +113,7 @@ def with_transition(row: Row) -> Iterator[Row]:
 
 def reassignment(row: Row) -> Iterator[Row]:
     """A reassignment that began or ended, with its ReplicaAssignment (ZooKeeper) or PartitionChangeRecord (KRaft)."""
-    groups = row["_groups"]
-    assignment = dict(_partition_state(groups.get("_state") or groups["_record"]))
+    assignment = dict(_partition_state(row["_groups"]["_state"]))
     if assignment.get("leader") == -2:  # PartitionChangeRecord: leader unchanged
         del assignment["leader"]
     under_way = assignment.get("adding_replicas") or assignment.get("removing_replicas")
