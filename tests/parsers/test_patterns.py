@@ -8,8 +8,9 @@ from collections import Counter
 
 import pytest
 
+from fixtures.templates.matching import matching
 from fixtures.templates.values import EARLIER, VERSIONS
-from parsers.catalogue.record import matching, search_all
+from parsers.catalogue.record import search_all
 from parsers.kinds import KINDS
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import check, column

@@ -25,13 +25,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from fixtures.templates.matching import search
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
 from forensics.model.partition.timeline import PartitionTimeline, build
 from forensics.views.document import Report
 from forensics.views.text import show
 from parsers import formats
-from parsers.catalogue.record import search, search_all
+from parsers.catalogue.record import search_all
 from parsers.containers.units import units
 from parsers.evidence import events, read_source
 from parsers.paths import partition_of
