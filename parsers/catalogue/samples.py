@@ -61,7 +61,12 @@ def _unmatched(pattern: Pattern, line: str) -> str | None:
 
 
 def _misread(pattern: Pattern, sample: Sample) -> str | None:
-    rows = search_all(sample.line) or search_all(BEFORE + sample.line)
+    try:
+        rows = search_all(sample.line) or search_all(BEFORE + sample.line)
+    except (KeyError, TypeError, AttributeError) as error:
+        if pattern.expand is None:
+            raise
+        return f"the function `{pattern.expand.__name__}` of `expand` needs other groups in the regex: {error}"
     if out_of_range := next((row for row in rows if row["event"] == "problem"), None):
         return f"a number does not fit its column: {out_of_range['text']}"
     other = next((row["pattern"] for row in rows if row.get("pattern") != pattern.name), None)

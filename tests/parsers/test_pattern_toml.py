@@ -198,6 +198,7 @@ P = f"my.toml: pattern 1 `{NAME}`: "
         ("fixed = {", "fixed = { reson = 'x',", P + "key `fixed`: `reson` is not a column of events (did you mean `reason`?)"),
         ("fixed = {", "multiline = 'yes'\nfixed = {", P + "key `multiline`: must be true or false"),
         ("fixed = {", "expand = 'os.system'\nfixed = {", P + "key `expand`: `os.system` is not a function of a built-in pattern"),
+        ("fixed = {", "expand = 'each_partition'\nfixed = {", P + "sample 1: the function `each_partition` of `expand` needs other groups in the regex: '_partitions'"),
         ("fixed = {", "explode = 'with_state'\nfixed = {", P + "key `explode` is not known (did you mean `expand`?)"),
         ("{TP}", "{TPP}", P + "key `regex`: there is no fragment `{TPP}` (did you mean `{TP}`?); write `\\{` for a brace in the message"),
         ("{TP}", "{tp}", P + "key `regex`: there is no fragment `{tp}` (did you mean `{TP}`?); write `\\{` for a brace in the message"),
