@@ -5,15 +5,14 @@ Here: the replacement of names by fragments. Not here: the fragments themselves,
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from functools import cache
-
-import regex
 
 from parsers.patterns.package_data import table
 
 _FRAGMENTS = table("fragments")
-_REFERENCE = regex.compile(r"\\[pPN]\{|\\.|\{(?P<name>[A-Za-z]\w*)\}", regex.DOTALL)
+_REFERENCE = re.compile(r"\\[pPN]\{|\\.|\{(?P<name>[A-Za-z]\w*)\}", re.DOTALL)
 """`{name}`, but not the braces of `\\{`, `\\p{Lu}` or `{3}`."""
 
 
@@ -23,7 +22,7 @@ def filled(expression: str) -> str:
     return _REFERENCE.sub(_replaced, expression.replace("\n", ""))
 
 
-def _replaced(match: regex.Match[str]) -> str:
+def _replaced(match: re.Match[str]) -> str:
     name = match["name"]
     return _fragment(name) if name else match[0]
 

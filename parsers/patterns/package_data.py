@@ -11,7 +11,7 @@ import sys
 from parsers.schemas import Row
 
 if sys.version_info >= (3, 11):
-    import tomllib as tomllib
+    import tomllib
 else:
     import tomli as tomllib
 
@@ -25,4 +25,10 @@ def text(name: str) -> str:
 
 def table(name: str) -> Row:
     """The content of a TOML file."""
-    return tomllib.loads(text(f"{name}.toml"))
+    return parsed(text(f"{name}.toml"))
+
+
+def parsed(document: str) -> Row:
+    """The content of a TOML document. Raises ValueError if it is not valid."""
+    content: Row = tomllib.loads(document)
+    return content

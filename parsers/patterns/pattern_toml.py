@@ -23,7 +23,6 @@ from parsers.kinds import KINDS, Scope
 from parsers.patterns import package_data
 from parsers.patterns.expand import FUNCTIONS
 from parsers.patterns.fragments import filled
-from parsers.patterns.package_data import tomllib
 from parsers.patterns.pattern import Pattern, Sample
 from parsers.schemas import EVENTS, Row
 
@@ -61,8 +60,8 @@ def built_in(name: str) -> list[Pattern]:
 def read(text: str, file: str) -> list[Pattern]:
     """The patterns of a user's file. Raises ValueError naming the file, the pattern and the key."""
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        document = package_data.parsed(text)
+    except ValueError as error:
         raise ValueError(f"{file}: not valid TOML: {error}; `kafka-forensics patterns --toml NAME` prints a valid file") from None
     if unknown := next((key for key in document if key != _TABLE), None):
         raise ValueError(f"{file}: key `{unknown}` is not known; each pattern is a table [[{_TABLE}]]")
@@ -268,7 +267,7 @@ def _value_of(column: pa.Field, value: Any) -> Any:
 def _function(value: Any) -> str:
     if _text(value) not in FUNCTIONS:
         raise ValueError(f"`{value}` is not a function of a built-in pattern{_did_you_mean(value, FUNCTIONS)}")
-    return value
+    return _text(value)
 
 
 def _is_tables(value: Any) -> bool:
