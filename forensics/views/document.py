@@ -76,7 +76,7 @@ def _digest(*packages: str) -> str:
         spec = find_spec(package)
         assert spec is not None
         root = Path(next(iter(spec.submodule_search_locations or ())))
-        for file in sorted([*root.rglob("*.py"), *root.rglob("*.tsv")]):
+        for file in sorted(file for kind in ("py", "tsv", "toml") for file in root.rglob(f"*.{kind}")):
             digest.update(f"{package}/{file.relative_to(root).as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return "sha256:" + digest.hexdigest()
 

@@ -451,8 +451,8 @@ _SILENT: Mapping[str, frozenset[str]] = {
     _BY_DISKS: named("cleaner-checkpoint", "epoch-entry", "epoch-file", "partition-metadata"),
     "does not change the log": named("follower-kept", "log-moved"),
     "about clients, not about the log": named("client-reset", "group-commit", "group-coordinated", "group-member", "transaction-state"),
-    "a request; its result is shown": named("assignment", "election-plan", "election-told", "reassignment-told"),
-    "shown by a snapshot or a finding": named("describe-partition", "replica-size", "offset-told"),
+    "a request; its result is shown": named("assignment", "election-plan", "tool-election", "tool-reassignment"),
+    "shown by a snapshot or a finding": named("describe-partition", "replica-size", "tool-offset"),
 }
 """Reasons why kinds without words are shown only in a story of everything."""
 PRESENTATIONS: Mapping[str, Presentation] = {
