@@ -9,9 +9,9 @@ import re
 from difflib import get_close_matches
 from functools import cache
 
-from parsers.patterns.package_data import table
+from parsers.package_data import table
 
-_FRAGMENTS = table("fragments")
+_FRAGMENTS = table("parsers.patterns", "fragments")
 _REFERENCE = re.compile(r"\\[pPN]\{|\\.|\{(?P<name>[A-Za-z]\w*)\}", re.DOTALL)
 """`{name}`, but not the braces of `\\{`, `\\p{Lu}` or `{3}`."""
 

@@ -19,8 +19,8 @@ from typing import Any
 import pyarrow as pa
 import regex
 
+from parsers import package_data
 from parsers.kinds import KINDS, Scope
-from parsers.patterns import package_data
 from parsers.patterns.expand import FUNCTIONS
 from parsers.patterns.fragments import filled
 from parsers.patterns.pattern import Pattern, Sample
@@ -54,7 +54,7 @@ class Place:
 
 def built_in(name: str) -> list[Pattern]:
     """The patterns of a file of this package."""
-    return [_pattern(table) for table in package_data.table(name)[_TABLE]]
+    return [_pattern(table) for table in package_data.table("parsers.patterns", name)[_TABLE]]
 
 
 def read(text: str, file: str) -> list[Pattern]:
