@@ -37,7 +37,7 @@ from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.proof import MEANING, MISSING
 from forensics.views.states import LABELS, label
 from forensics.views.text import PRESENT, sized, subject
-from forensics.words import summary, text, words
+from forensics.words import of_incident, summary, text, words
 from forensics.words.formats import began, moment, period
 from parsers.schemas import located
 
@@ -98,6 +98,9 @@ def environment() -> Environment:
         between=times.between,
         span=times.span,
         said=times.said,
+        in_words=text,
+        of_finding=words,
+        of_incident=of_incident,
         step=times.step,
         sized=sized,
         thousands=lambda n: f"{n:,}",
@@ -285,8 +288,8 @@ class _Page:
                 self.window.span(f"b-{s.state}", s.start, s.end, self._span_text(s), quotes=self._quoted(s))
                 for s in sorted(own, key=lambda s: s.state in OVER)
             ]
-            text = "; ".join(self._span_text(s) for s in own if s.state != UNSTATED)
-            lanes.append((node, Lane(f"{'broker' if node.broker else 'controller'} {node.id}", spans, text), self._eventful(own)))
+            told = "; ".join(self._span_text(s) for s in own if s.state != UNSTATED)
+            lanes.append((node, Lane(f"{'broker' if node.broker else 'controller'} {node.id}", spans, told), self._eventful(own)))
         if len(nodes) <= LANES:
             return [(node, lane, True) for node, lane, _ in lanes]
         shown = [n.id for n, _, eventful in lanes if eventful][:LANES]
