@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from forensics.model.findings import Aggregation, Impact, Lasting, Purpose, Rule, Statement, Urgency
 from forensics.rules.detectors import functions_of
-from parsers.toml import read
+from parsers.package_data import table
 
 _OF_RULE = frozenset(f.name for f in fields(Rule))
 """All else in a file is for its detector, or for forensics.words."""
@@ -29,7 +29,7 @@ _OF_RULE = frozenset(f.name for f in fields(Rule))
 def declared() -> Mapping[str, Mapping[str, Any]]:
     """The content of each KIND.toml, by kind."""
     kinds = sorted(f.name.removesuffix(".toml") for f in files(__name__).iterdir() if f.name.endswith(".toml"))
-    return {kind: read(__name__, kind) for kind in kinds}
+    return {kind: table(__name__, kind) for kind in kinds}
 
 
 _ENUMS: Mapping[str, Callable[[str], Enum]] = {"purpose": Purpose, "now": Lasting, "impact": Impact}

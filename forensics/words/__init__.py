@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from forensics.incidents.incidents import Incident
 from forensics.model.cluster.settings import INTERNAL_TOPICS
-from forensics.model.findings import BROKERS, PARTITIONS, PLACES, Finding, counted, some
+from forensics.model.findings import BROKERS, PARTITIONS, PLACES, Finding
 from forensics.model.message import Message, Value
 from forensics.words import catalogue
-from forensics.words.formats import FORMATS, OF_TEXTS, usual
+from forensics.words.formats import FORMATS, OF_TEXTS, counted, some, usual
 from forensics.words.template import Known, alone, filled, names, sentences
 
 CLIENT_PARTITIONS = "client_partitions"

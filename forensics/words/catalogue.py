@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from forensics.model.cluster import process_errors
 from forensics.rules import declared
-from parsers.toml import read
+from parsers.package_data import table
 
 
 class Templates(NamedTuple):
@@ -48,4 +48,4 @@ def phrase(id: str) -> str | Sequence[str]:
 def _file(name: str) -> Mapping[str, Any]:
     if (rule := declared().get(name)) is not None:
         return rule
-    return {"phrase": process_errors.PHRASES} if name == "cause" else read("forensics.words", name)
+    return {"phrase": process_errors.PHRASES} if name == "cause" else table("forensics.words", name)

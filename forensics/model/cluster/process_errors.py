@@ -18,7 +18,7 @@ from forensics.model.events import Event
 from forensics.model.findings import shortened
 from forensics.model.message import Message, said
 from forensics.thresholds import REFUSED_REPEATEDLY, SAME_FAILURE, UNREACHABLE
-from parsers.toml import read
+from parsers.package_data import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def steps_of(cause: str) -> Message:
     return said(f"cause/{cause}/steps")
 
 
-_DECLARED = read(__package__, "causes")["cause"]
+_DECLARED = table(__package__, "causes")["cause"]
 PHRASES = {id: said for c in _DECLARED if "words" in c for id, said in ((c["name"], c["words"]), (f"{c['name']}/steps", c["next_steps"]))}
 """The words of causes, and their steps."""
 _CAUSES = tuple(Cause(c["name"], re.compile(c["found"], re.IGNORECASE), c.get("of_starts", False)) for c in _DECLARED)

@@ -17,7 +17,7 @@ from forensics.incidents.judging import PARTITION, judge_partition
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.failed_replicas import degradations, episodes, outs, shared
 from forensics.model.events import Event
-from forensics.model.findings import Finding, counted
+from forensics.model.findings import Finding
 from forensics.model.message import packed, said
 from forensics.model.partition.absences import (
     CRASHED,
@@ -43,6 +43,7 @@ from forensics.model.partition.windows import together
 from forensics.model.rows import Rows
 from forensics.rules import RULES
 from forensics.words import text, words
+from forensics.words.formats import counted
 from tests.forensics.staged import START, Story, of, report, timeline
 
 ALIVE = "INFO [KafkaServer id={0}] started (kafka.server.KafkaServer)"
