@@ -20,7 +20,7 @@ from forensics.formats import FORMATS
 from forensics.output.format import DirectoryFormat
 from forensics.rules import RULES
 from forensics.views.markdown import block, code, prose
-from parsers.patterns import PATTERNS
+from parsers.patterns import PATTERNS, package_data
 
 ROOT = Path(__file__).parents[1]
 WIDTH = 100
@@ -46,7 +46,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    return markdown.replace("<!-- formats -->", "\n".join(formats())).replace("<!-- schemas -->", "\n".join(listed_schemas()))
+    lists = {"formats": formats, "schemas": listed_schemas, "fragments": fragments}
+    return re.sub(r"<!-- (formats|schemas|fragments) -->", lambda match: "\n".join(lists[match[1]]()), markdown)
+
+
+def fragments() -> Iterator[str]:
+    yield from ("```toml", package_data.text("fragments.toml").rstrip(), "```")
 
 
 def formats() -> Iterator[str]:

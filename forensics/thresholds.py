@@ -144,3 +144,6 @@ Monitor 30,000, Splunk 50,000, Datadog's CSV 100,000. An export of exactly such 
 NEXT_PAGE = timedelta(seconds=1)
 """Longest time from the last row of a page of an export to the first row of the next page. Rows that a limit cut off are longer than that, unless
 few are missing."""
+
+NAMED = 4
+"""Partitions that a sentence names, unless it says otherwise."""

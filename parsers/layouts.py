@@ -22,7 +22,8 @@ import regex
 from parsers.cached import cached_property
 from parsers.expressions import quick
 from parsers.matching.text import line_end
-from parsers.patterns.pattern import TOPIC, column
+from parsers.patterns.fragments import filled
+from parsers.patterns.pattern import column
 
 STATE_CHANGE = "state.change.logger"
 LEVELS = "TRACE|DEBUG|INFO|WARN|ERROR|FATAL"
@@ -356,10 +357,10 @@ Apache's images print as Kafka does; Strimzi printed `%d{ISO8601} %p %m (%c) [%t
 [%t] %c{1}:%L - %m%n` with log4j 2. D is any TIME, in brackets or not."""
 
 _BRACKETED = (
-    rf"Partition (?P<topic>{TOPIC})-(?P<partition>\d+) broker=(?P<node>\d+)",
-    rf"(?:Log|UnifiedLog|MergedLog|LocalLog|LogLoader|ProducerStateManager|MetadataLog) partition=(?P<topic>{TOPIC})-(?P<partition>\d+)"
+    r"Partition {DASHED_TP} broker=(?P<node>\d+)",
+    r"(?:Log|UnifiedLog|MergedLog|LocalLog|LogLoader|ProducerStateManager|MetadataLog) partition={DASHED_TP}"
     r"(?:, dir=(?P<directory>.*)|, nodeId=(?P<node>\d+))?",
-    rf"LeaderEpochCache (?P<topic>{TOPIC})-(?P<partition>\d+)",
+    r"LeaderEpochCache {DASHED_TP}",
     r"ReplicaFetcher replicaId=(?P<node>\d+), leaderId=(?P<broker>-?\d+), fetcherId=\d+",
     r"ReplicaFetcherThread-\d+-(?P<broker>\d+)",
     r"Controller id=(?P<controller>(?P<node>\d+))(?: epoch=(?P<controller_epoch>\d+))?",
@@ -369,27 +370,26 @@ _BRACKETED = (
     r"KafkaApi-(?P<node>\d+)",
     r"(?:[A-Za-z ]+) on [Bb]roker (?P<node>\d+)",
     r"(?:Kafka Server|GroupCoordinator|Group Coordinator|Transaction Coordinator) (?P<node>\d+)",
-    rf"\w+Coordinator id=(?P<node>\d+) topic=(?P<topic>{TOPIC}) partition=(?P<partition>\d+)",
+    r"\w+Coordinator id=(?P<node>\d+) topic=(?P<topic>{TOPIC}) partition=(?P<partition>\d+)",
     r"(?:[A-Za-z]+ )+?(?:listenerType=\w+, )?(?:(?:broker )?id|nodeId|brokerId|controllerId|broker)=(?P<node>\d+)(?:[ ,].*)?",
     r"\w*[cC]onsumer (?:.*?\bgroupId=(?:null(?=,|$)|(?P<value>[^,]+)))?.*",
 )
 _THREAD_NAMES = (4, 7)
 """Brackets of _BRACKETED that are also names of threads."""
-_CONTEXT = regex.compile("|".join(_BRACKETED))
+_CONTEXT = regex.compile(filled("|".join(_BRACKETED)))
 _COMPONENT = regex.compile(
-    regex.sub(r"\?P<\w+>", "?:", "|".join(e for i, e in enumerate(_BRACKETED) if i not in _THREAD_NAMES)).replace(".*", r"[^\]\n]*")
+    regex.sub(r"\?P<\w+>", "?:", filled("|".join(e for i, e in enumerate(_BRACKETED) if i not in _THREAD_NAMES))).replace(".*", r"[^\]\n]*")
 )
 _THREAD = regex.compile(r"[A-Za-z][\w$. :/=<>-]*")
-_TEXT = regex.compile(
-    rf"Partition \[(?P<topic>{TOPIC}),(?P<partition>\d+)\] on broker (?P<node>\d+): "
-    r"|(?P<cleaner>Cleaner \d+: )"
-)
+_TEXT = regex.compile(filled(r"Partition \[(?P<topic>{TOPIC}),(?P<partition>\d+)\] on broker (?P<node>\d+): |(?P<cleaner>Cleaner \d+: )"))
 _STATE_CHANGE_TEXT = regex.compile(
     r"Broker (?P<node>\d+) (?=[a-z])|Controller (?P<controller>(?P<node>\d+)) epoch (?P<controller_epoch>\d+) (?=[a-z])"
 )
 _NAMES_COMPONENT = regex.compile(
-    rf"(?:\[(?P<component>[^\[\]\n]{{1,400}})\][:,]? ?|Partition \[{TOPIC},\d+\] on broker \d+: |Cleaner \d+: "
-    r"|Broker \d+ |Controller \d+ epoch \d+ )\Z"
+    filled(
+        r"(?:\[(?P<component>[^\[\]\n]{1,400})\][:,]? ?|Partition \[{TOPIC},\d+\] on broker \d+: |Cleaner \d+: "
+        r"|Broker \d+ |Controller \d+ epoch \d+ )\Z"
+    )
 )
 _EMPTY: Mapping[str, Any] = {}
 _MAX_BRACKETS = 4

@@ -34,10 +34,10 @@ from forensics.audit.remote import Remote
 from forensics.audit.upkeep import Checked, Forgotten, changed_of, compact, is_entry, renamed, unlike
 from forensics.case.read import Unreadable
 from forensics.case.write import Refused
-from forensics.model.findings import counted
 from forensics.output.files import PART, whole_file
 from forensics.output.version import version
 from forensics.views.document import reading_digest, rules_digest
+from forensics.words.formats import counted
 from parsers.containers.names import clean, join
 from parsers.containers.storage import Leaf
 from parsers.containers.units import Listed

@@ -296,7 +296,7 @@ class Asked:
 
     @property
     def remarks(self) -> list[str]:
-        from forensics.model.findings import counted, some
+        from forensics.words.formats import counted, some
 
         return [f"{counted(len(self.outside), 'cluster')} without it: {some(self.outside)}."] if self.outside else []
 
@@ -335,7 +335,7 @@ def _run(
     archive: Archive, paths: Sequence[str], options: Options, master: str | None, progress: Progress
 ) -> tuple[list[Leaf], list[Sources]]:
     """Reads new files and judges their clusters; returns both."""
-    from forensics.model.findings import counted
+    from forensics.words.formats import counted
     from parsers.containers.storage import without_secrets
     from parsers.containers.units import listed
 
@@ -388,7 +388,7 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
     """Reads new files, commits them, and returns them."""
     from forensics.audit.audited import KEPT
     from forensics.jobs import keep
-    from forensics.model.findings import counted
+    from forensics.words.formats import counted
     from parsers.containers.units import divided
     from spark.audit import digests
 
@@ -423,7 +423,7 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
     """Judges clusters and commits them: small ones in parallel, a large one with all tasks."""
     from forensics.audit.whole import Work
     from forensics.case.write import Origin
-    from forensics.model.findings import counted
+    from forensics.words.formats import counted
 
     settings = archive.settings
     words = ("audit", *_words(settings, options))
@@ -518,7 +518,7 @@ def _older(archive: Archive, out: str, options: Options) -> OlderCatalogue | Non
 
 def _of_older_versions(archive: Archive, older: OlderCatalogue | None) -> Iterator[str]:
     """Which files were read again because an older version had read them, and which were not."""
-    from forensics.model.findings import counted, some
+    from forensics.words.formats import counted, some
 
     if archive.again:
         yield f"Read {counted(len(archive.again), 'file')} again that {_versions(archive.again.values())} had read."
@@ -543,8 +543,8 @@ def _of_older_versions(archive: Archive, older: OlderCatalogue | None) -> Iterat
 
 
 def _versions(found: Collection[str]) -> str:
-    from forensics.model.findings import some
     from forensics.output.version import version
+    from forensics.words.formats import some
 
     named = sorted(f"version {name}" if name != version() else f"another build of version {name}" for name in found if name)
     return some(named) if named else "an older version"
@@ -552,8 +552,8 @@ def _versions(found: Collection[str]) -> str:
 
 def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources], older: OlderCatalogue | None) -> list[str]:
     from forensics.audit.layout import UNNAMED
-    from forensics.model.findings import counted
     from forensics.views.text import sized
+    from forensics.words.formats import counted
 
     earlier = archive.listed - len(read)
     of_files = (

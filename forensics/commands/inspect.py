@@ -200,8 +200,8 @@ def _not_in_order(sources: Sequence[Source]) -> Iterator[RenderableType]:
 def _layouts(sources: Sequence[Source]) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    from forensics.model.findings import counted
     from forensics.output.sanitise import clean
+    from forensics.words.formats import counted
 
     learned = Counter(pattern for source in sources for pattern in (source.layout or "").splitlines())
     for pattern, count in learned.most_common():

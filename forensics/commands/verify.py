@@ -93,9 +93,9 @@ def command(case: str, paths: tuple[str, ...], proof: bool, json_file: str | Non
 
 def _examine(audit: Audit, json_file: str | None) -> None:
     """Compares each file of an audit with what was written."""
-    from forensics.model.findings import counted
     from forensics.output.json_text import encoded
     from forensics.output.sanitise import clean
+    from forensics.words.formats import counted
 
     with Progress().stage("Reading the tables"):
         found = dict(audit.examined())
@@ -200,7 +200,7 @@ def _words(
 
 
 def _of_proof(rechecked: Sequence[Rechecked]) -> Iterator[str]:
-    from forensics.model.findings import counted
+    from forensics.words.formats import counted
 
     different = [r for r in rechecked if not r.same]
     if different:

@@ -21,7 +21,6 @@ from forensics.model.findings import (
     LEVELS,
     MAX_EVIDENCE,
     MINOR,
-    NAMED,
     PLACES,
     SEVERAL,
     SUBJECTS,
@@ -36,7 +35,7 @@ from forensics.model.findings import (
     Written,
 )
 from forensics.model.message import Value, said
-from forensics.thresholds import MAX_SEPARATE_EVENTS
+from forensics.thresholds import MAX_SEPARATE_EVENTS, NAMED
 
 IncidentOf = Callable[[Statement], str | None]
 _Groups = dict[tuple[Hashable, str | None], list[Statement]]

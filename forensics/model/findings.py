@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from enum import Enum, IntEnum, auto
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -24,6 +23,7 @@ from forensics.model.events import Event
 from forensics.model.message import Message, Range, Value, Values, by_name, decoded, encoded, packed, unpacked
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
+from forensics.thresholds import NAMED
 from parsers.frozen import dataclass
 
 LEVELS = ("info", "low", "medium", "high", "critical")
@@ -353,11 +353,6 @@ class Statement:
         return (self.end or self.start) if self.loss else self.start
 
     @property
-    def when(self) -> str:
-        """When it began, in words."""
-        return began(self.start, self.start_latest)
-
-    @property
     def groups(self) -> tuple[str, ...]:
         """Consumer groups that the finding names."""
         return tuple(sorted({c.group for c in (*self.clients, *(c for p in self.places for c in p.clients))}))
@@ -442,6 +437,7 @@ class Finding(Statement):
     @property
     def stated(self) -> dict[str, Value]:
         """The values of its statement that a sentence can name."""
+        topics = {p.topic for p in self.places}
         return {
             "place": self.name if self.topic is not None else None,
             PARTITIONS: tuple(p.name for p in self.places) or ((self.name,) if self.topic is not None else ()),
@@ -449,6 +445,7 @@ class Finding(Statement):
             "broker": self.brokers[0] if self.brokers else None,
             SUBJECTS: self.brokers[:1],
             **{name: getattr(self, name) for name in _NAMED_IN_SENTENCES},
+            "topic": topics.pop() if len(topics) == 1 else self.topic,
         }
 
     @property
@@ -791,86 +788,6 @@ class Rule:
     """Urgency of its findings that are not minor, until they are over; LOST: also afterwards, except records that were never committed."""
 
 
-@lru_cache(1024)
-def moment(at: datetime | None) -> str:
-    """A time in a sentence: '2026-11-21 02:48:25.120 UTC'."""
-    return f"{at.isoformat(' ', 'milliseconds')} UTC" if at is not None else "an unknown time"
-
-
-def period(first: datetime | None, last: datetime | None, word: str = "to") -> str:
-    """Two times in a sentence: '2026-11-21 02:48:25.120 to 02:49:08.000 UTC'."""
-    if first is None or last is None:
-        return f"{moment(first)} {word} {moment(last)}"
-    begin, end = moment(first).removesuffix(" UTC"), moment(last)
-    return f"{begin} {word} {end[11:] if last.date() == first.date() else end}"
-
-
-def duration(seconds: float) -> str:
-    """'41.0 s', '12.5 min', '37.4 h' or '3.9 days'."""
-    seconds = max(seconds, 0)
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    if seconds < 7_200:
-        return f"{seconds / 60:.1f} min"
-    return f"{seconds / 3_600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
-
-
-def began(start: datetime | None, latest: datetime | None) -> str:
-    """A beginning in a sentence: 'at A', 'before B', or 'between A and B'."""
-    if start is None and latest is not None:
-        return f"before {moment(latest)}"
-    return f"at {moment(start)}" if start is None or latest is None else f"between {period(start, latest, 'and')}"
-
-
-def saving_first(steps: Iterable[str]) -> tuple[str, ...]:
-    """The steps, with those first that save what a later step, or the start of a broker, may destroy: they begin with the word 'Copy'."""
-    return tuple(sorted(steps, key=lambda step: not step.startswith("Copy ")))
-
-
-NAMED = 4
-"""Maximum number of partitions that a sentence names, unless it says otherwise."""
-
-
-def some(names: Sequence[str], shown: int = NAMED) -> str:
-    """'a-0, a-1 and 7 more', each name once."""
-    once = list(dict.fromkeys(names))
-    return ", ".join(once[:shown]) + (f" and {len(once) - shown:,} more" if len(once) > shown else "")
-
-
-def offsets_named(offsets: Sequence[Range]) -> str:
-    """'offset 42', 'offsets 200–357, 400 and 7 more'."""
-    return f"{'offset' if [r.length for r in offsets] == [1] else 'offsets'} {some(list(map(str, offsets)))}"
-
-
-def counted(number: int, what: str = "partition") -> str:
-    """'1 partition', '1,200 partitions'."""
-    return f"{number:,} {what}{'s' if number != 1 else ''}"
-
-
-def capital(words: str) -> str:
-    """The words with a capital letter, as a sentence begins."""
-    return f"{words[:1].upper()}{words[1:]}"
-
-
-def brokers_named(ids: Sequence[int]) -> str:
-    """'broker 1', 'brokers 1 and 2'."""
-    names = [str(i) for i in ids]
-    if not names:
-        return "no broker"
-    if len(names) == 1:
-        return f"broker {names[0]}"
-    if len(names) > 2 * NAMED:
-        return f"{len(names):,} brokers ({some(names)})"
-    return "brokers " + ", ".join(names[:-1]) + f" and {names[-1]}"
-
-
-def nodes_named(ids: Sequence[int], controllers: Collection[int]) -> str:
-    """'broker 1 and controllers 100 and 101': `controllers` are the nodes that are only controllers."""
-    brokers, others = [i for i in ids if i not in controllers], [i for i in ids if i in controllers]
-    named = brokers_named(others).replace("broker", "controller")
-    return brokers_named(brokers) if not others else f"{brokers_named(brokers)} and {named}" if brokers else named
-
-
 def union(group: Iterable[Statement], name: str) -> tuple[Value, ...]:
     """The elements of this value of all findings, each once."""
     lists = (dict(f.whole.values).get(name) or () for f in group)
@@ -905,29 +822,3 @@ def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
             count += max(end - max(r.start, counted_to), 0)
             counted_to = max(counted_to, end)
     return count
-
-
-def raw(
-    *,
-    kind: str,
-    summary: str,
-    explanation: str,
-    next_steps: Sequence[str] = (),
-    topic: str | None = None,
-    partition: int | None = None,
-    **statement: Any,
-) -> Finding:
-    """While rules are moved to the catalogue: a finding with finished sentences."""
-    values = (("summary", summary), ("explanation", explanation), ("next_steps", tuple(next_steps)))
-    return Finding(kind=kind, message="raw", values=values, topic=topic, partition=partition, **statement)
-
-
-def raw_of(finding: Any, name: str) -> Any:
-    return dict(finding.values)[name]
-
-
-def reworded(finding: Finding, explanation: str | None = None, next_steps: Any = None, **statement: Any) -> Finding:
-    own = dict(finding.values)
-    own |= {"explanation": explanation} if explanation is not None else {}
-    own |= {"next_steps": tuple(next_steps)} if next_steps is not None else {}
-    return replace(finding, values=tuple(own.items()), **statement)

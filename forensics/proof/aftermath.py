@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from forensics.model.findings import NAMED, Client, Place, Statement
+from forensics.model.findings import Client, Place, Statement
 from forensics.model.message import Message, said
+from forensics.thresholds import NAMED
 
 _GOES_ON = ("skips", "skipped", "unknown", "reset", "returns", "went-back")
 """Outcomes that are told, the worst first."""

@@ -1,16 +1,16 @@
-"""All rules. KIND.toml declares a kind of finding and its words; KIND.py, next to it, has the functions that find it.
+"""All rules. KIND.toml declares a kind of finding and its words; KIND.py, next to it, has the functions that find it, or `detector` in
+KIND.toml names the module in detectors/ that finds a family of kinds.
 
 Here: how they become a Rule. Not here: their sentences (forensics.words), or what runs where (forensics.incidents.judging).
 
-Kinds that differ only in what they declare name the module of forensics.rules.detectors that makes these functions of it, as `detector`, and
-the table of this name is for that module. A module may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
+A module, or what `judges(kind, declaration)` of a detector returns, may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
 (the facts that they read), `refuted(finding, timeline)` (it casts no doubt on the partition), and `merged(first, group)` (values of findings that became one).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -18,36 +18,28 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 from forensics.model.findings import Aggregation, Impact, Lasting, Purpose, Rule, Statement, Urgency
+from forensics.rules.detectors import functions_of
+from parsers.package_data import table
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-OF_WORDS = ("message", "phrase")
-"""Tables of a file that only forensics.words reads."""
+_OF_RULE = frozenset(f.name for f in fields(Rule))
+"""All else in a file is for its detector, or for forensics.words."""
 
 
 @cache
 def declared() -> Mapping[str, Mapping[str, Any]]:
     """The content of each KIND.toml, by kind."""
-    found = sorted((f.name.removesuffix(".toml"), f.read_text("utf-8")) for f in files(__name__).iterdir() if f.name.endswith(".toml"))
-    return {kind: tomllib.loads(text) for kind, text in found}
+    kinds = sorted(f.name.removesuffix(".toml") for f in files(__name__).iterdir() if f.name.endswith(".toml"))
+    return {kind: table(__name__, kind) for kind in kinds}
 
 
 _ENUMS: Mapping[str, Callable[[str], Enum]] = {"purpose": Purpose, "now": Lasting, "impact": Impact}
 
 
 def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
-    detector = content.get("detector")
-    left_out = (*OF_WORDS, "detector", detector)
-    own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key not in left_out}
-    if detector is not None:
-        judges = import_module(f"{__name__}.detectors.{detector}").judges(kind, content)
-    else:
-        judges = vars(import_module(f"{__name__}.{kind.replace('-', '_')}"))
+    own: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items() if key in _OF_RULE}
+    judges = _judges(kind, content)
     if (many := own.pop("many", None)) is not None:
-        own["many"] = Aggregation(**{**many, "by": tuple(many.get("by", ()))}, merge=_merge(judges))
+        own["many"] = Aggregation(**{**many, "by": tuple(many.get("by", ()))}, merge=judges.get("merged"))
     if own.get("root") is True:
         own["root"] = f"{kind}/root"
     if "urgency" in own:
@@ -64,15 +56,11 @@ def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
     )
 
 
-def _merge(judges: Mapping[str, Any]) -> Any:
-    if (merged := judges.get("merged")) is not None or "many_words" not in judges:
-        return merged
-
-    def interim(first: Any, group: Any) -> Any:
-        steps = {"next_steps": tuple(judges["many_steps"](group))} if "many_steps" in judges else {}
-        return {"many": judges["many_words"](first, group)} | steps
-
-    return interim
+def _judges(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The functions that find a kind: those that its detector makes from the declaration, or those of its own module."""
+    if (detector := content.get("detector")) is not None:
+        return import_module(f"{__name__}.detectors.{detector}").judges(kind, content)  # type: ignore[no-any-return]
+    return functions_of(kind)
 
 
 RULES: tuple[Rule, ...] = tuple(sorted((_rule(kind, content) for kind, content in declared().items()), key=lambda rule: rule.rank))

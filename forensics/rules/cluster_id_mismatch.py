@@ -12,8 +12,10 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import up_again
+from forensics.model.cluster.process_errors import who
 from forensics.model.events import Event
-from forensics.model.findings import Finding, capital, moment, quote, raw
+from forensics.model.findings import Finding, quote
+from forensics.model.message import said, values
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -42,33 +44,21 @@ def _by_ids(own: Sequence[Event]) -> Iterator[list[Event]]:
 
 def _finding(node: int, own: Sequence[Event], cluster: Cluster) -> Finding:
     first, last = own[0], own[-1]
-    ids = next((f" (expected: {e.value}; on its disk: {e.reason})" for e in own if e.value and e.reason), "")
+    expected, stored = next(((e.value, e.reason) for e in own if e.value and e.reason), (None, None))
     elsewhere = first.key is not None
-    who = f"a broker that registered with node {node}" if elsewhere else f"broker {node}"
     back = up_again(node, last.at, cluster) if not elsewhere else None
-    return raw(
+    return Finding(
         kind="cluster-id-mismatch",
         severity="high",
         confidence="certain",
         brokers=() if elsewhere else (node,),
         start=first.at,
         end=back.at if back is not None else None,
-        summary=f"{who} was refused: its disks belong to another cluster"
-        + (f"; it started successfully at {moment(back.at)}" if back is not None else ""),
-        explanation=(
-            f"At {moment(first.at)} {who} was refused, because meta.properties on its disks names another cluster "
-            f"than the one that it tried to join{ids}. Possible causes: the state in ZooKeeper or of the quorum was wiped or replaced, zookeeper.connect or "
-            "controller.quorum.voters points to another cluster, or the disks were swapped. "
-            + (
-                f"{capital(who)} was up at {moment(back.at)}."
-                if back is not None
-                else "No later successful start of the broker is in evidence."
-            )
-        ),
-        next_steps=(
-            "Do not delete meta.properties to make the broker start before it is known which side is wrong: in a cluster that does not know its "
-            "partitions, the broker leaves them orphaned, and may truncate or delete them.",
-            "Compare cluster.id in meta.properties of all brokers with /cluster/id in ZooKeeper or with the controllers' meta.properties.",
+        values=values(
+            who=said("cluster-id-mismatch/elsewhere", node=node) if elsewhere else who(node, cluster),
+            expected=expected,
+            stored=stored,
+            back=back.at if back is not None else None,
         ),
         evidence=quote(own[:2], last, back),
     )

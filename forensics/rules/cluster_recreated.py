@@ -12,10 +12,10 @@ from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster, ClusterJoin
-from forensics.model.findings import NAMED, Evidence, Finding, quote
+from forensics.model.findings import Evidence, Finding, quote
 from forensics.model.message import Message, Value, said, values
 from forensics.proof.foreign_logs import INHERITED
-from forensics.thresholds import STATE_LOST
+from forensics.thresholds import NAMED, STATE_LOST
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -15,9 +15,10 @@ from typing import Any
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import ADDRESS, names
-from forensics.model.cluster.process_errors import failures, named_node, runs, span
+from forensics.model.cluster.process_errors import failures, runs, span, who, who_all
 from forensics.model.events import Event
-from forensics.model.findings import Finding, capital, moment, nodes_named, quote, raw, some
+from forensics.model.findings import Finding, quote
+from forensics.model.message import said, values
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.log_coverage import was_running
 from forensics.thresholds import CONNECTS_AGAIN, UNREACHABLE
@@ -89,8 +90,8 @@ def _lasting(events: Sequence[Event], target: int, cluster: Cluster) -> Iterator
     """The attempts of each node that failed for longer than a restart takes, or until its log ends, while nothing shows that the target was
     down."""
     attempts = (e for e in _once(events) if e.at is not None and _up(target, e.at, cluster))
-    for node, same in failures(attempts, apart=CONNECTS_AGAIN):
-        first, last = same[0].at, same[-1].last_at
+    for same in failures(attempts, apart=CONNECTS_AGAIN):
+        node, first, last = same[0].writer, same[0].at, same[-1].last_at
         until = cluster.last_own_line(node) if node is not None else None
         open_end = last is not None and until is not None and until - last <= _AT_THE_END
         if first is not None and last is not None and (last - first >= UNREACHABLE or open_end):
@@ -121,51 +122,35 @@ def _started(target: int, at: datetime, cluster: Cluster) -> bool:
 def _finding(found: _Unreachable, times: CrashTimes) -> Finding:
     cluster, target = found.cluster, found.target
     ran, local = found.ran, found.local
-    other = named_node(target, cluster) if found.nodes != (target,) else "its own address"
-    who = nodes_named(found.nodes, cluster.controllers)
+    elsewhere = found.other_addresses if ran and not local else ()
     first, last = found.span
-    address = f" ({', '.join(found.addresses[:3])})" if found.addresses else ""
-    lasted, effects = span(found.events), list(times.unreached(target, found.nodes, first, last))
-    suspected = local or (ran and found.other_addresses)
-    return raw(
+    effects = tuple(times.unreached(target, found.nodes, first, last))
+    return Finding(
         kind="connection-failed",
         severity="high" if ran and (effects or len(found.nodes) > 1) else "medium" if ran or local else "low",
         confidence="certain",
         brokers=(target, *(n for n in found.nodes if n != target)),
         start=first,
         end=last,
-        cause="advertised-listener" if suspected else None,
-        summary=f"{who} could not connect to {other}{address}, {lasted}",
-        explanation=" ".join(
-            (
-                f"{capital(who)} could not connect to {other}{address}, {lasted}.",
-                *_reasons(found, who, named_node(target, cluster)),
-                *effects,
-            )
-        ),
-        next_steps=(
-            f"Check from the machine of {named_node(found.nodes[0], cluster)} that {found.addresses[0] if found.addresses else 'the address of ' + named_node(target, cluster)} can be reached, for example with `nc -vz HOST PORT`.",
-            f"Compare `advertised.listeners` of {named_node(target, cluster)} with the address where it listens, as the other nodes resolve it; localhost is wrong in a cluster of several machines.",
-            *(() if ran else (f"Collect server.log of {named_node(target, cluster)} for the time from {moment(first)} on.",)),
+        cause="advertised-listener" if local or elsewhere else None,
+        values=values(
+            who=who_all(found.nodes, cluster),
+            connecting=who(found.nodes[0], cluster),
+            target=who(target, cluster),
+            other=who(target, cluster) if found.nodes != (target,) else said("connection-failed/own-address"),
+            address=next(iter(found.addresses), None),
+            addresses=found.addresses[:3],
+            span=span(found.events),
+            ran=ran,
+            local=local,
+            elsewhere=elsewhere,
+            network=ran and not local and not elsewhere,
+            unknown=not ran and not local,
+            perhaps_local=not ran and not local and any(_is_local(part) for address in found.addresses for part in address.split("/")),
+            effects=effects,
         ),
         evidence=quote(found.events[:4], found.events[-1]),
     )
-
-
-def _reasons(found: _Unreachable, who: str, other: str) -> Iterator[str]:
-    if found.local:
-        yield f"The address {found.addresses[0]} means the machine of the node that connects, but other nodes have addresses elsewhere, so the advertised listener of {other} is wrong."
-    elif found.ran and found.other_addresses:
-        yield (
-            f"The log of {other} shows that it was running. Its listeners, or its registrations at other times, name {some(found.other_addresses)} instead, so its advertised "
-            "listener is probably wrong."
-        )
-    elif found.ran:
-        yield f"The log of {other} shows that it was running, so the network, a firewall or its advertised listener is the cause."
-    else:
-        yield f"No evidence shows whether {other} was running."
-        if any(_is_local(part) for address in found.addresses for part in address.split("/")):
-            yield f"If {who} and {other} are not on one machine, the advertised listener of {other} is wrong."
 
 
 READS = FACTS

@@ -13,7 +13,6 @@ from forensics.model.events import Event
 from forensics.model.findings import (
     COMPACTED,
     LEVELS,
-    NAMED,
     PLAIN_LOG,
     TRANSACTIONAL,
     UNKNOWN_LOG,
@@ -39,7 +38,7 @@ from forensics.proof.readers import readers
 from forensics.proof.transition import LeaderTransition
 from forensics.proof.written import written
 from forensics.rules.offset_commit_loss import of_coordinators
-from forensics.thresholds import LONG_DEPOSED, MANY_OFFSETS
+from forensics.thresholds import LONG_DEPOSED, MANY_OFFSETS, NAMED
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,143 +7,74 @@ fetches that are tried again (fetch_failing), and partitions of a failed log dir
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import cause_of, exception, failures, named_node, of_fetcher, span
+from forensics.model.cluster.process_errors import cause_of, exception, of_fetcher, who
 from forensics.model.events import Event
-from forensics.model.findings import Finding, capital, moment, quote, raw
-from forensics.model.partition.crash_times import FACTS, CrashTimes
-from forensics.model.partition.fetch_failures import resumed_soon
-from forensics.model.partition.log_coverage import FETCHER, observable
+from forensics.model.findings import quote
+from forensics.model.message import Message
+from forensics.model.partition.fetch_failures import resumed_soon, would_show_a_role
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN
 
 _SAME_FETCH = timedelta(seconds=2)
 """The error and the line that the partition is given up are printed one after the other."""
-
-
 _AT = re.compile(r"rocessing data for partition (?P<place>\S+?)(?: at)? offset (?P<offset>\d+)")
 
 
-def _place(errors: Sequence[Event]) -> str:
-    """' while it processed t-0 at offset 300', if an error names that."""
+def ended(error: Event, cluster: Cluster) -> bool:
+    return of_fetcher(error)
+
+
+def source(errors: Sequence[Event], cluster: Cluster) -> Mapping[str, Any]:
+    return {"source": _broker(errors[0], cluster), **_processed(errors)}
+
+
+def _broker(error: Event, cluster: Cluster) -> Message | None:
+    return who(error.broker, cluster) if error.broker is not None else None
+
+
+def _processed(errors: Sequence[Event]) -> Mapping[str, Any]:
+    """The partition and the offset that the fetcher processed, if an error names them."""
     for e in errors:
         if (found := _AT.search(e.key or "")) is not None:
-            return f" while it processed {found['place']} at offset {found['offset']}"
+            return {"processed": found["place"], "offset": int(found["offset"])}
         if e.topic is not None and e.offset is not None:
-            return f" while it processed {e.topic}-{e.partition} at offset {e.offset}"
-    return ""
+            return {"processed": f"{e.topic}-{e.partition}", "offset": e.offset}
+    return {}
 
 
-# threads
-
-
-def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    times = CrashTimes(cluster, partitions)
-    for node, errors in failures((e for e in cluster.of("fatal-error") if of_fetcher(e)), lambda e: e.broker):
-        yield _of_thread(node, errors, cluster, times)
-
-
-def _of_thread(node: int | None, errors: Sequence[Event], cluster: Cluster, times: CrashTimes) -> Finding:
-    who, cause, thrown = named_node(node, cluster), cause_of(errors), exception(errors)
-    back = cluster.next_of(node, errors[-1].at, "broker-starting") if node is not None else None
-    source = f", which fetched from broker {errors[0].broker}," if errors[0].broker is not None else ""
-    return raw(
-        kind="fetcher-dead",
-        severity="high",
-        confidence="certain",
-        brokers=(node,) if node is not None else (),
-        start=errors[0].at,
-        end=back.at if back is not None else None,
-        cause=cause.name if cause is not None else None,
-        summary=f"a replica fetcher of {who} ended because of an error" + (f": {cause.words}" if cause is not None else ""),
-        explanation=" ".join(
-            (
-                f"A replica fetcher of {who}{source} ended because of an error{_place(errors)}, {span(errors)}.",
-                *((f"The error is: {thrown}.",) if thrown else ()),
-                f"The replicas that this thread fetched for do not follow their leaders any more, and leave the ISR, until {who} is restarted.",
-                *(times.meanwhile(node, errors[0].at, errors[-1].at) if node is not None else ()),
-                *((f"{capital(who)} was started again at {moment(back.at)}.",) if back else ()),
-            )
-        ),
-        next_steps=(
-            *(cause.next_steps if cause is not None else ()),
-            f"Restart {who} after the cause is removed, and check with `kafka-topics.sh --describe --under-replicated-partitions` that its replicas return to the ISR.",
-        ),
-        evidence=quote(errors[:5], errors[-1:], back),
-    )
-
-
-# partitions that a fetcher gave up (2.3 and later, KAFKA-8346)
-
-
-def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for failed in timeline.of("partition-failed"):
-        if failed.writer is not None and not _settled(failed, timeline, cluster):
-            yield _of_partition(failed, failed.writer, timeline)
-
-
-def _settled(failed: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """Whether the broker got the partition's new leader soon, stopped, or lost the log directory, or its logs would not show that."""
-    last = cluster.last_line(failed.writer) if failed.writer is not None else None
-    if failed.at is None or failed.writer is None or last is None or last < failed.at + EPOCH_KNOWN:
-        return True
-    soon = failed.at + EPOCH_KNOWN
-    if not observable(failed.writer, timeline, cluster, FETCHER, since=failed.at, until=soon):
-        return True
+def not_settled(failed: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Whether the broker did not get the partition's new leader soon, stop, or lose the log directory, and its logs would show that."""
+    if failed.at is None or failed.writer is None or not would_show_a_role(failed.writer, failed.at, timeline, cluster):
+        return False
     near = [e for e in timeline.of("log-dir-partitions") if e.at is not None and abs(e.at - failed.at) <= EPOCH_KNOWN]
-    if any(failed.writer in (e.broker, e.writer) for e in near):
-        return True
-    if resumed_soon(failed, timeline):
-        return True
-    return any(o.overlaps(failed.at, soon) for o in cluster.availability(failed.writer).outages)
+    if any(failed.writer in (e.broker, e.writer) for e in near) or resumed_soon(failed, timeline):
+        return False
+    return not any(o.overlaps(failed.at, failed.at + EPOCH_KNOWN) for o in cluster.availability(failed.writer).outages)
 
 
-def _reason(failed: Event, timeline: PartitionTimeline) -> list[Event]:
-    """The error for which the partition was given up: the last one before."""
-    at = failed.at
-    errors = [
-        e for e in timeline.of("fetch-error") if e.writer == failed.writer and at and e.last_at and abs(e.last_at - at) <= _SAME_FETCH
-    ]
-    return errors[-1:]
-
-
-def _of_partition(failed: Event, broker: int, timeline: PartitionTimeline) -> Finding:
-    why = _reason(failed, timeline)
-    cause, thrown = cause_of(why), exception(why)
-    back = timeline.resumed(broker, failed.at) if failed.at is not None else None
-    out = timeline.out_of_isr(broker, failed.at, back or timeline.states[-1].at or failed.at) if failed.at and timeline.states else None
-    leader = f" from broker {failed.broker}" if failed.broker is not None else ""
-    named = f": {cause.words}" if cause is not None else ""
-    return raw(
-        kind="fetcher-dead",
-        severity="high",
-        confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
-        brokers=(broker,),
-        start=failed.at,
-        end=back,
-        cause=cause.name if cause is not None else None,
-        summary=f"{timeline.name}: broker {broker} gave up fetching because of an error{named}",
-        explanation=" ".join(
-            (
-                f"At {moment(failed.at)} broker {broker} gave up fetching {timeline.name}{leader} because of an error{_place(why)}.",
-                *((f"The error is: {thrown}.",) if thrown else ()),
-                f"The replica on broker {broker} does not follow until the partition gets a new leader or broker {broker} is restarted.",
-                *((f"Broker {broker} was missing from the ISR at {moment(out)}.",) if out is not None else ()),
-                *((f"Broker {broker} got a role or a fetcher for {timeline.name} again at {moment(back)}.",) if back is not None else ()),
-            )
-        ),
-        next_steps=(
-            *(cause.next_steps if cause is not None else ()),
-            f"Restart broker {broker} after the cause is removed, and check with `kafka-topics.sh --describe --topic {timeline.topic}` that its replica returns to the ISR.",
-        ),
-        evidence=quote(why, failed),
-    )
-
-
-READS = FACTS
+def gave_up(errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Mapping[str, Any]:
+    """With the error for which the partition was given up: the last one before."""
+    failed, at = errors[0], errors[0].at
+    tried = (e for e in timeline.of("fetch-error") if e.writer == failed.writer)
+    why = [e for e in tried if at is not None and e.last_at is not None and abs(e.last_at - at) <= _SAME_FETCH][-1:]
+    cause = cause_of(why)
+    back = out = None
+    if at is not None and failed.writer is not None:
+        back = timeline.resumed(failed.writer, at)
+        out = timeline.out_of_isr(failed.writer, at, back or timeline.states[-1].at or at) if timeline.states else None
+    return {
+        "end": back,
+        "cause": cause.name if cause is not None else None,
+        "evidence": quote(why, failed),
+        "source": _broker(failed, cluster),
+        "thrown": exception(why),
+        "why": cause.why if cause is not None else None,
+        "cause_steps": cause.steps if cause is not None else (),
+        "out": out,
+        **_processed(why),
+    }

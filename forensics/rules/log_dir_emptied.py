@@ -14,11 +14,12 @@ from typing import Any
 from forensics.model.cluster.availability import Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import NAMED, Evidence, Finding, quote
+from forensics.model.findings import Evidence, Finding, quote
 from forensics.model.message import values
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.rows import Rows
+from forensics.thresholds import NAMED
 
 Made = tuple[str, Mapping[str, Any]]
 """Name of a partition, and a row of its fact EMPTIED."""

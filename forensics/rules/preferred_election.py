@@ -32,7 +32,7 @@ def _trigger(lines: Sequence[Event], term: Term, timeline: PartitionTimeline, cl
     print the trigger, but the lines of its own rounds show them."""
     if named := next((e for e in lines if e.value in TRIGGERS), None):
         return named.value, named
-    for e in timeline.of("election-told"):
+    for e in timeline.of("tool-election"):
         if e.reason == "PREFERRED" and e.value in _TOOLS and _near(e, term.at):
             return _TOOLS[e.value], e
     rebalance = effective(cluster, "auto.leader.rebalance.enable", at=term.at)

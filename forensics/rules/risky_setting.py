@@ -19,7 +19,7 @@ from forensics.model.cluster.versions import versions
 from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, Statement, quote
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
-from forensics.rules.offline_partition import CLUSTER_STOPPED
+from forensics.rules.detectors.windows import CLUSTER_STOPPED
 from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
 
 MAX_TOPICS_NAMED = 6

@@ -15,9 +15,10 @@ from typing import Any
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import LOCKED, FailedStart, failed_starts, up_again
-from forensics.model.cluster.process_errors import INTERRUPTED, Cause, cause_of, exception, named_node, narrowed
+from forensics.model.cluster.process_errors import INTERRUPTED, Cause, cause_of, exception, narrowed, who
 from forensics.model.events import Event
-from forensics.model.findings import NAMED, Finding, Place, capital, counted, moment, period, quote, raw, some
+from forensics.model.findings import Finding, Place, quote
+from forensics.model.message import said, values
 from forensics.model.partition.absences import ABSENCES
 from forensics.model.partition.leaderless import OFFLINE
 
@@ -53,16 +54,12 @@ def _finding(
     attempts, causes = [a.start for a in tried], Counter(a.cause for a in tried)
     cause = next((c for c, _ in causes.most_common() if c is not None), None)
     first, last = attempts[0], attempts[-1]
-    who, times = named_node(node, cluster), counted(len(attempts), "time") if len(attempts) > 1 else "once"
-    named = capital(who)
     errors = [e for a in tried for e in a.start.errors if a.cause == cause]
-    thrown = exception(e for e in errors if cause is None or cause.found.search(e.key or ""))
-    why = _why(causes)
     end = back.at if back is not None else None
     missing, leaderless = _affected(node, first.at, end, partitions)
-    affected = f"; {counted(len({*missing, *leaderless}))} affected" if missing or leaderless else ""
-    steps = tuple(dict.fromkeys(step for c, _ in causes.most_common() if c is not None for step in c.next_steps))
-    return raw(
+    affected = sorted({*missing, *leaderless})
+    each = tuple(said("start-failed/each", times=number, why=c.why if c is not None else None) for c, number in causes.most_common())
+    return Finding(
         kind="start-failed",
         severity="medium" if all(c is not None and c.name == INTERRUPTED for c in causes) else "high",
         confidence="certain",
@@ -70,44 +67,23 @@ def _finding(
         start=first.at,
         end=end,
         cause=cause.name if cause is not None else None,
-        places=tuple(
-            Place(topic, n, None, first.at, end, (), None, (node,)) for topic, n in sorted({*missing, *leaderless}) if node is not None
+        places=tuple(Place(topic, n, None, first.at, end, (), None, (node,)) for topic, n in affected if node is not None),
+        values=values(
+            who=who(node, cluster),
+            times=len(attempts) if len(attempts) > 1 else None,
+            period=(first.at, last.end),
+            why=cause.why if cause is not None and len(causes) == 1 else None,
+            causes=each if len(causes) > 1 else (),
+            thrown=exception(e for e in errors if cause is None or cause.found.search(e.key or "")),
+            back=end,
+            missing=_named(missing),
+            leaderless=_named(leaderless),
+            affected=len(affected) or None,
+            cause_steps=tuple(dict.fromkeys(step for c, _ in causes.most_common() if c is not None for step in c.steps)),
+            first_error=first.errors[0].at,
         ),
-        summary=f"{who} failed to start{f' {times}' if len(attempts) > 1 else ''}{why}"
-        + (f"; up at {moment(back.at)}" if back is not None else "; not up since" if node is not None else "")
-        + affected,
-        explanation=" ".join(
-            (
-                f"{named} failed to start {times}, from {period(first.at, last.end)}{why}.",
-                *([f"The error is: {thrown}."] if thrown else []),
-                *_outcome(node, named, back),
-                *(_effects(who, missing, leaderless) if node is not None else ()),
-            )
-        ),
-        next_steps=steps[: 2 * NAMED] or (f"Read the exception and its causes in server.log of {who} at {moment(first.errors[0].at)}.",),
         evidence=quote([e for a in attempts[:2] for e in a.errors[:3]], last.errors[-1:], back),
     )
-
-
-def _why(causes: Counter[Cause | None]) -> str:
-    """The causes, the most frequent first, as a sentence continues after 'failed to start'."""
-    if len(causes) == 1:
-        (cause,) = causes
-        return f", because {cause.words}" if cause is not None else ""
-    each = (
-        f"{counted(number, 'time')} {f'because {cause.words}' if cause is not None else 'for another reason'}"
-        for cause, number in causes.most_common()
-    )
-    return f" ({'; '.join(each)})"
-
-
-def _outcome(node: int | None, named: str, back: Event | None) -> Iterator[str]:
-    if back is not None:
-        yield f"{named} was up at {moment(back.at)}."
-    elif node is not None:
-        yield "No later successful start is in evidence."
-    else:
-        yield "The evidence does not show which broker it was, so whether it was up later is unknown."
 
 
 def _affected(
@@ -132,24 +108,14 @@ def _overlaps(span: Mapping[str, Any], since: datetime, until: datetime | None) 
     return begun and (span["end"] is None or span["end"] > since)
 
 
-def _effects(who: str, missing: Sequence[Name], leaderless: Sequence[Name]) -> Iterator[str]:
-    if missing:
-        yield f"Meanwhile {who} was missing from the ISR of {_named(missing)}."
-    if leaderless:
-        yield f"Meanwhile {_named(leaderless)} had no leader."
-    if not missing and not leaderless:
-        yield "The evidence shows no partition that was affected."
-
-
-def _named(partitions: Sequence[Name]) -> str:
-    return some([f"{topic}-{partition}" for topic, partition in partitions])
+def _named(partitions: Sequence[Name]) -> tuple[str, ...]:
+    return tuple(f"{topic}-{partition}" for topic, partition in partitions)
 
 
 def _second_process(node: int | None, attempts: Sequence[FailedStart], cluster: Cluster) -> Finding:
     first, last = attempts[0], attempts[-1]
-    who = named_node(node, cluster)
     cause, locked = cause_of(first.errors, starting=True), any(e.reason == LOCKED for e in first.errors)
-    return raw(
+    return Finding(
         kind="start-failed",
         severity="low",
         confidence="certain",
@@ -157,17 +123,15 @@ def _second_process(node: int | None, attempts: Sequence[FailedStart], cluster: 
         start=first.at,
         end=last.end,
         cause=cause.name if cause is not None else None,
-        summary=f"a second process of {who} ended while it was starting ({counted(len(attempts), 'time')}), because {who} was running",
-        explanation=(
-            f"From {period(first.at, last.end)} a second process of {who} was started and ended: it could not lock a log directory that the first "
-            "process was using. The first process kept running." + (_OF_METADATA if locked and cluster.mode == "kraft" else "")
+        message="second",
+        values=values(
+            who=who(node, cluster),
+            times=len(attempts),
+            period=(first.at, last.end),
+            metadata_log=locked and cluster.mode == "kraft",
         ),
-        next_steps=(f"Find out what started {who} twice: a supervisor with a wrong process id, or a command in a shell.",),
         evidence=quote([e for a in attempts[:2] for e in a.errors[:3]], last.errors[-1:]),
     )
-
-
-_OF_METADATA = " A KRaft process opens the metadata log before it finds the log directories locked (SharedServer, LogManager): it may have damaged that log."
 
 
 READS = (ABSENCES, OFFLINE)

@@ -2,70 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import span
 from forensics.model.events import Event
-from forensics.model.findings import Finding, brokers_named, capital, moment, quote, raw
 from forensics.model.partition.timeline import PartitionTimeline
 
 
-def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    events = sorted((*timeline.of("topic-id-mismatch"), *(e for e in timeline.of("become-refused") if e.reason == "topic-id")), key=_when)
-    if events:
-        yield _finding(timeline, events)
+def accepted(errors: Sequence[Event], timeline: PartitionTimeline, cluster: Cluster) -> Mapping[str, Any]:
+    """When the last of the brokers accepted the partition, and those that the ISR lacked until then."""
+    start, until = errors[0].at, errors[-1].last_at
+    brokers = sorted({e.writer for e in errors if e.writer is not None})
+    resumed = [timeline.resumed(b, until) if until is not None else None for b in brokers]
+    back = None if None in resumed else max((at for at in resumed if at is not None), default=None)
+    return {
+        "end": back or until,
+        "accepted": back,
+        "out": _out_of_isr(brokers, start, back or (timeline.states[-1].at if timeline.states else None), timeline),
+        "log_id": errors[0].reason,
+    }
 
 
-def _when(event: Event) -> datetime:
-    return event.at or datetime.min
-
-
-def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
-    first, last = events[0], events[-1]
-    writers = tuple(sorted({e.writer for e in events if e.writer is not None}))
-    who = brokers_named(writers)
-    logs = "the log on its disk belongs" if len(writers) == 1 else "the logs on their disks belong"
-    ids = f" (cluster: {first.value}; log: {first.reason})" if first.event == "topic-id-mismatch" else ""
-    until = last.last_at or last.at
-    back = max((timeline.resumed(b, until) for b in writers), key=_or_never, default=None) if until is not None else None
-    return raw(
-        kind="topic-id-mismatch",
-        severity="high",
-        confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
-        brokers=writers,
-        start=first.at,
-        end=back or last.last_at,
-        cause=None,
-        summary=f"{timeline.name}: {who} refused to lead or follow, because {logs} to another topic of the same name",
-        explanation=" ".join(
-            (
-                f"{capital(who)} refused to lead or follow {timeline.name} {span(events)}, because {logs} to another topic id than that of the cluster{ids}. Possible causes: the "
-                "topic was deleted and created again while the broker was down, or ZooKeeper or the metadata log lost its data and the topics were created again.",
-                *_effects(writers, first.at, back, timeline),
-            )
-        ),
-        next_steps=(
-            f"Do not delete the log or the partition.metadata of {timeline.name} before it is clear which topic has the valid records: compare the topic ids with `kafka-topics.sh --describe --topic {timeline.topic}`.",
-            f"If the log of {timeline.name} on {who} is the outdated one, stop {who}, move the directory of {timeline.name} out of the log directory, and start {who} again: the replica is copied from the leader.",
-        ),
-        evidence=quote(events[:4], last),
-    )
-
-
-def _effects(writers: Sequence[int], start: datetime | None, back: datetime | None, timeline: PartitionTimeline) -> Iterator[str]:
-    last = back or (timeline.states[-1].at if timeline.states else None)
-    out = [b for b in writers if start is not None and last is not None and timeline.out_of_isr(b, start, max(start, last)) is not None]
-    if out:
-        yield f"In this time {brokers_named(out)} {'was' if len(out) == 1 else 'were'} missing from the ISR."
-    else:
-        yield f"Without this replica {timeline.name} has fewer copies, or no leader."
-    if back is not None:
-        yield f"{capital(brokers_named(writers))} accepted the partition at {moment(back)}."
-
-
-def _or_never(at: datetime | None) -> datetime:
-    return at or datetime.max
+def _out_of_isr(brokers: Sequence[int], start: datetime | None, last: datetime | None, timeline: PartitionTimeline) -> tuple[int, ...]:
+    if start is None or last is None:
+        return ()
+    return tuple(b for b in brokers if timeline.out_of_isr(b, start, max(start, last)) is not None)

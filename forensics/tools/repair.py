@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from forensics.model.cluster.final_state import Broker, Partition
-from forensics.model.findings import brokers_named
 from forensics.model.message import Range
 from forensics.words import text
+from forensics.words.formats import brokers_named
 
 LIMIT = 0.10
 """leader.imbalance.per.broker.percentage, 10 by default; the same for replicas: deviation from an even share."""

@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import counted
 from forensics.model.message import timestamp
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
@@ -23,6 +22,7 @@ from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.tools.checkpoint_diff import AGREE, DIFFER, ODD, SINGLE
 from forensics.views.terminal import put, rendered
+from forensics.words.formats import counted
 
 SCHEMA = "kafka-forensics/checkpoints/1"
 LISTED = 40

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import LEVELS, Finding, counted, some
+from forensics.model.findings import LEVELS, Finding
 from forensics.model.message import timestamp
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
@@ -29,6 +29,7 @@ from forensics.views.impact import broken
 from forensics.views.losses import line, losses
 from forensics.views.scope import Partitions
 from forensics.views.terminal import hung, put, rendered
+from forensics.words.formats import counted, some
 from parsers.schemas import located
 
 SCHEMA = "kafka-forensics/clusters/1"

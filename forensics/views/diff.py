@@ -14,7 +14,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from forensics.incidents.folding import places
-from forensics.model.findings import Finding, counted, some
+from forensics.model.findings import Finding
 from forensics.model.message import timestamp
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
@@ -24,6 +24,7 @@ from forensics.views.document import rules_digest
 from forensics.views.markdown import prose
 from forensics.views.terminal import hung, put, rendered
 from forensics.words import summary
+from forensics.words.formats import counted, some
 
 SCHEMA = "kafka-forensics/diff/1"
 LISTED = 20

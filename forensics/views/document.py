@@ -23,7 +23,7 @@ from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.names import Name, names
 from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
 from forensics.model.cluster.versions import versions
-from forensics.model.findings import MINOR, Finding, Place, Purpose, Salvageable, Written, brokers_named
+from forensics.model.findings import MINOR, Finding, Place, Purpose, Salvageable, Written
 from forensics.model.message import timestamp
 from forensics.model.partition import durability
 from forensics.output.display_times import UTC, DisplayZone
@@ -37,6 +37,7 @@ from forensics.views.proof import of_report
 from forensics.views.scope import Scope
 from forensics.views.steps import next_steps
 from forensics.words import of_incident, summary, text, words
+from forensics.words.formats import brokers_named
 from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/report/1"
@@ -75,7 +76,7 @@ def _digest(*packages: str) -> str:
         spec = find_spec(package)
         assert spec is not None
         root = Path(next(iter(spec.submodule_search_locations or ())))
-        for file in sorted([*root.rglob("*.py"), *root.rglob("*.tsv")]):
+        for file in sorted(file for kind in ("py", "tsv", "toml") for file in root.rglob(f"*.{kind}")):
             digest.update(f"{package}/{file.relative_to(root).as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return "sha256:" + digest.hexdigest()
 

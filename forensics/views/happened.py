@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forensics.incidents.incidents import Incident
-from forensics.model.findings import LEVELS, began, capital, moment
+from forensics.model.findings import LEVELS
 from forensics.words import of_incident
+from forensics.words.formats import began, capital, moment
 
 SHOWN = 3
 

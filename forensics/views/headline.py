@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forensics.incidents.folding import hit, places
-from forensics.model.findings import Finding, Purpose, capital, counted, moment, some
+from forensics.model.findings import Finding, Purpose
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 from forensics.rules import of_purpose
 from forensics.thresholds import LOG_GAP
@@ -24,6 +24,7 @@ from forensics.views.losses import LOST as GONE
 from forensics.views.losses import UNSETTLED as UNCLEAR
 from forensics.views.scope import Partitions, Scope
 from forensics.words import summary
+from forensics.words.formats import capital, counted, moment, some
 from forensics.words.rows import missing
 
 FOUND, EXCLUDED, UNSETTLED, BROKEN = "found", "excluded", "unknown", "broken"

@@ -11,11 +11,12 @@ from typing import Any
 
 from forensics.incidents.folding import hit, places
 from forensics.incidents.ranking import urgency
-from forensics.model.findings import MINOR, Finding, Lasting, Rule, Urgency, brokers_named, counted, some
+from forensics.model.findings import MINOR, Finding, Lasting, Rule, Urgency
 from forensics.model.message import said
 from forensics.rules import BY_KIND, RULES
-from forensics.rules.offline_partition import CLUSTER_STOPPED
+from forensics.rules.detectors.windows import CLUSTER_STOPPED
 from forensics.words import summary, text
+from forensics.words.formats import brokers_named, counted, some
 
 MANY_DISKS = 4
 """Sets of brokers whose disks must not be changed, before they are combined in one line."""

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forensics.incidents.folding import places
-from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, brokers_named, counted, offsets_in, some
+from forensics.model.findings import COMPACTED, TRANSACTIONAL, Finding, Place, offsets_in
 from forensics.model.message import Range
 from forensics.output.display_times import DisplayZone
 from forensics.proof.causes import FOREIGN
 from forensics.proof.verdict import LOST as PROVEN_LOST
 from forensics.proof.verdict import UNKNOWN as NOT_JUDGED
 from forensics.views.scope import Partitions
+from forensics.words.formats import brokers_named, counted, some
 
 LOST, UNSETTLED, POSSIBLE, CUT = "lost", "unsettled", "possible", "cut"
 WORDS = {LOST: "Lost", UNSETTLED: "Removed, commit status unknown", POSSIBLE: "Possibly lost", CUT: "Truncated, never committed"}

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
-from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, began, capital, counted, moment, nodes_named, period
+from forensics.model.findings import LEVELS, Evidence, Finding, Purpose
 from forensics.output.sanitise import clean
 from forensics.output.version import version
 from forensics.rules import of_purpose
@@ -23,6 +23,7 @@ from forensics.views.losses import LostRange, by_kind, losses
 from forensics.views.notes import notes
 from forensics.views.text import MODES
 from forensics.words import of_incident, summary, words
+from forensics.words.formats import began, capital, counted, moment, nodes_named, period
 
 SERIOUS = ("critical", "high")
 WORTH_A_LINE = (*SERIOUS, "medium")

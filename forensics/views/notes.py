@@ -12,7 +12,7 @@ from posixpath import commonpath
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.zones import MINUTE_MS
-from forensics.model.findings import brokers_named, counted, some
+from forensics.words.formats import brokers_named, counted, some
 
 MIN_LINES = 5
 """Shorter logs without a broker are not worth a line."""

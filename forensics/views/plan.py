@@ -17,7 +17,7 @@ from rich.text import Text
 
 from forensics.incidents.folding import places
 from forensics.model.cluster.final_state import Broker
-from forensics.model.findings import Client, Finding, counted
+from forensics.model.findings import Client, Finding
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
 from forensics.output.version import version
@@ -26,6 +26,7 @@ from forensics.tools.kafka_tools import File, Tools, election_files, reassignmen
 from forensics.tools.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Change, Plan, Step
 from forensics.views.terminal import hung, put, rendered
 from forensics.words import text
+from forensics.words.formats import counted
 from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/plan/1"

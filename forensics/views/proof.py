@@ -13,7 +13,6 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
-from forensics.model.findings import counted, moment, period
 from forensics.model.message import Range, timestamp
 from forensics.model.rows import Rows
 from forensics.proof.verdict import (
@@ -44,6 +43,7 @@ from forensics.proof.verdict import (
     losses,
     rows_of,
 )
+from forensics.words.formats import counted, moment, period
 
 Row = Mapping[str, Any]
 """A record of forensics.proof.records.HANDOVER."""

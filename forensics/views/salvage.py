@@ -12,7 +12,6 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from forensics.model.findings import brokers_named, counted, some
 from forensics.model.message import Range
 from forensics.output.json_text import encoded
 from forensics.output.sanitise import clean
@@ -22,6 +21,7 @@ from forensics.tools.salvage.segments import Lot
 from forensics.tools.salvage.written import Sending
 from forensics.views.text import sized
 from forensics.words import text
+from forensics.words.formats import brokers_named, counted, some
 from parsers.paths import partition_of
 
 SCHEMA = "kafka-forensics/salvage/1"

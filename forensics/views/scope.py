@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.model.findings import Finding, brokers_named, counted, moment, some
+from forensics.model.findings import Finding
 from forensics.model.message import timestamp
 from forensics.proof.verdict import LOST, UNKNOWN, VERDICTS
+from forensics.words.formats import brokers_named, counted, moment, some
 
 Partitions = Sequence[Mapping[str, Any]]
 NAMED = 3

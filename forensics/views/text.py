@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, began, counted, some
+from forensics.model.findings import LEVELS, Evidence, Finding, Purpose
 from forensics.output.display_times import DisplayZone
 from forensics.output.sanitise import clean
 from forensics.output.version import version
@@ -30,6 +30,7 @@ from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.notes import after_earlier_clusters, notes
 from forensics.views.terminal import Line, WordTable, hung, indent, put, rendered
 from forensics.words import of_incident, summary, words
+from forensics.words.formats import began, counted, some
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
 MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper", "unknown": "mode unknown"}

@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from forensics.incidents.incidents import Incident
-from forensics.model.findings import BROKERS, PARTITIONS, PLACES, Finding, counted, some
+from forensics.model.cluster.settings import INTERNAL_TOPICS
+from forensics.model.findings import BROKERS, PARTITIONS, PLACES, Finding
 from forensics.model.message import Message, Value
 from forensics.words import catalogue
-from forensics.words.formats import FORMATS, OF_TEXTS, usual
+from forensics.words.formats import FORMATS, OF_TEXTS, counted, some, usual
 from forensics.words.template import Known, alone, filled, names, sentences
 
+CLIENT_PARTITIONS = "client_partitions"
+"""The partitions in a step, without those of internal topics: only brokers write to these."""
 SAVES = "!"
 """With this begins a step that saves what a later step, or the start of a broker, may destroy."""
 
@@ -32,7 +35,8 @@ class Step(NamedTuple):
 
     @property
     def text(self) -> str:
-        known = {**dict(self.values), PARTITIONS: self.partitions}
+        of_clients = tuple(p for p in self.partitions if (p.rpartition("-")[0] or p) not in INTERNAL_TOPICS)
+        known = {**dict(self.values), PARTITIONS: self.partitions, CLIENT_PARTITIONS: of_clients}
         return filled(self.template.removeprefix(SAVES), known, _format) or ""
 
 
@@ -55,12 +59,8 @@ def text(message: Message) -> str:
 
 def words(finding: Finding) -> Words:
     """The sentences of a finding, those of one event or of what recurs as one."""
-    own, first = _templates(finding), finding.known
-    together = first | finding.stated | {name: value for fold in finding.folds for name, value in fold.values}
+    own, first, together = _templates(finding), finding.known, _together(finding)
     ways = {fold.how for fold in finding.folds}
-    if finding.message == "raw" and "many" not in together:
-        own_summary = str(together["summary"])
-        together["many"] = own_summary.removeprefix(f"{first.get('place')}: ")
     template = own.many if own.many is not None and ways & {PLACES, BROKERS} else own.summary
     summary = filled(template, {**together, "place": _places(finding)} if PLACES in ways else together, _format) or ""
     explanation = " ".join(sentences(own.explanation, first, _format))
@@ -90,27 +90,31 @@ def step(id: str, partitions: tuple[str, ...] = (), **values: Value) -> Step:
 
 def steps(finding: Finding) -> list[Step]:
     """The steps, with those first that save what a later step may destroy."""
-    known = finding.known | finding.stated | {name: value for fold in finding.folds for name, value in fold.values}
+    known = _together(finding)
     found = [step for template in _templates(finding).next_steps for step in _steps(template, known)]
     return sorted(dict.fromkeys(found), key=lambda step: not step.saves)
+
+
+def _together(finding: Finding) -> dict[str, Value]:
+    """The values of one event; those of what recurs are those of the first time."""
+    merging = [fold for fold in finding.folds if fold.how in (PLACES, BROKERS)]
+    return finding.known | (finding.stated | {name: value for fold in merging for name, value in fold.values} if merging else {})
 
 
 def _steps(template: str, known: Known) -> Iterator[Step]:
     """A step that is a message names the partitions that the message gives, else those of the finding."""
     if (name := alone(template)) is not None and isinstance(own := known.get(name), tuple):
         for message in own:
-            if isinstance(message, str):  # raw
-                yield Step(("!" if message.startswith("Copy ") else "") + message.replace("{", "").replace("}", ""), (), ())
-                continue
             assert isinstance(message, Message)
             phrase = catalogue.phrase(message.id)
-            assert isinstance(phrase, str)
-            yield from _steps(phrase, {PARTITIONS: known[PARTITIONS], **dict(message.values)})
+            for each in (phrase,) if isinstance(phrase, str) else phrase:
+                yield from _steps(each, {**known, **dict(message.values)})
         return
-    used = sorted(names(template) - {PARTITIONS})
-    partitions = known[PARTITIONS] if PARTITIONS in names(template) else ()
+    used = names(template)
+    own = tuple((name, known.get(name)) for name in sorted(used - {PARTITIONS, CLIENT_PARTITIONS}))
+    partitions = known[PARTITIONS] if used & {PARTITIONS, CLIENT_PARTITIONS} else ()
     assert isinstance(partitions, tuple)
-    step = Step(template, tuple((name, known.get(name)) for name in used), tuple(map(str, partitions)))
+    step = Step(template, own, tuple(map(str, partitions)))
     if step.text:
         yield step
 

@@ -1,6 +1,7 @@
 """The catalogue of messages: the templates of a finding, of a step, or of a phrase, by their id 'FILE/NAME'.
 
-The messages of a rule are in its file, forensics/rules/KIND.toml, all others in the files of forensics/words:
+The messages of a rule are in its file, forensics/rules/KIND.toml, those of causes in forensics/model/cluster/causes.toml, all others in the
+files of forensics/words:
 
     [message.NAME]        of a finding: `summary`; `many`, the summary if it affected several partitions; `explanation` and `next_steps`,
                           lists of sentences. A step that saves what a later one may destroy begins with `!`.
@@ -11,18 +12,13 @@ Here: their files. Not here: how templates are filled (template).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
+from forensics.model.cluster import process_errors
 from forensics.rules import declared
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from parsers.package_data import table
 
 
 class Templates(NamedTuple):
@@ -38,8 +34,6 @@ class Templates(NamedTuple):
 def templates(id: str) -> Templates | None:
     """The templates of a finding; None if the id is that of a phrase."""
     name, _, own = id.partition("/")
-    if own == "raw":
-        return Templates("{summary}", ("{explanation}",), ("{next_steps}",), "[[{place}: ]]{many}")
     found = _file(name).get("message", {}).get(own)
     return Templates(**found) if found is not None else None
 
@@ -54,5 +48,4 @@ def phrase(id: str) -> str | Sequence[str]:
 def _file(name: str) -> Mapping[str, Any]:
     if (rule := declared().get(name)) is not None:
         return rule
-    content: Mapping[str, Any] = tomllib.loads((files("forensics.words") / f"{name}.toml").read_text("utf-8"))
-    return content
+    return {"phrase": process_errors.PHRASES} if name == "cause" else table("forensics.words", name)

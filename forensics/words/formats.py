@@ -5,12 +5,84 @@ Here: the formats that a template can name. Not here: templates, or messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from forensics.model.findings import NAMED, began, brokers_named, counted, duration, moment, offsets_named, period, some
 from forensics.model.message import Range, Value
+from forensics.thresholds import NAMED
+
+
+@lru_cache(1024)
+def moment(at: datetime | None) -> str:
+    """A time in a sentence: '2026-11-21 02:48:25.120 UTC'."""
+    return f"{at.isoformat(' ', 'milliseconds')} UTC" if at is not None else "an unknown time"
+
+
+def period(first: datetime | None, last: datetime | None, word: str = "to") -> str:
+    """Two times in a sentence: '2026-11-21 02:48:25.120 to 02:49:08.000 UTC'."""
+    if first is None or last is None:
+        return f"{moment(first)} {word} {moment(last)}"
+    begin, end = moment(first).removesuffix(" UTC"), moment(last)
+    return f"{begin} {word} {end[11:] if last.date() == first.date() else end}"
+
+
+def duration(seconds: float) -> str:
+    """'41.0 s', '12.5 min', '37.4 h' or '3.9 days'."""
+    seconds = max(seconds, 0)
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 7_200:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds / 3_600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
+
+
+def began(start: datetime | None, latest: datetime | None) -> str:
+    """A beginning in a sentence: 'at A', 'before B', or 'between A and B'."""
+    if start is None and latest is not None:
+        return f"before {moment(latest)}"
+    return f"at {moment(start)}" if start is None or latest is None else f"between {period(start, latest, 'and')}"
+
+
+def some(names: Sequence[str], shown: int = NAMED) -> str:
+    """'a-0, a-1 and 7 more', each name once."""
+    once = list(dict.fromkeys(names))
+    return ", ".join(once[:shown]) + (f" and {len(once) - shown:,} more" if len(once) > shown else "")
+
+
+def offsets_named(offsets: Sequence[Range]) -> str:
+    """'offset 42', 'offsets 200–357, 400 and 7 more'."""
+    return f"{'offset' if [r.length for r in offsets] == [1] else 'offsets'} {some(list(map(str, offsets)))}"
+
+
+def counted(number: int, what: str = "partition") -> str:
+    """'1 partition', '1,200 partitions'."""
+    return f"{number:,} {what}{'s' if number != 1 else ''}"
+
+
+def capital(words: str) -> str:
+    """The words with a capital letter, as a sentence begins."""
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def brokers_named(ids: Sequence[int]) -> str:
+    """'broker 1', 'brokers 1 and 2'."""
+    names = [str(i) for i in ids]
+    if not names:
+        return "no broker"
+    if len(names) == 1:
+        return f"broker {names[0]}"
+    if len(names) > 2 * NAMED:
+        return f"{len(names):,} brokers ({some(names)})"
+    return "brokers " + ", ".join(names[:-1]) + f" and {names[-1]}"
+
+
+def nodes_named(ids: Sequence[int], controllers: Collection[int]) -> str:
+    """'broker 1 and controllers 100 and 101': `controllers` are the nodes that are only controllers."""
+    brokers, others = [i for i in ids if i not in controllers], [i for i in ids if i in controllers]
+    named = brokers_named(others).replace("broker", "controller")
+    return brokers_named(brokers) if not others else f"{brokers_named(brokers)} and {named}" if brokers else named
 
 
 def usual(value: Value) -> str:

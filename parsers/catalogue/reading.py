@@ -209,7 +209,7 @@ class Reading:
                     complete = self.whole_record(data, seen, self.owner, self.owner_at, self.layouts.latest)
                 match = apply(pattern, prefix(complete.message, complete.logger)[1], complete.logger, complete.without_logger)
                 if match is not None:
-                    self.matched_whole = not pattern.inner
+                    self.matched_whole = not pattern.match_continuation_lines
                     yield from self._last_before(data, pattern, complete)
                     yield from self._events(pattern, match.groupdict(), readings[0][0], complete)
                     return

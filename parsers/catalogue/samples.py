@@ -61,14 +61,19 @@ def _unmatched(pattern: Pattern, line: str) -> str | None:
 
 
 def _misread(pattern: Pattern, sample: Sample) -> str | None:
-    rows = search_all(sample.line) or search_all(BEFORE + sample.line)
+    try:
+        rows = search_all(sample.line) or search_all(BEFORE + sample.line)
+    except (KeyError, TypeError, AttributeError) as error:
+        if pattern.expand is None:
+            raise
+        return f"the function `{pattern.expand.__name__}` of `expand` needs other groups in the regex: {error}"
     if out_of_range := next((row for row in rows if row["event"] == "problem"), None):
         return f"a number does not fit its column: {out_of_range['text']}"
     other = next((row["pattern"] for row in rows if row.get("pattern") != pattern.name), None)
     if other is not None:
         return f"the pattern `{other}`, which is tried before, reads the line"
     if not rows:
-        return None if pattern.explode is not None and not sample.fields else "it gives no event"
+        return None if pattern.expand is not None and not sample.fields else "it gives no event"
     return None if any(not _differences(row, sample) for row in rows) else min((_differences(row, sample) for row in rows), key=len)[0]
 
 

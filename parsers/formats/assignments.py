@@ -112,7 +112,7 @@ def read_znodes(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
     The path printed before a znode, or the path of the file, identifies it. 'partition-state' (reason 'stored', partition epoch and time of
     the last change where the shell printed them), 'assignment' (reason 'stored'), 'config', 'controller-elected' at the time in the znode
-    itself, 'broker-registered', 'isr-change-notified', 'election-plan', 'log-dir-told'. Problems have reason 'znode-malformed'.
+    itself, 'broker-registered', 'isr-change-notified', 'election-plan', 'log-dir-reported'. Problems have reason 'znode-malformed'.
     """
     yield from limited(_znodes(stream, member), member)
 
@@ -322,7 +322,7 @@ def _facts(value: dict[str, Any], name: str, path: dict[str, Any]) -> Iterator[R
     elif name == "cluster-id" and isinstance(value.get("id"), str):
         yield {"event": "config", "key": "cluster.id", "value": _clean(value["id"])}
     elif "broker" in value and "event" in value:
-        yield {"event": "log-dir-told", "broker": number(value["broker"], INT32), "value": "failed", "reason": "notified"}
+        yield {"event": "log-dir-reported", "broker": number(value["broker"], INT32), "value": "failed", "reason": "notified"}
     elif name != "other":
         raise Malformed(f"not what Kafka keeps there: {shown(value)[:200]}")
 
@@ -437,7 +437,7 @@ _ZNODES = FileKind(
             "controller-elected",
             "election-plan",
             "isr-change-notified",
-            "log-dir-told",
+            "log-dir-reported",
             "partition-state",
         }
     ),

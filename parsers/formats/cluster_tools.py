@@ -42,8 +42,8 @@ Match = re.Match[str]
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """Rows of all tool output in a file, at the file's time (UTC); other text is skipped.
 
-    'assignment' (reason current or proposed), 'reassignment-told', 'election-told', 'replica-size', 'log-dir-told', 'quorum-state',
-    'quorum-replica', 'config', 'offset-told', 'group-commit', 'group-member'. A broken line is a problem with reason
+    'assignment' (reason current or proposed), 'tool-reassignment', 'tool-election', 'replica-size', 'log-dir-reported', 'quorum-state',
+    'quorum-replica', 'config', 'tool-offset', 'group-commit', 'group-member'. A broken line is a problem with reason
     'tool-output-malformed'.
     """
     yield from limited(_Output(member).rows(stream), member)
@@ -163,7 +163,7 @@ class _Output:
     # reassignments and elections
 
     def _reassigned(self, piece: Piece, match: Match, reason: str, **columns: Any) -> Row:
-        return self._row(piece, "reassign-output", "reassignment-told", reason=reason, **_partition(match), **columns)
+        return self._row(piece, "reassign-output", "tool-reassignment", reason=reason, **_partition(match), **columns)
 
     def _progress(self, piece: Piece, match: Match) -> Iterator[Row]:
         status = match["said"]
@@ -197,7 +197,7 @@ class _Output:
         for match in re.finditer(rf"(?P<t2>{TOPIC}?)-(?P<p2>\d+)-(?P<broker>\d+)(?=,|$|\s)", moves["named"]):
             named = {"topic": topic_name(match["t2"]), "partition": number(match["p2"], _PARTITION)}
             columns = {**named, "broker": number(match["broker"], INT32)}
-            yield self._row(piece, "reassign-output", "reassignment-told", reason="started", **columns)
+            yield self._row(piece, "reassign-output", "tool-reassignment", reason="started", **columns)
 
     def _started(self, piece: Piece, match: Match) -> Iterator[Row]:
         yield from self._many(piece, match, "started")
@@ -213,11 +213,11 @@ class _Output:
         self.assignment = "plan"
         named = list(_named(match["named"]))
         for columns in named or [{}]:
-            yield self._row(piece, "reassign-output", "reassignment-told", reason=reason, **columns)
+            yield self._row(piece, "reassign-output", "tool-reassignment", reason=reason, **columns)
 
     def _throttled(self, piece: Piece, match: Match) -> Iterator[Row]:
         count = number(match["rate"], INT64)
-        yield self._row(piece, "reassign-output", "reassignment-told", reason="throttled", count=count)
+        yield self._row(piece, "reassign-output", "tool-reassignment", reason="throttled", count=count)
 
     def _failure(self, piece: Piece, match: Match) -> Iterator[Row]:
         if self.failed:
@@ -226,7 +226,7 @@ class _Output:
     def _elected(self, piece: Piece, match: Match, value: str) -> Iterator[Row]:
         kind = match.groupdict().get("kind")
         for columns in _named(match["named"]):
-            yield self._row(piece, "election-output", "election-told", reason=kind or "PREFERRED", value=value, **columns)
+            yield self._row(piece, "election-output", "tool-election", reason=kind or "PREFERRED", value=value, **columns)
 
     def _election_done(self, piece: Piece, match: Match) -> Iterator[Row]:
         yield from self._elected(piece, match, "completed")
@@ -237,14 +237,14 @@ class _Output:
     def _election_needless(self, piece: Piece, match: Match) -> Iterator[Row]:
         """The output does not name the kind of election."""
         for columns in _named(match["named"]):
-            yield self._row(piece, "election-output", "election-told", value="not-needed", **columns)
+            yield self._row(piece, "election-output", "tool-election", value="not-needed", **columns)
 
     def _election_skipped(self, piece: Piece, match: Match) -> Iterator[Row]:
-        yield self._row(piece, "election-output", "election-told", reason="PREFERRED", value="skipped", **_partition(match))
+        yield self._row(piece, "election-output", "tool-election", reason="PREFERRED", value="skipped", **_partition(match))
 
     def _election_failed(self, piece: Piece, match: Match) -> Iterator[Row]:
         kind = match["kind"] or "PREFERRED"
-        yield self._row(piece, "election-output", "election-told", reason=kind, value="failed", **_partition(match))
+        yield self._row(piece, "election-output", "tool-election", reason=kind, value="failed", **_partition(match))
 
     # kafka-log-dirs
 
@@ -266,7 +266,7 @@ class _Output:
         directory = described["logDir"].encode("utf-8", "replace").decode()[:MAX_TEXT]
         error = described.get("error")
         columns = {"text": directory, "broker": broker, "directory": directory, "value": shown(error).strip('"') if error else None}
-        yield self._row(piece, "log-dirs", "log-dir-told", **columns)
+        yield self._row(piece, "log-dirs", "log-dir-reported", **columns)
         for replica in described.get("partitions", []):
             try:
                 yield self._row(piece, "log-dirs", "replica-size", **_replica(replica), broker=broker, directory=directory)
@@ -374,7 +374,7 @@ class _Output:
             columns: Row = {"offset": offset, "reason": "latest" if latest else "earliest" if earliest else None}
             if latest != earliest:
                 columns["high_watermark" if latest else "log_start_offset"] = offset
-            yield self._row(piece, "get-offsets", "offset-told", **named, **columns)
+            yield self._row(piece, "get-offsets", "tool-offset", **named, **columns)
 
     def _feature(self, piece: Piece, match: Match) -> Iterator[Row]:
         if match["level"] not in ("-", "0") or match["name"] == "kraft.version":
@@ -489,15 +489,15 @@ EVENTS = frozenset(
         "assignment",
         "config",
         "election-plan",
-        "election-told",
         "group-commit",
         "group-member",
-        "log-dir-told",
-        "offset-told",
+        "log-dir-reported",
         "quorum-replica",
         "quorum-state",
-        "reassignment-told",
         "replica-size",
+        "tool-election",
+        "tool-offset",
+        "tool-reassignment",
     }
 )
 """One file may contain the output of several tools."""

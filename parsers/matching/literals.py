@@ -82,9 +82,6 @@ class Literals:
 def _without_logger(pattern: Pattern) -> Sequence[str]:
     """A pattern's literals if the logger is not printed after the message: the part of its literal that occurs in the messages of its
     samples; else the beginnings of these messages, and the names of its loggers."""
-    messages = [
-        prefix(record.message, record.logger)[1] for sample in pattern.samples if (record := LOG4J.read(sample.line.partition("\n")[0]))
-    ]
     texts = [
         "\n".join((sample.line.partition(" (kafka.")[0].partition(" (org.")[0], *sample.line.split("\n")[1:])) for sample in pattern.samples
     ]
@@ -92,6 +89,9 @@ def _without_logger(pattern: Pattern) -> Sequence[str]:
     for end in ends:
         if all(pattern.literal[:end] in text for text in texts):
             return (pattern.literal[:end],)
+    messages = [
+        prefix(record.message, record.logger)[1] for sample in pattern.samples if (record := LOG4J.read(sample.line.partition("\n")[0]))
+    ]
     names = {name.rpartition(".")[2].strip("( )$") for name in (*pattern.loggers, pattern.literal)}
     return sorted(names | {begin for message in messages if len(begin := _beginning(pattern, message)) >= 2 * _MIN_LITERAL}) or (
         pattern.literal,
@@ -115,7 +115,9 @@ def _names(before: str, after: str) -> Iterable[str]:
 
 @lru_cache(maxsize=64)
 def _made(patterns: PatternSet, logged: frozenset[tuple[str, str]], with_logger: bool) -> Literals:
-    return Literals(patterns.patterns, sorted(logged), with_logger)
+    made = Literals(patterns.patterns, sorted(logged), with_logger)
+    gc.freeze()
+    return made
 
 
 def literals_of(layouts: Iterable[Layout] = ()) -> Literals:
@@ -124,7 +126,6 @@ def literals_of(layouts: Iterable[Layout] = ()) -> Literals:
     return _made(pattern_set(), frozenset((_FULL, *(layout.logged for layout in layouts))), all(layout is LOG4J for layout in layouts))
 
 
-literals_of()
 gc.freeze()
 gc.set_threshold(1_000_000, 50, 100)
 """The catalogue lives as long as the process, and a chunk's hits and lines until the chunk is read. The garbage collector would traverse

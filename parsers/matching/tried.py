@@ -45,5 +45,5 @@ class Tried(NamedTuple):
 def _by_columns(pattern: Pattern) -> bool:
     """Whether the event consists of the text of the pattern's groups alone."""
     given = {*pattern.columns, *pattern.fixed}
-    computed = pattern.explode is not None or None in pattern.fixed.values() or "mode" in pattern.columns
+    computed = pattern.expand is not None or None in pattern.fixed.values() or "mode" in pattern.columns
     return not computed and given.isdisjoint(_RESERVED)

@@ -1,56 +1,28 @@
-"""The built-in patterns of log lines, one module per family, each pattern with samples that prove it.
+"""The built-in patterns of log lines: a TOML file for each topic, each pattern with samples that prove it, and silent.tsv.
 
-Here: the tuple of all patterns, in the order in which they are tried. Not here: the user's patterns (in_force), or the search for lines
-(parsers.catalogue).
+Here: all patterns, in the order in which they are tried. They are read when PATTERNS is first used, because most commands do not read
+logs. Not here: the form of the files (pattern_toml), the user's patterns (in_force), or the search for lines (parsers.catalogue).
 """
 
 from __future__ import annotations
 
-from parsers.patterns import (
-    brokers,
-    clients,
-    controller,
-    early,
-    failures,
-    fetching,
-    forks,
-    groups,
-    identity,
-    isr,
-    kraft,
-    leadership,
-    loading,
-    log_dirs,
-    migration,
-    quorum,
-    requests,
-    settings,
-    silent,
-    topics,
-    truncation,
-)
-from parsers.patterns.pattern import Pattern
+from typing import TYPE_CHECKING
 
-PATTERNS: tuple[Pattern, ...] = (
-    *leadership.PATTERNS,
-    *isr.PATTERNS,
-    *truncation.PATTERNS,
-    *loading.PATTERNS,
-    *fetching.PATTERNS,
-    *requests.PATTERNS,
-    *controller.PATTERNS,
-    *kraft.PATTERNS,
-    *quorum.PATTERNS,
-    *migration.PATTERNS,
-    *brokers.PATTERNS,
-    *identity.PATTERNS,
-    *log_dirs.PATTERNS,
-    *topics.PATTERNS,
-    *clients.PATTERNS,
-    *groups.PATTERNS,
-    *settings.PATTERNS,
-    *early.PATTERNS,
-    *failures.PATTERNS,
-    *forks.PATTERNS,
-    *silent.PATTERNS,
+if TYPE_CHECKING:
+    from parsers.patterns.pattern import Pattern
+
+FILES = (
+    *("leadership", "isr", "truncation", "loading", "fetching", "requests", "controller", "kraft", "quorum", "migration", "brokers"),
+    *("identity", "log_dirs", "topics", "clients", "groups", "settings", "early", "failures", "forks"),
 )
+PATTERNS: tuple[Pattern, ...]
+
+
+def __getattr__(name: str) -> tuple[Pattern, ...]:
+    if name != "PATTERNS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from parsers.patterns import pattern_toml, silent
+
+    global PATTERNS
+    PATTERNS = (*(pattern for file in FILES for pattern in pattern_toml.built_in(file)), *silent.patterns())
+    return PATTERNS

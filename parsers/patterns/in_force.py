@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from parsers import pattern_files
+from parsers import pattern_files, patterns
 from parsers.pattern_files import PatternFile
-from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import Pattern
 from parsers.patterns.pattern_toml import read
 
@@ -32,19 +31,19 @@ def pattern_set() -> PatternSet:
 
 @lru_cache(maxsize=8)
 def _with(files: tuple[PatternFile, ...]) -> PatternSet:
-    patterns = of_files(files)
-    names = {pattern.name for pattern in patterns}
-    return PatternSet([*patterns, *(pattern for pattern in PATTERNS if pattern.name not in names)])
+    own = of_files(files)
+    names = {pattern.name for pattern in own}
+    return PatternSet([*own, *(pattern for pattern in patterns.PATTERNS if pattern.name not in names)])
 
 
 def of_files(files: Sequence[PatternFile]) -> list[Pattern]:
     """The patterns of the user's files, in their order. Raises ValueError if a file is not valid, or two patterns have the same name."""
     file_of: dict[str, str] = {}
-    patterns = []
+    found = []
     for file in files:
         for pattern in read(file.text, file.path):
             if pattern.name in file_of:
                 raise ValueError(f"{file.path}: pattern `{pattern.name}`: {file_of[pattern.name]} has a pattern of this name already")
             file_of[pattern.name] = file.path
-            patterns.append(pattern)
-    return patterns
+            found.append(pattern)
+    return found

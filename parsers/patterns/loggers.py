@@ -1,6 +1,6 @@
 """The loggers of replication and of its processes, with their names in Kafka 0.8.0 to 4.4.
 
-Here: names only. Not here: their lines (the other modules of this package), or the count of unrecognised lines (parsers.catalogue).
+Here: names only. Not here: their lines (the TOML files), or the count of unrecognised lines (parsers.catalogue).
 """
 
 from __future__ import annotations

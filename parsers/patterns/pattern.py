@@ -1,7 +1,7 @@
 """The class of line patterns: a declaration with samples that prove it.
 
-Here: the dataclass, the names of groups and how their text becomes column values. Not here: the patterns (the other modules, one per
-family) or the search for literals in a file (parsers.matching).
+Here: the dataclass, the names of groups and how their text becomes column values. Not here: the patterns (the TOML files), or the search
+for literals in a file (parsers.matching).
 """
 
 from __future__ import annotations
@@ -25,18 +25,6 @@ _LIST_COLUMNS = {f.name for f in EVENTS if pa.types.is_list(f.type) and pa.types
 _RANGES = {f.name: INT32 if pa.types.is_int32(f.type) else INT64 for f in EVENTS if pa.types.is_integer(f.type)}
 _COLUMNS = frozenset(EVENTS.names)
 _NUMBER = regex.compile(r"-?\d+")
-
-TOPIC = r"[a-zA-Z0-9._-]{1,249}"
-TP = rf"(?:\[(?P<topic>{TOPIC}), ?(?P<partition>\d+)\]|(?P<topic>{TOPIC})-(?P<partition>\d+))"
-"""`[t,p]` or `t-p`. A topic may contain '-', so the last one separates topic and partition."""
-WITHIN = r"(?P<directory>.*)[/\\]"
-"""A log directory and the separator after it, as the broker's system writes them: `/data/`, `D:\\kafka (old)\\`."""
-NAME = r"[^/\\]*"
-"""The last component of a path. Names of replicas and files contain neither separator, so this holds on every system."""
-IDS = r"(?:\w+\()?\[?[-\d, ]*\]?\)?"
-"""Broker ids as `1,2`, `[1, 2]`, `List(1, 2)` or `Set()`."""
-SETTING = regex.compile(r"(?:^|, ?)(?P<key>[\w.-]+)(?:=| -> )(?P<value>.*?)(?=, ?[\w.-]+(?:=| -> )|,?$)")
-"""A setting in a printed map, Java's or Scala's; a value may be a list."""
 
 
 _BRACKETS = regex.compile(r"(?:\[(?P<component>[^\]]+)\][:,]? ?){0,2}")
@@ -66,7 +54,7 @@ class Pattern:
     `regex` is applied (fullmatch) to the message after its component prefix (`[Partition t-p broker=1] `, `[Broker id=2] `,
     …) was taken off; what the prefix names (node, topic, partition, broker, directory, controller_epoch) is filled in by the
     catalogue and may be overridden by groups. A group is named after the column that it fills; groups with other names are for
-    `explode` only. In state.change.logger lines of 0.8.2 to 0.11 the start `Broker 1 ` or `Controller 1 epoch 2 ` is such a prefix
+    `expand` only. In state.change.logger lines of 0.8.2 to 0.11 the start `Broker 1 ` or `Controller 1 epoch 2 ` is such a prefix
     too, so that one expression beginning with `[Rr]eceived …` matches old and new lines. A line that begins no record (exception
     text) is a message without a logger.
     """
@@ -77,6 +65,7 @@ class Pattern:
     literal: str
     """Text in every line that the expression can match; files are searched for it."""
     regex: str
+    """The complete expression, with fragments in place of their names."""
     versions: tuple[str, str]
     """First and last minor version of Kafka that prints the line, as '0.8.2', '4.3'."""
     samples: tuple[Sample, ...]
@@ -84,17 +73,19 @@ class Pattern:
     """Loggers that print the line; empty if any may."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """Columns with the same value for every line, as {'reason': 'leader-epoch'}."""
-    explode: Callable[[Row], Iterable[Row]] | None = None
+    expand: Callable[[Row], Iterable[Row]] | None = None
     """Makes several events of one line (maps of partitions), or computes values. Gets the columns of the line, its time and level, and
     the text of all groups under '_groups'; may raise ValueError. See `events`."""
     multiline: bool = False
     """Whether the expression needs the lines after the first one, up to the next record."""
-    inner: bool = False
+    match_continuation_lines: bool = False
     """Whether other patterns read the lines after the first one, too: the exceptions after an error."""
     first_of_process: bool = False
     """Whether a process begins with the line, so that the record before it, of whatever logger, is the last of the process before."""
     note: str = ""
     """Why Kafka prints the line, with class or KIP, if that is not obvious."""
+    written: str = field(default="", compare=False)
+    """`regex` as its file has it: with names of fragments, and in several lines."""
 
     @cached_property
     def compiled(self) -> Expression[str]:
@@ -128,10 +119,10 @@ class Pattern:
             if value is not None:
                 row[name] = column(name, value)
         row.update(self.fixed)
-        if self.explode is None:
+        if self.expand is None:
             return [row]
         row["_groups"] = groups
-        rows = [check(made) for made in self.explode(row)]
+        rows = [check(made) for made in self.expand(row)]
         for made in rows:
             made.pop("_groups", None)
         return rows
@@ -175,7 +166,7 @@ def numbers(name: str, texts: Sequence[str | None]) -> list[int] | None:
 
 
 def check(row: Row) -> Row:
-    """The row itself; raises ValueError when a number of it does not fit its column (rows made by `explode`)."""
+    """The row itself; raises ValueError when a number of it does not fit its column (rows made by `expand`)."""
     for name, value in row.items():
         if value is None or isinstance(value, str):
             continue

@@ -2,34 +2,29 @@
 
 Here: the form. Not here: whether a pattern reads its samples (parsers.catalogue.samples), or how it ranks among others (in_force).
 
-TOML has no null: a sample's column that must stay empty is listed in its key `absent`. `explode` is a function of a built-in pattern, by
-name; other code is never run.
+TOML has no null: a sample's column that must stay empty is listed in its key `absent`. `expand` is the name of a function of this
+package; other code is never run. Built-in files have the same form as the user's and are not checked here, because the tests check them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
-from functools import cache
 from typing import Any
 
 import pyarrow as pa
 import regex
 
+from parsers import package_data
 from parsers.kinds import KINDS, Scope
-from parsers.patterns import PATTERNS
+from parsers.patterns.expand import FUNCTIONS
+from parsers.patterns.fragments import filled
 from parsers.patterns.pattern import Pattern, Sample
 from parsers.schemas import EVENTS, Row
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 MIN_LITERAL = 4
 """Characters. Files are searched for literals, and a shorter one would be in half of their lines."""
@@ -38,6 +33,7 @@ OF_LINE = frozenset({"source", "line", "byte", "time", "clock", "event", "patter
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _VERSION = re.compile(r"\d+(\.\d+){1,2}")
 _NEAR = 5
+_WIDTH = 140
 _TABLE = "pattern"
 
 
@@ -56,11 +52,16 @@ class Place:
         return ValueError(f"{self.file}: pattern {self.number}{named}{sample}: {text}")
 
 
+def built_in(name: str) -> list[Pattern]:
+    """The patterns of a file of this package."""
+    return [_pattern(table) for table in package_data.table("parsers.patterns", name)[_TABLE]]
+
+
 def read(text: str, file: str) -> list[Pattern]:
-    """The patterns of a file. Raises ValueError naming the file, the pattern and the key."""
+    """The patterns of a user's file. Raises ValueError naming the file, the pattern and the key."""
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        document = package_data.parsed(text)
+    except ValueError as error:
         raise ValueError(f"{file}: not valid TOML: {error}; `kafka-forensics patterns --toml NAME` prints a valid file") from None
     if unknown := next((key for key in document if key != _TABLE), None):
         raise ValueError(f"{file}: key `{unknown}` is not known; each pattern is a table [[{_TABLE}]]")
@@ -70,31 +71,51 @@ def read(text: str, file: str) -> list[Pattern]:
     patterns: dict[str, Pattern] = {}
     for number, table in enumerate(tables, 1):
         place = Place(file, number, table.get("name"))
-        pattern = _pattern(table, place)
+        pattern = _pattern(_checked(table, place))
+        _check_expression(pattern, place)
         if pattern.name in patterns:
             raise place.error("another pattern of the file has the same name")
         patterns[pattern.name] = pattern
     return list(patterns.values())
 
 
-def _pattern(table: Row, place: Place) -> Pattern:
+def _pattern(table: Row) -> Pattern:
+    read = {
+        "regex": filled(table["regex"]),
+        "written": table["regex"],
+        "versions": tuple(table["versions"]),
+        "loggers": tuple(table.get("loggers", ())),
+        "expand": FUNCTIONS[table["expand"]] if "expand" in table else None,
+        "samples": tuple(map(_sample, table["samples"])),
+    }
+    return Pattern(**table | read)
+
+
+def _sample(table: Row) -> Sample:
+    fields = {**table.get("fields", {}), **dict.fromkeys(table.get("absent", ()))}
+    for name in fields.keys() & _MEMBERS.keys():
+        fields[name] = [dict.fromkeys(_MEMBERS[name]) | one for one in fields[name]]
+    return Sample(table["line"], fields, table.get("origin", ""))
+
+
+_MEMBERS = {"replica_offsets": [field.name for field in EVENTS.field("replica_offsets").type.value_type]}
+"""Members of structures, by column: a sample leaves out those that are null."""
+
+
+def _checked(table: Row, place: Place) -> Row:
     values = _values(table, _PATTERN_KEYS, _REQUIRED, place)
-    samples = (_sample(sample, replace(place, sample=at)) for at, sample in enumerate(values.pop("samples"), 1))
-    pattern = Pattern(samples=tuple(samples), **values)
-    _check_expression(pattern, place)
-    return pattern
+    return {**values, "samples": [_checked_sample(sample, replace(place, sample=at)) for at, sample in enumerate(table["samples"], 1)]}
 
 
-def _sample(table: Row, place: Place) -> Sample:
+def _checked_sample(table: Row, place: Place) -> Row:
     values = _values(table, _SAMPLE_KEYS, ("line",), place)
-    fields, absent = values.get("fields", {}), values.get("absent", ())
-    if both := next((name for name in absent if name in fields), None):
+    if both := next((name for name in values.get("absent", ()) if name in values.get("fields", ())), None):
         raise place.error(f"column `{both}` is in `fields` and in `absent`")
-    return Sample(values["line"], {**fields, **dict.fromkeys(absent)}, values.get("origin", ""))
+    return values
 
 
 def _values(table: Row, keys: Mapping[str, Callable[[Any], Any]], required: Sequence[str], place: Place) -> Row:
-    """The values of a table by key, converted."""
+    """The values of a table by key; those of columns are converted."""
     for key in table:
         if key not in keys:
             raise place.error(f"key `{key}` is not known{_did_you_mean(key, keys)}")
@@ -121,6 +142,8 @@ _OTHER_NAMES = {
     "sample": "samples",
     "kind": "event",
     "columns": "fields",
+    "explode": "expand",
+    "inner": "match_continuation_lines",
 }
 """Words that mean a key and are not spelled like it."""
 
@@ -133,7 +156,7 @@ def _check_expression(pattern: Pattern, place: Place) -> None:
         raise place.error(f"key `regex`: {error}") from None
     columns = frozenset(EVENTS.names) - OF_LINE
     for name in groups:
-        if name not in columns and not (pattern.explode is not None and name not in OF_LINE):
+        if name not in columns and not (pattern.expand is not None and name not in OF_LINE):
             raise place.error(f"key `regex`: group `{name}` is not a column of events{_did_you_mean(name, columns)}")
 
 
@@ -173,23 +196,28 @@ def _literal(value: Any) -> str:
     return _text(value)
 
 
-def _versions(value: Any) -> tuple[str, str]:
+def _expression(value: Any) -> str:
+    filled(_text(value))
+    return _text(value)
+
+
+def _versions(value: Any) -> Sequence[str]:
     if not (isinstance(value, list) and len(value) == 2 and all(isinstance(v, str) and _VERSION.fullmatch(v) for v in value)):
         raise ValueError('must be the first and the last version, as ["2.4", "4.4"]')
     first, last = value
     if _number(first) > _number(last):
         raise ValueError(f"the first version, {first}, is after the last, {last}")
-    return first, last
+    return value
 
 
 def _number(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def _texts(value: Any) -> tuple[str, ...]:
+def _texts(value: Any) -> Sequence[str]:
     if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
         raise ValueError("must be a list of strings")
-    return tuple(value)
+    return value
 
 
 def _flag(value: Any) -> bool:
@@ -214,8 +242,8 @@ def _table(value: Any) -> Row:
     return value
 
 
-def _absent(value: Any) -> tuple[str, ...]:
-    return tuple(_column(name).name for name in _texts(value))
+def _absent(value: Any) -> Sequence[str]:
+    return [_column(name).name for name in _texts(value)]
 
 
 def _column(name: str) -> pa.Field:
@@ -225,7 +253,7 @@ def _column(name: str) -> pa.Field:
 
 
 def _value_of(column: pa.Field, value: Any) -> Any:
-    """The value, with the null fields of its structures. Raises ValueError if it does not fit its column."""
+    """The value as Arrow returns it. Raises ValueError if it does not fit its column."""
     integer = pa.types.is_integer(column.type)
     try:
         if (integer and not isinstance(value, int)) or isinstance(value, bool) != pa.types.is_boolean(column.type):
@@ -236,21 +264,10 @@ def _value_of(column: pa.Field, value: Any) -> Any:
     return converted
 
 
-def _explode(value: Any) -> Callable[[Row], Iterable[Row]]:
-    functions = _functions()
-    if _text(value) not in functions:
-        raise ValueError(f"`{value}` is not a function of a built-in pattern{_did_you_mean(value, functions)}")
-    return functions[value]
-
-
-@cache
-def _functions() -> Mapping[str, Callable[[Row], Iterable[Row]]]:
-    """The functions that make events in built-in patterns, by module and name."""
-    return {_name_of(pattern.explode): pattern.explode for pattern in PATTERNS if pattern.explode is not None}
-
-
-def _name_of(function: Callable[[Row], Iterable[Row]]) -> str:
-    return f"{function.__module__.rpartition('.')[2]}.{function.__name__.lstrip('_')}"
+def _function(value: Any) -> str:
+    if _text(value) not in FUNCTIONS:
+        raise ValueError(f"`{value}` is not a function of a built-in pattern{_did_you_mean(value, FUNCTIONS)}")
+    return _text(value)
 
 
 def _is_tables(value: Any) -> bool:
@@ -267,13 +284,13 @@ _PATTERN_KEYS: Mapping[str, Callable[[Any], Any]] = {
     "name": _name,
     "event": _event,
     "literal": _literal,
-    "regex": _text,
+    "regex": _expression,
     "versions": _versions,
     "loggers": _texts,
     "fixed": _fixed,
-    "explode": _explode,
+    "expand": _function,
     "multiline": _flag,
-    "inner": _flag,
+    "match_continuation_lines": _flag,
     "first_of_process": _flag,
     "note": _text,
     "samples": _samples,
@@ -287,33 +304,24 @@ _SAMPLE_KEYS: Mapping[str, Callable[[Any], Any]] = {"line": _some_text, "origin"
 
 def write(pattern: Pattern) -> str:
     """The pattern in the form that `read` reads."""
-    lines = [f"[[{_TABLE}]]", *_pairs(pattern)]
+    values = vars(pattern) | {"regex": pattern.written or pattern.regex, "expand": pattern.expand and pattern.expand.__name__}
+    lines = [f"[[{_TABLE}]]", *_pairs({key: values[key] for key in _PATTERN_KEYS if key != "samples"})]
     for sample in pattern.samples:
         given = {name: value for name, value in sample.fields.items() if value is not None}
         absent = [name for name, value in sample.fields.items() if value is None]
-        lines += ["", f"[[{_TABLE}.samples]]", f"line = {_toml(sample.line)}"]
-        lines += [f"fields = {_toml(given)}"] if given else []
-        lines += [f"absent = {_toml(absent)}"] if absent else []
-        lines += [f"origin = {_toml(sample.origin)}"]
+        values = {"line": sample.line, "fields": given, "absent": absent, "origin": sample.origin}
+        lines += ["", f"[[{_TABLE}.samples]]", *_pairs(values)]
     return "\n".join(lines) + "\n"
 
 
-def _pairs(pattern: Pattern) -> Iterator[str]:
-    values = {
-        "name": pattern.name,
-        "event": pattern.event,
-        "literal": pattern.literal,
-        "regex": pattern.regex,
-        "versions": pattern.versions,
-        "loggers": pattern.loggers,
-        "fixed": pattern.fixed,
-        "explode": _name_of(pattern.explode) if pattern.explode is not None else "",
-        "multiline": pattern.multiline,
-        "inner": pattern.inner,
-        "first_of_process": pattern.first_of_process,
-        "note": pattern.note,
-    }
-    yield from (f"{key} = {_toml(value)}" for key, value in values.items() if value or key in _REQUIRED)
+def _pairs(values: Mapping[str, Any]) -> Iterator[str]:
+    """The values that are not empty, one in a line; long lists take several lines."""
+    for key, value in values.items():
+        pair = f"{key} = {_toml(value)}" if value else ""
+        if len(pair) > _WIDTH and isinstance(value, tuple):
+            yield from (f"{key} = [", *(f"    {_toml(part)}," for part in value), "]")
+        elif pair:
+            yield pair
 
 
 def _toml(value: Any) -> str:
@@ -332,9 +340,11 @@ def _toml(value: Any) -> str:
 
 
 def _string(text: str) -> str:
-    """A literal string where TOML allows it: an expression stays as it is written in Python."""
+    """A literal string where TOML allows it: an expression stays as it is."""
     if all(character.isprintable() or character == "\t" for character in text) and "'" not in text:
         return f"'{text}'"
-    if all(character.isprintable() or character in "\t\n" for character in text) and "'''" not in text and not text.endswith("'"):
+    if text.isprintable() and not {"\\", '"'} & set(text):
+        return f'"{text}"'
+    if all(character.isprintable() or character in "\t\n" for character in text) and not re.search(r"'''| \n|'\Z", text):
         return f"'''\n{text}'''" if "\n" in text else f"'''{text}'''"
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -204,7 +204,7 @@ def test_a_broker_that_restarts_before_its_session_is_over_has_died_not_lagged()
 def test_a_replica_that_came_back_before_it_died_did_not_leave_for_its_death() -> None:
     rows = {f"{p['topic']}-{p['partition']}": p for p in recorded.report("last-replica-standing-3.7.2-kraft").partitions}
     first, second = (a for a in rows["trades-0"]["absences"] if a["broker"] == 2)
-    assert (first["cause"], second["cause"]) == ("not-told", "crashed")
+    assert (first["cause"], second["cause"]) == ("not-in-log", "crashed")
 
 
 NOT_MONOTONIC = (

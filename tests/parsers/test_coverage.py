@@ -9,8 +9,9 @@ import pytest
 
 from fixtures.templates.coverage import DOCUMENT, Verdict, document, reason, reasons, verdicts
 from fixtures.templates.lines import lines, printed, templates
+from fixtures.templates.matching import matching, search
 from fixtures.templates.values import PARTITION, TOPIC, values
-from parsers.catalogue.record import matching, search, search_all
+from parsers.catalogue.record import search_all
 from parsers.patterns import PATTERNS
 from parsers.schemas import Row
 

@@ -16,7 +16,8 @@ from parsers.catalogue.samples import check
 from parsers.containers.units import units
 from parsers.evidence import events
 from parsers.pattern_files import PatternFile
-from parsers.patterns import PATTERNS
+from parsers.patterns import FILES, PATTERNS, package_data
+from parsers.patterns.expand import FUNCTIONS
 from parsers.patterns.facets import facet_of_line
 from parsers.patterns.in_force import pattern_set
 from parsers.patterns.pattern import Pattern
@@ -138,6 +139,31 @@ def test_units_carry_the_patterns_to_the_reader(tmp_path: Path) -> None:
     assert names([]) == {"segment-corrupt"}, "the next unit is read without"
 
 
+@pytest.mark.parametrize(
+    ("written", "regex"),
+    [
+        ("(?P<isr>{IDS})", r"(?P<isr>(?:\w+\()?\[?[-\d, ]*\]?\)?)"),
+        ("a{3}b{1,20}c{,4}", "a{3}b{1,20}c{,4}"),
+        (r"\{TOPIC} \\{TOPIC} \p{Lu}", r"\{TOPIC} \\[a-zA-Z0-9._-]{1,249} \p{Lu}"),
+        ("one\n two\nthree", "one twothree"),
+    ],
+)
+def test_names_in_braces_are_fragments_and_lines_are_joined(written: str, regex: str) -> None:
+    text = re.sub(r"regex = .*", lambda _: f"regex = '''\n{written}'''", EXAMPLE)
+    assert read(text, "x.toml")[0].regex == regex
+
+
+def test_the_built_in_files_are_valid_and_use_every_fragment_and_function() -> None:
+    texts = [package_data.text(f"{name}.toml") for name in FILES]
+    found = [pattern for name, text in zip(FILES, texts, strict=True) for pattern in read(text, name)]
+    assert found == [pattern for pattern in PATTERNS if pattern.event != "irrelevant"]
+    assert {pattern.expand for pattern in found} - {None} == set(FUNCTIONS.values())
+    fragments = package_data.table("fragments")
+    used = {name for text in (*texts, *fragments.values()) for name in re.findall(r"\{([A-Z]\w+)\}", text)}
+    assert used == set(fragments)
+    assert {path.stem for path in (ROOT / "parsers" / "patterns").glob("*.toml")} == {*FILES, "fragments"}
+
+
 def test_structures_have_their_missing_fields() -> None:
     text = EXAMPLE.replace("fields = {", "fields = { replica_offsets = [{ broker = 1 }],")
     (pattern,) = read(text, "x.toml")
@@ -171,7 +197,11 @@ P = f"my.toml: pattern 1 `{NAME}`: "
         ("fixed = {", "fixed = { time = 1,", P + "key `fixed`: column `time` comes from the line and cannot be fixed"),
         ("fixed = {", "fixed = { reson = 'x',", P + "key `fixed`: `reson` is not a column of events (did you mean `reason`?)"),
         ("fixed = {", "multiline = 'yes'\nfixed = {", P + "key `multiline`: must be true or false"),
-        ("fixed = {", "explode = 'os.system'\nfixed = {", P + "key `explode`: `os.system` is not a function of a built-in pattern"),
+        ("fixed = {", "expand = 'os.system'\nfixed = {", P + "key `expand`: `os.system` is not a function of a built-in pattern"),
+        ("fixed = {", "expand = 'each_partition'\nfixed = {", P + "sample 1: the function `each_partition` of `expand` needs other groups in the regex: '_partitions'"),
+        ("fixed = {", "explode = 'with_state'\nfixed = {", P + "key `explode` is not known (did you mean `expand`?)"),
+        ("{TP}", "{TPP}", P + "key `regex`: there is no fragment `{TPP}` (did you mean `{TP}`?); write `\\{` for a brace in the message"),
+        ("{TP}", "{tp}", P + "key `regex`: there is no fragment `{tp}` (did you mean `{TP}`?); write `\\{` for a brace in the message"),
         ("bytes = 61", "bytes = '61'", P + "sample 1: key `fields`: column `bytes` has values of type int64, not '61'"),
         ("partition = 0", "partition = 3000000000", P + "sample 1: key `fields`: column `partition` has values of type int32, not 3000000000"),
         ("bytes = 61", "bytes = true", P + "sample 1: key `fields`: column `bytes` has values of type int64, not True"),

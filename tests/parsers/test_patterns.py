@@ -8,8 +8,9 @@ from collections import Counter
 
 import pytest
 
+from fixtures.templates.matching import matching
 from fixtures.templates.values import EARLIER, VERSIONS
-from parsers.catalogue.record import matching, search_all
+from parsers.catalogue.record import search_all
 from parsers.kinds import KINDS
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import check, column
@@ -32,7 +33,7 @@ def test_samples_give_their_columns() -> None:
     for pattern, sample in SAMPLES:
         rows = search_all(sample.line) or search_all(BEHIND + sample.line)
         assert {row["pattern"] for row in rows} == ({pattern.name} if rows else set()), sample.line
-        assert rows or (pattern.explode is not None and not sample.fields), f"{sample.line}: only a map of no partitions gives nothing"
+        assert rows or (pattern.expand is not None and not sample.fields), f"{sample.line}: only a map of no partitions gives nothing"
         assert not rows or dict(sample.fields) in [{name: row.get(name) for name in sample.fields} for row in rows], sample.line
         for row in rows:
             assert row["event"] == "irrelevant" or row["event"] in KINDS, sample.line
@@ -81,12 +82,12 @@ def test_columns(name: str, text: str | None, value: object) -> None:
 
 
 @pytest.mark.parametrize("text", ["a-1", "a-1 ", "a-1 -> InitialFetchState(BrokerEndPoint(", "x: [", "isr=(1", "a=b,"])
-def test_what_explodes_takes_the_time_of_reading(text: str) -> None:
+def test_what_expands_takes_the_time_of_reading(text: str) -> None:
     """A list in a line has no end: what is quadratic in it takes minutes where this takes milliseconds."""
     said = {"node": 1, "reason": "", "isr": [], "previous_isr": [], "broker": 1, "duration_ms": 1, "topic_id": ""}
     began = time.process_time()
     for pattern in PATTERNS:
-        if pattern.explode is not None and pattern.quick is not None:
+        if pattern.expand is not None and pattern.quick is not None:
             groups = {name: text * (15_000 // len(text)) if name.startswith("_") else None for name in pattern.quick.groups}
             with contextlib.suppress(ValueError, KeyError):
                 pattern.events(groups, said, None, None)

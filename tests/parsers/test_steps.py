@@ -117,10 +117,10 @@ def lines_of(work: Callable[[], Any]) -> int:
 
 
 @pytest.mark.parametrize("text", ["a-1, ", "a-1 -> InitialFetchState(BrokerEndPoint(", "x: [", "isr=(1"])
-def test_what_explodes_runs_lines_by_the_length_of_a_line(text: str) -> None:
+def test_what_expands_runs_lines_by_the_length_of_a_line(text: str) -> None:
     said = {"node": 1, "reason": "", "isr": [], "previous_isr": [], "broker": 1, "duration_ms": 1, "topic_id": ""}
     for pattern in PATTERNS:
-        if pattern.explode is not None and pattern.quick is not None:
+        if pattern.expand is not None and pattern.quick is not None:
             short, long = (
                 {name: text * (size // len(text)) if name.startswith("_") else None for name in pattern.quick.groups}
                 for size in (500, 1000)

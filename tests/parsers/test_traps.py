@@ -25,6 +25,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from fixtures.templates.matching import search
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
 from forensics.model.partition.timeline import PartitionTimeline, build
@@ -32,7 +33,7 @@ from forensics.views.document import Report
 from forensics.views.text import show
 from forensics.words import words
 from parsers import formats
-from parsers.catalogue.record import search, search_all
+from parsers.catalogue.record import search_all
 from parsers.containers.units import units
 from parsers.evidence import events, read_source
 from parsers.paths import partition_of
@@ -688,7 +689,7 @@ def test_partition_metadata_has_no_line_end_and_quorum_state_two_forms() -> None
         ("brokers/topics/t/partitions/0/state", '{"controller_epoch":1,"leader":1,"version":1,"leader_epoch":2,"isr":[1]}', "partition-state"),
         ("brokers/topics/t/partitions/0/state", '{"isr":[1],"leader":1,"leader_recovery_state":0,"version":1,"leader_epoch":2,"controller_epoch":1}', "partition-state"),
         ("brokers/topics/t/partitions/0/state", '{"leader_recovery_state":0,"isr":[1],"leader":1,"version":1,"leader_epoch":2,"controller_epoch":1}', "partition-state"),
-        ("log_dir_event_notification/log_dir_event_0000000004", '{"version":1,"broker":1,"event":1}', "log-dir-told"),
+        ("log_dir_event_notification/log_dir_event_0000000004", '{"version":1,"broker":1,"event":1}', "log-dir-reported"),
         ("isr_change_notification/isr_change_0000000004", '{"version":1,"partitions":[{"topic":"t","partition":3}]}', "isr-change-notified"),
     ],
 )  # fmt: skip
@@ -730,7 +731,7 @@ def test_describe_of_every_version(text: str, leader: int, isr: list[int]) -> No
 )
 def test_what_verify_says_in_every_version(said: str, reason: str) -> None:
     rows = read("cluster/verify.txt", f"Status of partition reassignment:\n{said}\n")
-    assert [fields(row, "event", "topic", "partition", "reason") for row in rows] == [("reassignment-told", "my-t", 0, reason)]
+    assert [fields(row, "event", "topic", "partition", "reason") for row in rows] == [("tool-reassignment", "my-t", 0, reason)]
 
 
 # what a crash or a collector makes of a log

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.catalogue.record import matching, search_all
+from fixtures.templates.matching import matching
+from parsers.catalogue.record import search_all
 from parsers.evidence import read_source
 from parsers.patterns import PATTERNS
 from parsers.schemas import Member, Row

@@ -6,13 +6,13 @@ broker that they have in common, if any. Not here: how the cause in one partitio
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import repeat
-from typing import Any, NamedTuple
+from functools import lru_cache
+from itertools import groupby, islice, repeat
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import values
-from forensics.model.findings import MAX_EVIDENCE, Evidence, Finding, counted, moment, raw, some
+from forensics.model.findings import MAX_EVIDENCE, Evidence
+from forensics.model.message import Message, Value, said, unpacked
 from forensics.model.partition.absences import NOT_STATED, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.model.rows import Rows
 from forensics.thresholds import COMMON_SHARE, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
@@ -30,7 +31,8 @@ ALL_OF = 3
 """With two brokers, the one that crashed first is still worth naming."""
 SHOWN = 5
 """Number of partitions that an aggregate names."""
-_NUMBER = re.compile(r"\d+")
+_OF_NODES = ("broker", "brokers", "leader", "of")
+"""Values of clauses that are ids of brokers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ class ReplicaAbsence:
     back: datetime | None
     stated: bool
     times: int
-    words: str
+    packed: str
+    """Its clauses, as JSON."""
     elected: bool
     quotes: pa.Array
     at: int
@@ -59,8 +62,19 @@ class ReplicaAbsence:
         return f"{self.topic}-{self.partition}"
 
     @property
+    def clauses(self) -> tuple[Message, ...]:
+        return _clauses(self.packed)
+
+    @property
     def evidence(self) -> tuple[Evidence, ...]:
         return tuple(Evidence(**e) for e in self.quotes[self.at].as_py() or ())
+
+
+@lru_cache(1024)
+def _clauses(text: str) -> tuple[Message, ...]:
+    found = unpacked(text)
+    assert isinstance(found, tuple)
+    return tuple(clause for clause in found if isinstance(clause, Message))
 
 
 @dataclass(frozen=True)
@@ -83,10 +97,6 @@ class Episode:
     @cached_property
     def open(self) -> bool:
         return any(o.end is None for o in self.outs)
-
-    def until(self, cluster: Cluster) -> str:
-        """Its end, in words."""
-        return moment(self.end) if not self.open else f"the end of the {'cluster' if cluster.number else 'evidence'}"
 
     @cached_property
     def times(self) -> int:
@@ -116,21 +126,20 @@ class Episode:
         """The first absence, when all are of one partition."""
         return self.outs[0] if len(self.names) == 1 else None
 
-    def shown(self) -> str:
-        return some(self.names, SHOWN)
+    @property
+    def shown(self) -> Message:
+        return shown(self.names)
 
-    def words(self) -> str:
-        """The partitions' words about each broker. Words that differ only in offsets and times are printed once, as in the first
-        partition."""
+    def reasons(self) -> tuple[Message, ...]:
+        """What the partitions say of each broker. Clauses that differ only in offsets and times are said once, as in the first partition."""
         outs = [o for o in sorted(self.outs, key=lambda o: o.cause == NOT_STATED) if o.confidence == self.confidence]
-        whole: dict[int, set[str]] = defaultdict(set)
+        found: dict[Hashable, tuple[int, Message, dict[str, None]]] = {}
         for o in outs:
-            whole[o.broker].add(_NUMBER.sub("", o.words))
-        said: dict[tuple[int, str], tuple[str, dict[str, None]]] = {}
-        for o in outs:
-            for words in _parts(o.words, whole[o.broker]):
-                said.setdefault((o.broker, _NUMBER.sub("", words)), (words, {}))[1][o.name] = None
-        return "; ".join(f"{words} ({some(list(names), SHOWN)})" for words, names in list(said.values())[:SHOWN])
+            for clause in o.clauses:
+                found.setdefault((o.broker, _alike(clause)), (o.broker, clause, {}))[2][o.name] = None
+        together = groupby(islice(found.values(), 2 * SHOWN), key=lambda own: (own[0], list(own[2])))
+        reasons = (said("absence/of-partitions", clauses=tuple(c for _, c, _ in own), where=shown(names)) for (_, names), own in together)
+        return tuple(islice(reasons, SHOWN))
 
     def seconds(self) -> float | None:
         """How long the longest absence lasted that ended."""
@@ -138,45 +147,18 @@ class Episode:
         return max(lasted, default=None)
 
 
-def _parts(words: str, whole: Collection[str]) -> tuple[str, ...]:
-    """The words; or their first clauses and the others, if the first ones are the whole words of another partition."""
-    clauses = words.split("; ")
-    firsts = ("; ".join(clauses[:n]) for n in range(1, len(clauses)))
-    first = next((part for part in firsts if _NUMBER.sub("", part) in whole), None)
-    return (words,) if first is None else (first, words.removeprefix(f"{first}; "))
+def shown(names: Sequence[str], most: int = SHOWN) -> Message:
+    """The names of the first partitions, and the number of the others."""
+    return said("absence/partitions", names=tuple(names[:most]), more=max(len(names) - most, 0) or None)
 
 
-class Telling(NamedTuple):
-    """A rule's words for an episode."""
-
-    what: str
-    explanation: str
-    next_steps: tuple[str, ...]
-
-
-def fell_out(partitions: Rows, kind: str, cause: str, tell: Callable[[int, Episode, str], Telling]) -> Iterator[Finding]:
-    """A finding of `kind` for each time a broker's replicas fell out of ISRs by `cause`. `tell` makes the words from the broker, the
-    episode and how it ended."""
-    for episode in episodes(outs(partitions, cause), lambda o: o.broker):
-        broker, only, names = episode.outs[0].broker, episode.only, episode.names
-        ending = "and is not back in sync" if episode.open else f"and was in sync again at {moment(episode.end)}"
-        telling = tell(broker, episode, ending)
-        yield raw(
-            kind=kind,
-            severity="medium",
-            confidence=episode.confidence,
-            topic=only.topic if only is not None else None,
-            partition=only.partition if only is not None else None,
-            brokers=(broker,),
-            start=episode.start,
-            end=episode.end,
-            cause=cause,
-            summary=f"broker {broker} {telling.what} and fell out of the ISR of {counted(len(names)) if only is None else names[0]}"
-            + (f", {episode.times} times in all" if episode.times > len(names) else ""),
-            explanation=telling.explanation,
-            next_steps=telling.next_steps,
-            evidence=episode.evidence,
-        )
+def _alike(value: Value, name: str = "") -> Hashable:
+    """What is the same of clauses that differ only in offsets and times."""
+    if isinstance(value, Message):
+        return value.id, tuple(_alike(own, name) for name, own in value.values)
+    if isinstance(value, tuple):
+        return tuple(_alike(own, name) for own in value)
+    return value if isinstance(value, (str, bool)) or name in _OF_NODES else type(value).__name__
 
 
 def shared(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]:
@@ -196,7 +178,7 @@ def outs(partitions: Rows, *causes: str) -> list[ReplicaAbsence]:
 
 
 def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[ReplicaAbsence]:
-    rest = ("broker", "leader", "start", "end", "cause", "confidence", "back", "stated", "times", "words", "elected")
+    rest = ("broker", "leader", "start", "end", "cause", "confidence", "back", "stated", "times", "clauses", "elected")
     for batch in partitions.batches("topic", "partition", "absences"):
         own = batch.column("absences")
         absences = own.flatten()

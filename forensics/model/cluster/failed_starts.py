@@ -57,6 +57,12 @@ def failed_starts(cluster: Cluster) -> dict[int | None, list[FailedStart]]:
     return {node: attempts for node, attempts in found.items() if attempts}
 
 
+@cached_on_cluster
+def errors_of_starts(cluster: Cluster) -> frozenset[int]:
+    """The errors of failed starts, by identity."""
+    return frozenset(id(e) for attempts in failed_starts(cluster).values() for a in attempts for e in a.errors)
+
+
 def up_again(node: int, after: datetime | None, cluster: Cluster) -> Event | None:
     """The first line that shows the node up after a time, in this cluster or a later one: by a process whose start did not fail. None if no
     evidence shows that it was up."""

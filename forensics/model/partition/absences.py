@@ -23,9 +23,10 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import of_fetcher
 from forensics.model.cluster.settings import is_directory_id, same_directory
 from forensics.model.events import Event, lasting
-from forensics.model.findings import EVIDENCE, Fact, moment, quote
+from forensics.model.findings import EVIDENCE, Fact, quote
+from forensics.model.message import Message, Value, packed, said
 from forensics.model.partition.directories import failures_of_replica, log_directory
-from forensics.model.partition.fetch_failures import hindered, says_hindered, unreachable
+from forensics.model.partition.fetch_failures import FAILED, GAVE_UP, hindered, says_hindered, unreachable
 from forensics.model.partition.isr_removal import PRINTED, IsrRemoval
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.progress import SLOW as SLOW
@@ -40,9 +41,9 @@ from parsers.kinds import ON_DISK
 
 NEW, REASSIGNED = "new", "reassigned"
 RESTARTED, STOPPED, CRASHED, GONE = "restarted", "stopped", "crashed", "gone"
-LOG_DIR, SUSPENDED, NOT_STATED, UNKNOWN = "log-dir", "suspended", "not-told", "unknown"
+LOG_DIR, SUSPENDED, NOT_STATED, UNKNOWN = "log-dir", "suspended", "not-in-log", "unknown"
 """Causes of an absence. 'restarted': shut down cleanly and back; 'stopped': shut down cleanly and not back; 'gone': lost its session and
-was not seen again; 'reassigned': being removed from the assignment; 'not-told': running, and the evidence does not show whether it was
+was not seen again; 'reassigned': being removed from the assignment; 'not-in-log': running, and the evidence does not show whether it was
 stuck or slow; 'suspended': stopped together with all other brokers, like a machine that sleeps; 'unknown': nothing was collected from its
 broker."""
 
@@ -55,9 +56,9 @@ MAX_INTERVALS = 64
 """Maximum number of intervals of a partition that travel separately; of more, those of one broker and cause are folded into one."""
 QUOTED, QUOTED_EACH = 8, 3
 """Number of intervals of a partition that travel with their evidence, and of pieces of each."""
-MAX_WORDS = 400
-LOST_SESSION = "lost its session although its process kept running"
-"""Words for a replica that was removed because its broker was fenced, or its ZooKeeper session expired, while its process was running."""
+LOST_SESSION = "absence/lost-session"
+"""Clause about a replica that was removed because its broker was fenced, or its ZooKeeper session expired, while its process was running."""
+_THROTTLED = "absence/throttled-from-start"
 
 _CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_STATED})
 """Causes with which the process was running, so that it fetches again. With other causes it does so only after a restart."""
@@ -73,7 +74,8 @@ class Interval:
     end: datetime | None
     cause: str
     confidence: str
-    words: str
+    clauses: tuple[Message, ...]
+    """Why, in clauses (forensics/words/absence.toml)."""
     back: datetime | None
     stated: bool
     """False: the leader's log was not collected, so the replica may have been in sync in between."""
@@ -212,8 +214,8 @@ class _FailedDirectory:
     path: str | None
 
     @property
-    def directory(self) -> str:
-        return _directory_words(self.event.directory or self.path if self.of_replica else None)
+    def directory(self) -> str | None:
+        return _path(self.event.directory or self.path if self.of_replica else None)
 
     def before(self, outage: Outage) -> bool:
         """Whether the replica was offline before its broker ended."""
@@ -221,8 +223,8 @@ class _FailedDirectory:
         return self.of_replica and at is not None and outage.since is not None and at <= outage.since
 
 
-def _directory_words(path: str | None) -> str:
-    return f"log directory {path}" if path is not None and not is_directory_id(path) else "a log directory"
+def _path(directory: str | None) -> str | None:
+    return directory if directory is not None and not is_directory_id(directory) else None
 
 
 class _Judge:
@@ -254,7 +256,7 @@ class _Judge:
         cause = self._cause(_Case(left, first, state, before, end, unassigned, created))
         self._held_back(cause, left, end)
         if before is None and not created and cause.kind not in (NEW, REASSIGNED, UNKNOWN):
-            cause.words = f"it was already out of the ISR when the evidence begins; {cause.words}"
+            cause.clauses = (said("absence/since-before", broker=broker), *cause.clauses)
         return Interval(
             broker,
             state.leader,
@@ -262,7 +264,7 @@ class _Judge:
             end.at if end is not None else None,
             cause.kind,
             cause.confidence,
-            cause.words,
+            cause.clauses,
             cause.back,
             all(self.isr_observed(leader) for leader in {s.leader for s in states[first:last]}),
             tuple(dict.fromkeys([state.event, *cause.evidence, *([end.event] if end is not None else [])])),
@@ -273,22 +275,22 @@ class _Judge:
 
     def _held_back(self, cause: Cause, left: IsrRemoval, end: State | None) -> None:
         """Names what kept the replica from catching up while its process was running: errors of its fetches, or a replication throttle."""
-        if (cause.kind not in _CATCHING_UP and cause.back is None) or "throttled.rate" in cause.words:
+        if (cause.kind not in _CATCHING_UP and cause.back is None) or any(c.id == _THROTTLED for c in cause.clauses):
             return
         begin, until = cause.back or left.at, end.at if end is not None else None
-        if begin is not None and not says_hindered(cause.words):
+        if begin is not None and not says_hindered(cause.clauses):
             since = begin if cause.back is not None else begin - left.lag * 1.5
             if (error := self._hindered(left, since, until or datetime.max)) is not None:
-                cause.words, cause.evidence = f"{cause.words}; {error[0]}", [*cause.evidence, error[1]]
+                cause.clauses, cause.evidence = (*cause.clauses, error[0]), [*cause.evidence, error[1]]
                 return
         for side, owner in (("follower", left.broker), ("leader", left.leader)):
             rate = left.throttle(side, owner, begin, until)
             if rate is not None:
-                cause.words += f"; while it is behind, {side}.replication.throttled.rate={rate.value} of broker {owner} slows its copying"
+                cause.clauses = (*cause.clauses, said("absence/throttled", side=side, rate=rate.value, of=owner))
                 cause.evidence = [*cause.evidence, *([rate.event] if rate.event is not None else [])]
                 return
 
-    def _hindered(self, left: IsrRemoval, begin: datetime, end: datetime) -> tuple[str, Event] | None:
+    def _hindered(self, left: IsrRemoval, begin: datetime, end: datetime) -> tuple[Message, Event] | None:
         """A clause about errors that kept the replica from fetching from its leader within this time, with its evidence."""
         own = [e for e in self.cluster.between("fatal-error", begin, end) if of_fetcher(e) and e.broker in (None, left.leader)]
         return hindered(left.broker, begin, end, own, self.timeline) or unreachable(left.broker, left.leader, begin, end, self.cluster)
@@ -315,9 +317,9 @@ class _Judge:
         """The cause for a replica that was added to the assignment, or was missing when the partition was created."""
         broker, before = case.left.broker, case.before
         if broker in case.state.adding or (before is not None and before.replicas and broker not in before.replicas):
-            return Cause(NEW, "certain", f"broker {broker} was added to the replicas and had to copy the log first")
+            return _cause(NEW, "certain", "added", broker)
         if case.created and case.left.starting:
-            return Cause(NEW, "probable", f"broker {broker} was not yet known to the controller when the partition was created")
+            return _cause(NEW, "probable", "not-yet-known", broker)
         return None
 
     def _reassigned(self, case: _Case, outage: Outage | None) -> Cause | None:
@@ -325,7 +327,7 @@ class _Judge:
         broker, before = case.left.broker, case.before
         leaves = case.unassigned and before is not None and broker in before.isr and _soon(case.state, case.end) and outage is None
         if broker in self._leaving[case.first] or leaves:
-            return Cause(REASSIGNED, "certain", f"broker {broker} was being removed from the assignment")
+            return _cause(REASSIGNED, "certain", "being-removed", broker)
         return None
 
     def _by_failure(self, case: _Case, outage: Outage | None) -> Cause | None:
@@ -333,13 +335,12 @@ class _Judge:
         left = case.left
         failed = self._log_dir(left)
         if failed is not None and (outage is None or outage.life is None or failed.before(outage)):
-            words = f"{failed.directory} of broker {left.broker} had failed"
-            return Cause(LOG_DIR, "certain" if failed.of_replica else "probable", words, evidence=[failed.event])
+            sure = "certain" if failed.of_replica else "probable"
+            return _cause(LOG_DIR, sure, "log-dir-failed", left.broker, [failed.event], directory=failed.directory)
         if outage is not None and not (case.created and outage.how == KILLED):
             return self._ended(left, outage, case.end)
         if case.created and left.heard:
-            words = f"the partition was created while the controller did not count broker {left.broker} as alive"
-            return Cause(NEW, "probable", words)
+            return _cause(NEW, "probable", "created-without", left.broker)
         return None
 
     def _without_change(self, case: _Case) -> Cause | None:
@@ -351,19 +352,17 @@ class _Judge:
             cause = self._ended(left, outage, case.end)
             cause.confidence = "probable"  # it may have been in sync again before it left for another reason
             return cause
-        words = f"the evidence does not show when and why broker {left.broker} left the ISR"
-        return Cause(UNKNOWN, "possible", words) if before is None else None
+        return _cause(UNKNOWN, "possible", "not-shown", left.broker) if before is None else None
 
     def _while_running(self, case: _Case) -> Cause:
         """The cause for a replica of a broker with a log and without an outage."""
         left, state = case.left, case.state
         if (asleep := left.suspension) is not None:
-            return Cause(SUSPENDED, "probable", asleep.words, evidence=asleep.events)
+            return Cause(SUSPENDED, "probable", (asleep.clause,), evidence=asleep.events)
         if (behind := self._fell_behind(left, state, case.end.at if case.end is not None else None)) is not None:
             return behind
         if (taken := self._taken_out(case)) is not None:
-            words = f"the controller did not count broker {left.broker} as alive, and the evidence does not show that its process ended"
-            return Cause(GONE, "probable", words, evidence=[taken])
+            return _cause(GONE, "probable", "not-alive", left.broker, [taken])
         return self._stuck_or_slow(left, state)
 
     def counts_to_end(self, broker: int, first: int) -> bool:
@@ -402,17 +401,17 @@ class _Judge:
                 return _FailedDirectory(e, own is not None and path is not None, own)
         return None
 
-    def _offline_since_start(self, left: IsrRemoval, back: datetime | None, end: State | None) -> tuple[str, list[Event]]:
-        """Words for a replica whose log directory was offline when its broker was up again, with the evidence."""
+    def _offline_since_start(self, left: IsrRemoval, back: datetime | None, end: State | None) -> tuple[tuple[Message, ...], list[Event]]:
+        """A clause about a log directory that was offline when its broker was up again, with the evidence."""
         until = end.at if end is not None else None
         if back is None:
-            return "", []
+            return (), []
         for e in failures_of_replica(left.broker, self.timeline):
             if e.at is not None and back <= e.at and (until is None or e.at <= until):
                 known = log_directory(left.broker, e.at, self.timeline)
-                directory = known.directory if known is not None else None
-                return f"; after its start {_directory_words(directory)} was offline", [e]
-        return "", []
+                directory = _path(known.directory) if known is not None else None
+                return (said("absence/offline-since-start", directory=directory),), [e]
+        return (), []
 
     def _taken_out(self, case: _Case) -> Event | None:
         """A controller's statement that the broker was not there: a controller removes a replica from an ISR, or takes its leadership away,
@@ -430,18 +429,18 @@ class _Judge:
     def _ended(self, left: IsrRemoval, outage: Outage, end: State | None) -> Cause:
         broker, at = left.broker, left.at
         back = self._began(left, outage, end)
-        if outage.how == KILLED:
-            before = " before" if at is not None and outage.until is not None and at > outage.until + SLACK else ""
-            elsewhere = " and started again in the next cluster" if outage.event.cluster not in (None, self.cluster.number) else ""
-            offline, lines = self._offline_since_start(left, outage.until, end)
-            return Cause(CRASHED, "certain", f"broker {broker} had crashed{before}{elsewhere}{offline}", back, [outage.event, *lines])
-        ended = outage.life.end_at if outage.life is not None else None
-        words = f"broker {broker} was shutting down cleanly"
-        if at is not None and ended is not None and at > ended + DETECTION:
-            not_back = " and was not started again before" if outage.covers(at) else ""
-            words = f"broker {broker} had shut down cleanly at {moment(ended)}{not_back}"
         offline, lines = self._offline_since_start(left, outage.until, end)
-        return Cause(RESTARTED if back is not None else STOPPED, "certain", f"{words}{offline}", back, [outage.event, *lines])
+        evidence = [outage.event, *lines]
+        if outage.how == KILLED:
+            before = at is not None and outage.until is not None and at > outage.until + SLACK
+            elsewhere = outage.event.cluster not in (None, self.cluster.number)
+            clause = said("absence/crashed", broker=broker, before=before, elsewhere=elsewhere)
+            return Cause(CRASHED, "certain", (clause, *offline), back, evidence)
+        ended = outage.life.end_at if outage.life is not None else None
+        clause = said("absence/stopping", broker=broker)
+        if at is not None and ended is not None and at > ended + DETECTION:
+            clause = said("absence/stopped", broker=broker, at=ended, not_back=outage.covers(at))
+        return Cause(RESTARTED if back is not None else STOPPED, "certain", (clause, *offline), back, evidence)
 
     def _began(self, left: IsrRemoval, outage: Outage, end: State | None) -> datetime | None:
         """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again. None for a
@@ -460,31 +459,27 @@ class _Judge:
         measured = self._measured(left, case.state)
         lost = left.lost
         if lost is not None and (measured is None or measured.kind != SLOW):
-            return Cause(GONE, "probable", f"the controller lost broker {broker}, and {self._uncollected(left)}", evidence=[lost])
+            return _cause(GONE, "probable", "lost-uncollected", broker, [lost], uncollected=self._uncollected(left))
         if measured is not None:
             if measured.kind == STUCK:
-                measured.words += f"; {self._uncollected(left)}, so it may have crashed, hung or been disconnected"
+                measured.clauses = (*measured.clauses, said("absence/may-have-crashed", uncollected=self._uncollected(left)))
             measured.confidence = "probable"
             return measured
         runs = left.availability.lives
         if runs and runs[0].begin is not None:
-            words = f"the log of broker {broker} begins with its start at {moment(runs[0].begin_at)}, after that"
-            return Cause(UNKNOWN, "possible", words, evidence=[runs[0].begin])
-        return Cause(UNKNOWN, "possible", f"the reason is unknown: nothing was collected from broker {broker}")
+            return _cause(UNKNOWN, "possible", "log-begins-after", broker, [runs[0].begin], at=runs[0].begin_at)
+        return _cause(UNKNOWN, "possible", "reason-not-collected", broker)
 
-    def _uncollected(self, left: IsrRemoval) -> str:
+    def _uncollected(self, left: IsrRemoval) -> Message:
         runs = left.availability.lives
-        if runs and runs[0].begin is not None:
-            return f"the log of broker {left.broker} begins later, with its start at {moment(runs[0].begin_at)}"
-        return f"nothing was collected from broker {left.broker}"
+        return said("absence/not-collected", broker=left.broker, begins=runs[0].begin_at if runs and runs[0].begin is not None else None)
 
     def _log_ended(self, left: IsrRemoval) -> Cause | None:
         """Its log ends, and no other broker saw it again: most likely it crashed, but only its next start would prove that."""
         missed = left.availability.missed
         if missed is None or left.at is None or not missed.covers(left.at):
             return None
-        how = "did not find" if missed.event.reason == "live" else "lost"
-        return Cause(GONE, "probable", f"the controller {how} broker {left.broker}, and its log ends there", evidence=[missed.event])
+        return _cause(GONE, "probable", "log-ends", left.broker, [missed.event], not_found=missed.event.reason == "live")
 
     def _fell_behind(self, left: IsrRemoval, state: State, end: datetime | None) -> Cause | None:
         """Whether the replica was stuck or slow: from its offset on its leader, pauses, the session, and fetch errors."""
@@ -514,9 +509,8 @@ class _Judge:
         if lost is None:
             return None
         if not left.availability.went_on(lost):
-            words = f"the controller lost broker {broker}, and the evidence does not show whether its process kept running"
-            return Cause(GONE, "probable", words, evidence=[lost])
-        return _join(Cause(STUCK, "certain", f"broker {broker} {LOST_SESSION}", evidence=[lost]), measured)
+            return _cause(GONE, "probable", "lost", broker, [lost])
+        return _join(Cause(STUCK, "certain", (said(LOST_SESSION, broker=broker),), evidence=[lost]), measured)
 
     def _throttled(self, left: IsrRemoval, state: State, since: datetime) -> Cause | None:
         """A throttle exempts replicas in sync, but a fetcher knows that its replica is in sync only after its first records
@@ -528,11 +522,8 @@ class _Judge:
         rate = left.throttle("follower", broker, since, left.at)
         if shrink is None or end is None or rate is None or not begun or begun[-1].offset != end:
             return None
-        words = (
-            f"broker {broker} had received nothing since it started to fetch at offset {end} at {moment(begun[-1].at)}: "
-            f"follower.replication.throttled.rate={rate.value} applies until a fetcher has received its first records, even to replicas in sync"
-        )
-        return Cause(SLOW, "probable", words, evidence=[*([rate.event] if rate.event is not None else []), shrink])
+        clause = said(_THROTTLED, broker=broker, offset=end, at=begun[-1].at, rate=rate.value)
+        return Cause(SLOW, "probable", (clause,), evidence=[*([rate.event] if rate.event is not None else []), shrink])
 
     def _measured(self, left: IsrRemoval, state: State) -> Cause | None:
         shrink = self.shrink(left.broker, state)
@@ -550,8 +541,8 @@ class _Judge:
     def _paused(self, left: IsrRemoval) -> Cause | None:
         if (worst := left.pause) is None:
             return None
-        paused = f"broker {left.broker} was paused for {lasting(worst).total_seconds():.1f} s from {moment(worst.at)}"
-        return Cause(STUCK, "certain", f"{paused} ({worst.value or worst.reason})", evidence=[worst])
+        seconds, reason = lasting(worst).total_seconds(), worst.value or worst.reason
+        return _cause(STUCK, "certain", "paused", left.broker, [worst], seconds=seconds, at=worst.at, reason=reason)
 
     def _failing(self, broker: int, at: datetime, lag: timedelta) -> Cause | None:
         own = self._errors.get(broker, [])
@@ -559,12 +550,8 @@ class _Judge:
         if not any(e.event == "partition-failed" or (e.last_at or at) >= at - lag / 2 for e in near):
             return None
         ended = next((e for e in near if e.event == "partition-failed"), None)
-        words = (
-            f"broker {broker} was running, and it had given up fetching this partition"
-            if ended is not None
-            else f"broker {broker} was running, and its fetches of this partition failed ({near[-1].reason or 'see the line'})"
-        )
-        return Cause(STUCK, "certain" if ended is not None else "probable", words, evidence=[ended or near[-1]])
+        why = said(GAVE_UP) if ended is not None else said(FAILED, reason=near[-1].reason)
+        return _cause(STUCK, "certain" if ended is not None else "probable", "running", broker, [ended or near[-1]], why=why)
 
     def _not_fetching(self, left: IsrRemoval, end: datetime | None) -> Cause | None:
         """An error that began before the replica left the ISR."""
@@ -573,26 +560,24 @@ class _Judge:
         error = self._hindered(left, left.at - left.lag * 1.5, end or datetime.max)
         if error is None or error[1].at is None or error[1].at > left.at:
             return None
-        return Cause(STUCK, "probable", f"broker {left.broker} was running, and {error[0]}", evidence=[error[1]])
+        return _cause(STUCK, "probable", "running", left.broker, [error[1]], why=error[0])
 
     def _stuck_or_slow(self, left: IsrRemoval, state: State) -> Cause:
         """The cause if the evidence does not show whether the replica was stuck or slow."""
         broker = left.broker
         shrink = self.shrink(broker, state)
-        end = _end_of(broker, shrink)
-        ended = f" (its log ended at {end})" if end is not None else ""
-        words = f"broker {broker} was running and not in sync{ended}; the evidence does not show whether it was stuck or too slow"
-        if left.lag_by_messages:
-            words += (
-                ", or was more than replica.lag.max.messages behind after a burst (before 0.9, Kafka removes a replica from the ISR for "
-                "that, even if it fetches fast)"
-            )
-        return Cause(NOT_STATED, "certain", words, evidence=[shrink] if shrink is not None else [])
+        evidence = [shrink] if shrink is not None else []
+        log_end, by_messages = _end_of(broker, shrink), left.lag_by_messages
+        return _cause(NOT_STATED, "certain", "stuck-or-slow", broker, evidence, log_end=log_end, by_messages=by_messages)
+
+
+def _cause(kind: str, confidence: str, phrase: str, broker: int, evidence: Sequence[Event] = (), **how: Value) -> Cause:
+    return Cause(kind, confidence, (said(f"absence/{phrase}", broker=broker, **how),), evidence=evidence)
 
 
 def _join(cause: Cause, measured: Cause | None) -> Cause:
     if measured is not None and measured.kind == cause.kind:
-        cause.words += f"; {measured.words}"
+        cause.clauses = (*cause.clauses, *measured.clauses)
         cause.evidence = [*cause.evidence, *measured.evidence]
     return cause
 
@@ -678,7 +663,7 @@ def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
 def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
     evidence = quote(i.evidence)[:QUOTED_EACH] if quoted else ()
     columns = {name: getattr(i, name) for name in ("broker", "leader", "start", "end", "cause", "confidence", "back", "stated", "elected")}
-    return {**columns, "times": times, "words": i.words[:MAX_WORDS], "evidence": [e.row() for e in evidence]}
+    return {**columns, "times": times, "clauses": packed(i.clauses), "evidence": [e.row() for e in evidence]}
 
 
 def short_rows(found: Sequence[UnderReplicatedWindow]) -> list[dict[str, Any]]:
@@ -701,13 +686,13 @@ ABSENCES = Fact(
                 ("back", pa.timestamp("us")),
                 ("stated", pa.bool_()),
                 ("times", pa.int32()),
-                ("words", pa.string()),
+                ("clauses", pa.string()),
                 ("elected", pa.bool_()),
                 ("evidence", pa.list_(EVIDENCE)),
             ]
         )
     ),
-    "assigned replicas outside the ISR (Interval); `times` of them folded into one",
+    "assigned replicas outside the ISR (Interval); `times` of them folded into one; `clauses`: why, as JSON of messages and their values",
     lambda timeline, cluster: rows(intervals(timeline, cluster)),
 )
 SHORTS = Fact(

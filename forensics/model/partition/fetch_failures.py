@@ -7,13 +7,14 @@ that ended (forensics.model.cluster.process_errors), or the findings (forensics.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from forensics.model.cluster.facts import Cluster
-from forensics.model.cluster.process_errors import of_fetcher, runs
+from forensics.model.cluster.process_errors import lasted, of_fetcher, runs
 from forensics.model.events import Event
-from forensics.model.findings import moment, period
+from forensics.model.message import Message, said
+from forensics.model.partition.log_coverage import FETCHER, observable
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import EPOCH_KNOWN, REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
@@ -24,12 +25,13 @@ _ERRORS = of(role=Role.FETCH_FAILS) - {"partition-failed"}
 _ELSEWHERE = ("KafkaStorageException", "not-assigned", "later-leader-epoch", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH")
 """A failed log directory has a finding of its own; a follower that is removed is not served rightly; a batch is skipped once; leader epochs
 differ while a leader changes, and the follower then waits for its own new state."""
-_NOT_FETCHING = (
-    "it had given up fetching this partition",
-    "its fetches of this partition failed",
-    "its replica fetcher had ended",
-    "it could not connect to",
+GAVE_UP, FAILED, ENDED, UNREACHED = (
+    "absence/gave-up-fetching",
+    "absence/fetches-failed",
+    "absence/fetcher-ended",
+    "absence/leader-unreached",
 )
+"""Clauses about what kept a replica from fetching."""
 
 TRIED_AGAIN = timedelta(seconds=5)
 """A fetcher tries again within this time (replica.fetch.backoff.ms is 1 s)."""
@@ -60,8 +62,7 @@ def streaks(timeline: PartitionTimeline) -> list[Streak]:
 def _lasting(follower: int, reason: str, events: Sequence[Event]) -> Iterator[Streak]:
     for streak in runs(events, SAME_FETCH_FAILURE):
         first, last = streak[0].at, streak[-1].last_at
-        often = sum(e.repeats for e in streak) >= REFUSED_REPEATEDLY
-        if often and first is not None and last is not None and last - first >= UNREACHABLE:
+        if first is not None and last is not None and lasted(streak):
             yield Streak(follower, reason, tuple(streak), first, last)
 
 
@@ -99,26 +100,26 @@ def _ends_with(failed: Event, cluster: Cluster) -> bool:
 
 def hindered(
     follower: int, begin: datetime, end: datetime, ended: Sequence[Event], timeline: PartitionTimeline
-) -> tuple[str, Event] | None:
+) -> tuple[Message, Event] | None:
     """A clause that says why the follower could not fetch within this time, with its evidence. `ended`: fetchers that ended."""
     for e in timeline.of("partition-failed"):
         if e.writer == follower and e.at is not None and begin <= e.at < end and not resumed_soon(e, timeline):
-            return f"{_NOT_FETCHING[0]} at {moment(e.at)} because of an error", e
+            return said(GAVE_UP, at=e.at), e
     for s in streaks(timeline):
         if s.follower == follower and s.first < end and s.last > begin:
-            return f"{_NOT_FETCHING[1]} from {period(s.first, s.last)}", s.events[0]
+            return said(FAILED, span=(s.first, s.last)), s.events[0]
     for e in ended:
         if e.writer == follower and e.at is not None and begin <= e.at < end:
-            return f"{_NOT_FETCHING[2]} at {moment(e.at)} because of an error", e
+            return said(ENDED, at=e.at), e
     return None
 
 
-def unreachable(follower: int, leader: int, begin: datetime, end: datetime, cluster: Cluster) -> tuple[str, Event] | None:
+def unreachable(follower: int, leader: int, begin: datetime, end: datetime, cluster: Cluster) -> tuple[Message, Event] | None:
     """The same for a leader that the follower could not connect to."""
     failed = [e for e in cluster.between("connection-failed", begin, end) if e.writer == follower and e.broker == leader]
     if sum(e.repeats for e in failed) < REFUSED_REPEATEDLY:
         return None
-    return f"{_NOT_FETCHING[3]} broker {leader}, its leader, from {period(failed[0].at, failed[-1].last_at)}", failed[0]
+    return said(UNREACHED, leader=leader, span=(failed[0].at, failed[-1].last_at)), failed[0]
 
 
 def resumed_soon(failed: Event, timeline: PartitionTimeline) -> bool:
@@ -130,6 +131,12 @@ def resumed_soon(failed: Event, timeline: PartitionTimeline) -> bool:
     return (resumed is not None and resumed <= soon) or _leads(failed.writer, failed.at, soon, timeline)
 
 
+def would_show_a_role(broker: int, since: datetime, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Whether the broker's logs would show a role, or a fetcher, that it got for its replica soon after this time."""
+    last, soon = cluster.last_line(broker), since + EPOCH_KNOWN
+    return last is not None and last >= soon and observable(broker, timeline, cluster, FETCHER, since=since, until=soon)
+
+
 def _leads(broker: int, since: datetime, until: datetime, timeline: PartitionTimeline) -> bool:
     """The broker led the partition within this time: its own line about that may be missing."""
     replica = timeline.replicas.get(broker)
@@ -138,6 +145,8 @@ def _leads(broker: int, since: datetime, until: datetime, timeline: PartitionTim
     return any(at is not None and since <= at <= until for at in (*led, *(e.at for e in updates)))
 
 
-def says_hindered(words: str) -> bool:
-    """Whether words about an absence name an error of its fetches."""
-    return any(clause in words for clause in _NOT_FETCHING)
+def says_hindered(clauses: Iterable[Message]) -> bool:
+    """Whether what is said of an absence names an error of its fetches."""
+    return any(
+        m.id in (GAVE_UP, FAILED, ENDED, UNREACHED) for c in clauses for m in (c, dict(c.values).get("why")) if isinstance(m, Message)
+    )

@@ -17,7 +17,7 @@ from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import BROKER, TOPIC, Change
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event, lasting
-from forensics.model.findings import brokers_named, moment
+from forensics.model.message import Message, said
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from parsers.cached import cached_property
@@ -161,11 +161,8 @@ class Suspension:
     events: tuple[Event, ...]
 
     @property
-    def words(self) -> str:
-        return (
-            f"{brokers_named(self.brokers)} printed nothing from {moment(self.since)} and lost their sessions together at "
-            f"{moment(self.at)}: they were suspended together, as on a machine that sleeps or is paused"
-        )
+    def clause(self) -> Message:
+        return said("absence/suspended", brokers=self.brokers, since=self.since, at=self.at)
 
 
 @cached_on_cluster

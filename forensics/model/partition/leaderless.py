@@ -1,6 +1,6 @@
 """Windows in which a partition had no leader, so that producers and consumers could not use it.
 
-Here: the windows, and the fact with their rows. Not here: the findings (forensics.rules.offline_partition), or how many partitions had no leader
+Here: the windows, and the fact with their rows. Not here: the findings (forensics.rules), or how many partitions had no leader
 at a time (forensics.model.cluster.under_replication).
 """
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from forensics.model.cluster.availability import DETECTION, spoken
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Fact
+from forensics.model.message import said
 from forensics.model.partition.log_coverage import incomplete, when
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
@@ -57,7 +58,7 @@ def _at_most(window: Window, cluster: Cluster) -> Window:
     if again is None:
         return window
     at, broker = again
-    return replace(window, end=at, unseen=f"broker {broker} was running then, and lines of its log are missing")
+    return replace(window, end=at, unseen=said("window/broker-ran", broker=broker, at=at))
 
 
 def _running_again(broker: int, since: datetime, cluster: Cluster) -> tuple[datetime, int] | None:

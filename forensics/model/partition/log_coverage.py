@@ -22,7 +22,7 @@ from forensics.model.cluster.facts import Cluster, Source, cached_on_cluster
 from forensics.model.cluster.shared_logs import rolled_from, rolled_logs
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
-from forensics.model.findings import LEVELS, Finding, brokers_named
+from forensics.model.findings import LEVELS, Finding
 from forensics.model.message import Message, said
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
@@ -388,13 +388,6 @@ def silent_leaders(states: Iterable[State], timeline: PartitionTimeline, cluster
     """Leaders of these states whose ISR changes are missing from the evidence: how long a state lasted is unknown."""
     leaders = dict.fromkeys(s.leader for s in states if s.leader >= 0)
     return tuple(b for b in leaders if not isr_changes_observable(b, timeline, cluster))
-
-
-def silence_words(leaders: Sequence[int]) -> str:
-    """A sentence for a finding that relies on such states; empty if there are none."""
-    if not leaders:
-        return ""
-    return f" The log of {brokers_named(leaders)}, which shows changes of the ISR, was not collected: the ISR may have changed in between."
 
 
 # claims that rely on order and time

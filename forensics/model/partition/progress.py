@@ -13,7 +13,7 @@ from dataclasses import field
 from datetime import datetime, timedelta, timezone
 
 from forensics.model.events import Event
-from forensics.model.findings import moment
+from forensics.model.message import Message, Value, said
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.timeline import PartitionTimeline
 from parsers.frozen import dataclass
@@ -27,7 +27,7 @@ class Cause:
 
     kind: str
     confidence: str
-    words: str
+    clauses: tuple[Message, ...]
     back: datetime | None = None
     evidence: Sequence[Event] = field(default_factory=list)
 
@@ -135,25 +135,16 @@ class _Measure:
     def earliest(self) -> datetime:
         return self.caught_up if self.caught_up is not None else self.at - self.lag * 1.5 - self.tolerance
 
-    def _ended(self, as_when: str = "") -> str:
-        return f"its log ended at {self.end}{as_when}, while the log of the leader ended at {self.shrink.log_end_offset}"
-
     def stuck(self, confidence: str) -> Cause:
-        since = (
-            f", as when it was caught up last at {moment(self.caught_up)}"
-            if self.caught_up is not None
-            else f", which the log of the leader had reached {self.lag.total_seconds():g} s before"
-        )
-        return Cause(STUCK, confidence, f"broker {self.broker} fetched nothing: {self._ended(since)}", evidence=[self.shrink])
+        lag = self.lag.total_seconds() if self.caught_up is None else None
+        return self._cause(STUCK, confidence, "fetched-nothing", caught_up=self.caught_up, lag=lag)
 
     def slow(self, confidence: str, held: datetime | None) -> Cause:
-        newest = f", with records appended at {moment(held)}" if held is not None else ""
-        return Cause(
-            SLOW,
-            confidence,
-            f"broker {self.broker} continued to fetch and did not catch up for {(self.at - self.latest).total_seconds():.1f} s: {self._ended()}{newest}",
-            evidence=[self.shrink],
-        )
+        return self._cause(SLOW, confidence, "fetched-too-slowly", seconds=(self.at - self.latest).total_seconds(), appended=held)
+
+    def _cause(self, kind: str, confidence: str, phrase: str, **how: Value) -> Cause:
+        clause = said(f"absence/{phrase}", broker=self.broker, log_end=self.end, leaders=self.shrink.log_end_offset, **how)
+        return Cause(kind, confidence, (clause,), evidence=[self.shrink])
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from itertools import pairwise, starmap
 
 from forensics.model.cluster.availability import CONTROLLED, DETECTION, SLACK
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
-from forensics.model.findings import Statement, brokers_named, counted, duration, moment
+from forensics.model.findings import Statement
+from forensics.model.message import Message, Value, said
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.thresholds import MAX_SEPARATE_WINDOWS, STOPPED_TOGETHER
@@ -32,8 +33,8 @@ class Window:
     """It ended with the deletion of its topic; `end` None: the time is unknown."""
     seen: bool = False
     """`end` is the time at which --describe showed the end of the condition."""
-    unseen: str = ""
-    """Why the condition may have ended before `end`, a clause."""
+    unseen: Message | None = None
+    """Why the condition may have ended before `end`, a sentence."""
 
     @property
     def seconds(self) -> float | None:
@@ -54,9 +55,9 @@ def windows(timeline: PartitionTimeline, holds: Callable[[State], bool]) -> Iter
         yield Window(run[0].at, over.at if over is not None else None, tuple(run), seen=over is not None)
 
 
-def _unseen(states: Sequence[State]) -> str:
+def _unseen(states: Sequence[State]) -> Message | None:
     changes = sum(starmap(_changes, pairwise(states)))
-    return f"{counted(changes, 'change')} in between {'is' if changes == 1 else 'are'} not in the evidence" if changes else ""
+    return said("window/changes-missing", changes=changes) if changes else None
 
 
 def _changes(before: State, after: State) -> int:
@@ -75,34 +76,31 @@ def condensed(found: Sequence[Window]) -> Sequence[Window]:
     return [Window(first.start, last.end, tuple(dict.fromkeys((first.states[0], smallest, last.states[-1]))), len(found))]
 
 
-def lasted(window: Window, cluster: Cluster) -> str:
-    if window.times > 1:
-        return f"{window.times} times"
-    seconds = window.seconds
-    if seconds is None and window.deleted:
-        return "until the topic was deleted"
-    if seconds is None:
-        return f"until {ending(cluster)}"
-    return f"for {'at most ' if window.unseen else ''}{duration(seconds)}"
+def said_of(window: Window, cluster: Cluster, **of_start: Value) -> dict[str, Value]:
+    """What sentences about the window name: `span` begins them, `lasted` ends a summary, `unseen` is a sentence of its own."""
+    once = window.times == 1
+    how: dict[str, Value] = {"end": window.end, "deleted": window.deleted, "ended": cluster.number < 0}
+    latest, seconds, times = window.unseen is not None, window.seconds if once else None, window.times if not once else None
+    return {
+        "lasted": said("window/lasted", times=times, seconds=seconds, latest=latest, **how),
+        "span": said("window/span", start=window.start, **of_start, seen=window.seen, latest=latest and once, **how),
+        "unseen": window.unseen if once else None,
+        "open": window.end is None and not window.deleted,
+    }
 
 
-def up_to(group: Sequence[Statement]) -> str:
-    """The longest duration of windows that are reported together."""
-    seconds = [(f.end - f.start).total_seconds() for f in group if f.start is not None and f.end is not None]
-    if not seconds or len(seconds) < len(group):
-        return f"until {_ending(group[0].cluster)}"
-    return f"for up to {duration(max(seconds))}"
+def together(group: Sequence[Statement]) -> dict[str, Value]:
+    """What sentences about windows that are reported together name: the brokers, whether they were missing one after the other, and the
+    longest duration."""
+    lasted = [(f.end - f.start).total_seconds() if f.start is not None and f.end is not None else None for f in group]
+    longest = None if None in lasted else max(seconds for seconds in lasted if seconds is not None)
+    brokers = tuple(sorted({b for f in group for b in f.brokers}))
+    turns = _turns(group) if len(brokers) > 1 else ()
+    up_to = said("window/up-to", longest=longest, open=not all(f.over for f in group), ended=group[0].cluster < 0)
+    return {"missing": turns or brokers, "by_turns": bool(turns), "up_to": up_to}
 
 
-def missing(group: Sequence[Statement]) -> str:
-    """The brokers of windows that are reported together, and whether they were missing one after the other."""
-    brokers = {b for f in group for b in f.brokers}
-    if turns := _turns(group) if len(brokers) > 1 else ():
-        return f"{brokers_named(turns)}, one after the other,"
-    return brokers_named(sorted(brokers))
-
-
-def _turns(group: Sequence[Statement]) -> Sequence[int]:
+def _turns(group: Sequence[Statement]) -> tuple[int, ...]:
     """The brokers in the order of their windows, if the windows of each had ended before those of the next began; else none."""
     turns: list[int] = []
     ended = datetime.min
@@ -114,33 +112,7 @@ def _turns(group: Sequence[Statement]) -> Sequence[int]:
                 return ()
             turns.append(f.brokers[0])
         ended = max(ended, f.end)
-    return turns
-
-
-def ending(cluster: Cluster) -> str:
-    """The event that ends all open windows."""
-    return _ending(cluster.number)
-
-
-def _ending(number: int) -> str:
-    return "the cluster ended" if number < 0 else "the evidence ends"
-
-
-def until(window: Window, cluster: Cluster) -> str:
-    """How long it held, as an explanation continues after its start."""
-    if window.end is not None:
-        return f"to {moment(window.end)}{_how_it_ended(window)}"
-    if window.deleted:
-        return "until the topic was deleted and created again"
-    return "until the cluster ended" if cluster.number < 0 else "to the end of the evidence"
-
-
-def _how_it_ended(window: Window) -> str:
-    if window.deleted:
-        return ", when the topic was deleted,"
-    if window.seen:
-        return ", when it was seen to be over,"
-    return f" at the latest ({window.unseen})" if window.unseen and window.times == 1 else ""
+    return tuple(turns)
 
 
 def lived(found: Iterable[Window], timeline: PartitionTimeline, cluster: Cluster) -> list[Window]:
@@ -182,19 +154,17 @@ def _lived_on(deleted: datetime, start: datetime, timeline: PartitionTimeline) -
     return anew or any(s.leader >= 0 and s.at is not None and s.at > deleted + DETECTION for s in between)
 
 
-def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
-    """A sentence, if the window lasts to the end because the whole cluster was stopped cleanly then; else ''."""
+def cluster_stopped(window: Window, gone: Sequence[int], cluster: Cluster) -> datetime | None:
+    """When the last broker was stopped, if the window lasts to the end because the whole cluster was stopped cleanly then."""
     if window.end is not None or window.start is None or window.times > 1:
-        return ""
+        return None
     all_stops = _stopped(cluster)
     replicas = {b for s in window.states for b in s.replicas or ()}
     stops = {b: at for b in {*gone, *replicas} if (at := _last_stop(b, cluster)) is not None}
     if all_stops is None or len(stops) < len({*gone, *replicas}) or any(stops[b] < window.start - STOPPED_TOGETHER for b in gone):
-        return ""
+        return None
     last = max((*stops.values(), *all_stops), default=None)
-    if last is None or not window.start - DETECTION <= last <= window.start + STOPPED_TOGETHER:
-        return ""
-    return f" The cluster was being stopped: all of its brokers shut down cleanly, the last at {moment(last)}."
+    return last if last is not None and window.start - DETECTION <= last <= window.start + STOPPED_TOGETHER else None
 
 
 @cached_on_cluster

@@ -21,7 +21,7 @@ from forensics.proof.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, WENT_BA
 
 
 def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
-    asked = declaration["clients"]
+    asked = declaration["find"]
 
     def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         for loss in losses(timeline, cluster) if timeline.commits else ():
@@ -38,7 +38,7 @@ def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
 def _finding(
     kind: str, declaration: Mapping[str, Any], reader: Reader, offsets: Range | None, loss: Loss, timeline: PartitionTimeline
 ) -> Finding:
-    client, end, asked = reader.client, log_end(timeline), declaration["clients"]
+    client, end, asked = reader.client, log_end(timeline), declaration["find"]
     share = client.protocol == SHARE
     return Finding(
         kind=kind,

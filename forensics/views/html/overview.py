@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from forensics.model.findings import counted
 from forensics.output.version import version
 from forensics.views.clusters import NOT_JUDGED, Clusters, headline
 from forensics.views.headline import BROKEN, EXCLUDED, FOUND, NOT_KNOWN, TITLES, UNSETTLED
 from forensics.views.html.page import MEANINGS, environment
 from forensics.views.html.times import EPOCH, parsed, switch
+from forensics.words.formats import counted
 
 QUIET = "No loss, no current failure, every file read"
 

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from forensics.incidents.folding import places
 from forensics.model.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNSTATED, Span
 from forensics.model.cluster.facts import Source
-from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, began, moment, period, shortened
+from forensics.model.findings import LEVELS, Evidence, Finding, Purpose, shortened
 from forensics.model.message import said
 from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.rules import of_purpose
@@ -38,6 +38,7 @@ from forensics.views.proof import MEANING, MISSING
 from forensics.views.states import LABELS, label
 from forensics.views.text import PRESENT, sized, subject
 from forensics.words import summary, text, words
+from forensics.words.formats import began, moment, period
 from parsers.schemas import located
 
 MEANINGS = {

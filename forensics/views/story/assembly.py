@@ -23,7 +23,7 @@ from forensics.incidents.judging import INTERNAL, OF_VERDICT, STANDING, contradi
 from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Purpose, brokers_named, moment
+from forensics.model.findings import Finding, Purpose
 from forensics.model.message import Range
 from forensics.model.partition.continuity import Gap, between
 from forensics.model.partition.order import file_order
@@ -48,6 +48,7 @@ from forensics.views.story.words import (
     subject,
 )
 from forensics.words import text
+from forensics.words.formats import brokers_named, moment
 from forensics.words.rows import words_in
 from parsers.kinds import ON_DISK, Role, Scope, of
 

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from forensics.model.cluster.availability import MISSED, SLACK, BrokerRun
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
-from forensics.model.findings import moment
 from forensics.views.story.step import Step, said
+from forensics.words.formats import moment
 
 BEFORE = timedelta(minutes=5)
 """A start is shown with the loading of the partition's log that follows it; recovery of other logs may come between."""

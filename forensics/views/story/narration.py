@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forensics.model.findings import period
 from forensics.views.story.step import DOWN, MOST, MOST_OF_ALL, NONE, UNKNOWN, Step, Wanted, folded
+from forensics.words.formats import period
 
 
 def narrated(steps: Sequence[Step], wanted: Wanted) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from forensics.model.cluster.availability import words_of
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
-from forensics.model.findings import Finding, Purpose, moment
+from forensics.model.findings import Finding, Purpose
 from forensics.model.message import Range
 from forensics.model.partition.absences import (
     CRASHED,
@@ -40,6 +40,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.aftermath import aftermath
 from forensics.rules import BY_KIND
 from forensics.words import summary, text
+from forensics.words.formats import moment
 from parsers.kinds import Role, named, of
 
 FENCED_BEFORE = timedelta(seconds=10)
@@ -450,8 +451,8 @@ _SILENT: Mapping[str, frozenset[str]] = {
     _BY_DISKS: named("cleaner-checkpoint", "epoch-entry", "epoch-file", "partition-metadata"),
     "does not change the log": named("follower-kept", "log-moved"),
     "about clients, not about the log": named("client-reset", "group-commit", "group-coordinated", "group-member", "transaction-state"),
-    "a request; its result is shown": named("assignment", "election-plan", "election-told", "reassignment-told"),
-    "shown by a snapshot or a finding": named("describe-partition", "replica-size", "offset-told"),
+    "a request; its result is shown": named("assignment", "election-plan", "tool-election", "tool-reassignment"),
+    "shown by a snapshot or a finding": named("describe-partition", "replica-size", "tool-offset"),
 }
 """Reasons why kinds without words are shown only in a story of everything."""
 PRESENTATIONS: Mapping[str, Presentation] = {

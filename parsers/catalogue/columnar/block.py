@@ -49,7 +49,7 @@ class Block:
         """The records of the lines; without a logger where Reading has to read the line."""
         self.statements: dict[str, StatementMatches] = {}
         self.records: dict[int, Seen] = {}
-        self.inner: set[int] = set()  # records whose further lines other patterns may read, too
+        self.continued: set[int] = set()  # records whose further lines other patterns may read, too
         """The whole record of several lines, if a pattern has matched all of it."""
         self.unknown: list[int] = []
         """Lines that no pattern matches although their logger matters."""
@@ -93,8 +93,8 @@ class Block:
                 return
             if one.pattern.multiline:
                 matches = [self._of_record(at, fullmatch) for at in lines]
-                if one.pattern.inner:
-                    self.inner.update(at for at, match in zip(lines, matches, strict=True) if match is not None)
+                if one.pattern.match_continuation_lines:
+                    self.continued.update(at for at, match in zip(lines, matches, strict=True) if match is not None)
             else:
                 matches = [fullmatch(texts[at], firsts[at], afters[at]) for at in lines]
             missed = None in matches

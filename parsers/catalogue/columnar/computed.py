@@ -1,4 +1,4 @@
-"""Runs the computation of statements (Pattern.explode) once for all lines with the same inputs.
+"""Runs the computation of statements (Pattern.expand) once for all lines with the same inputs.
 
 Here: which columns of a line the computation reads and which it only passes on, and the events made from the result. Not here: the
 computation itself (parsers.patterns).
@@ -182,9 +182,9 @@ class _Computed:
 
     def _rows(self, at: int) -> list[Row]:
         """The result of the statement for a line; raises _LookedAt."""
-        assert self.pattern.explode is not None
+        assert self.pattern.expand is not None
         try:
-            made = [dict(one) for one in self.pattern.explode(self._inputs(at))]
+            made = [dict(one) for one in self.pattern.expand(self._inputs(at))]
         except (TypeError, AttributeError) as error:
             raise _LookedAt(_UNKNOWN) from error
         for row in made:

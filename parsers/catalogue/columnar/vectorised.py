@@ -138,7 +138,7 @@ class _InTurn(Block):
         at, layout = end - 1, self.chunk.heads.layout
         if at in self.records:
             reading.pass_by(self.record(at), self.begins[at], self.ends[at], layout)
-            reading.matched_whole = at not in self.inner
+            reading.matched_whole = at not in self.continued
         else:
             reading.pass_by(None, self.begins[at], self.begins[at], layout)
 

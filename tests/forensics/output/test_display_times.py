@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.model.findings import moment, period
 from forensics.output.display_times import UTC, DisplayZone
+from forensics.words.formats import moment, period
 
 BERLIN, NEW_YORK = DisplayZone.named("Europe/Berlin"), DisplayZone.named("America/New_York")
 SUMMER, WINTER = datetime(2026, 7, 1, 22, 30, 0, 120_000), datetime(2026, 12, 1, 22, 30)

@@ -13,7 +13,7 @@ import pytest
 from forensics.exemplars import exemplars_of
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import Exemplar, Finding, Held, Salvageable, Written, moment
+from forensics.model.findings import Exemplar, Finding, Held, Salvageable, Written
 from forensics.model.message import Range
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import build
@@ -21,6 +21,7 @@ from forensics.proof.losses import losses as lost
 from forensics.rules import RULES
 from forensics.rules.data_loss import RULE
 from forensics.words import words
+from forensics.words.formats import moment
 from tests.forensics.staged import START, Files, Story, at, of, report, shifted, table, timeline
 from tests.forensics.staged import timeline as staged_timeline
 from tests.support import local

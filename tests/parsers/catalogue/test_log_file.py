@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.templates.matching import search
 from parsers.catalogue.log_file import read_log
-from parsers.catalogue.record import search
 from parsers.limits import Limits
 from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS

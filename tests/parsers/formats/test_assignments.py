@@ -159,7 +159,11 @@ def test_what_the_shell_prints() -> None:
         ),
         ("admin_preferred_replica_election", b'{"version":1,"partitions":[{"topic":"t","partition":3}]}', {"event": "election-plan"}),
         ("cluster/id", b'{"version":"1","id":"pY4O1sGBRLurwR2hn2Grjg"}', {"key": "cluster.id", "value": "pY4O1sGBRLurwR2hn2Grjg"}),
-        ("log_dir_event_notification/x", b'{"version":1,"broker":1,"event":1}', {"event": "log-dir-told", "broker": 1, "value": "failed"}),
+        (
+            "log_dir_event_notification/x",
+            b'{"version":1,"broker":1,"event":1}',
+            {"event": "log-dir-reported", "broker": 1, "value": "failed"},
+        ),
     ],
 )
 def test_znodes(path: str, content: bytes, expected: dict[str, Any]) -> None:

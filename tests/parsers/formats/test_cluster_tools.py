@@ -95,9 +95,9 @@ def test_execute() -> None:
     assert facts(EXECUTE_3_9, "event", "reason", "topic", "partition", "replicas", "count") == [
         ("assignment", "current", "moved", 0, [1], None),
         ("assignment", "current", "moved", 1, [1], None),
-        ("reassignment-told", "throttled", None, None, None, 50000000),
-        ("reassignment-told", "started", "moved", 0, None, None),
-        ("reassignment-told", "started", "moved", 1, None, None),
+        ("tool-reassignment", "throttled", None, None, None, 50000000),
+        ("tool-reassignment", "started", "moved", 0, None, None),
+        ("tool-reassignment", "started", "moved", 1, None, None),
     ]
     found, _ = read_all(EXECUTE_3_9)
     assert {(row["time"], row["clock"]) for row in found} == {(TIME, "mtime")}
@@ -112,7 +112,7 @@ def test_generate_tells_the_current_from_the_proposed() -> None:
 def test_0_8_prints_the_plan_on_the_line() -> None:
     assert facts(EXECUTE_0_8, "event", "reason", "replicas") == [
         ("assignment", "current", [1]),
-        ("reassignment-told", "started", None),
+        ("tool-reassignment", "started", None),
         ("assignment", "plan", [2]),
     ]
 
@@ -173,10 +173,10 @@ def test_elections(line: str, expected: list[tuple[Any, ...]]) -> None:
 def test_log_dirs() -> None:
     names = ("event", "broker", "directory", "topic", "partition", "bytes", "count", "reason", "value")
     assert facts(LOG_DIRS, *names) == [
-        ("log-dir-told", 1, "/data2", None, None, None, None, None, None),
+        ("log-dir-reported", 1, "/data2", None, None, None, None, None, None),
         ("replica-size", 1, "/data2", "moved", 1, 4096, 7, None, None),
         ("replica-size", 1, "/data2", "a-b", 1, 0, 0, "future", None),
-        ("log-dir-told", 1, "/data", None, None, None, None, None, "org.apache.kafka.common.errors.KafkaStorageException"),
+        ("log-dir-reported", 1, "/data", None, None, None, None, None, "org.apache.kafka.common.errors.KafkaStorageException"),
     ]
 
 

@@ -17,16 +17,19 @@ from forensics.incidents.judging import PARTITION, judge_partition
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.failed_replicas import degradations, episodes, outs, shared
 from forensics.model.events import Event
-from forensics.model.findings import Finding, counted
+from forensics.model.findings import Finding
+from forensics.model.message import packed, said
 from forensics.model.partition.absences import (
     CRASHED,
     GONE,
+    LOG_DIR,
     MAX_INTERVALS,
     NEW,
     NOT_STATED,
     RESTARTED,
     SLOW,
     STUCK,
+    SUSPENDED,
     UNKNOWN,
     Interval,
     intervals,
@@ -36,18 +39,11 @@ from forensics.model.partition.absences import (
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.partition.windows import missing
+from forensics.model.partition.windows import together
 from forensics.model.rows import Rows
-from forensics.rules import (
-    cluster_wide_degradation,
-    culprit_broker,
-    new_replica,
-    restarted_replica,
-    slow_replica,
-    stuck_replica,
-    under_replicated,
-)
-from forensics.words import words
+from forensics.rules import RULES
+from forensics.words import text, words
+from forensics.words.formats import counted
 from tests.forensics.staged import START, Story, of, report, timeline
 
 ALIVE = "INFO [KafkaServer id={0}] started (kafka.server.KafkaServer)"
@@ -87,6 +83,19 @@ def out(s: Story) -> Interval:
     return one
 
 
+def why(absence: Interval) -> str:
+    return "; ".join(map(text, absence.clauses))
+
+
+RULE = {rule.kind: rule for rule in RULES}
+
+
+def judged(kind: str, partitions: Rows) -> list[Finding]:
+    judge = RULE[kind].cluster
+    assert judge is not None
+    return list(judge(Cluster(), partitions))
+
+
 # stuck or slow
 
 
@@ -97,7 +106,7 @@ def test_what_has_not_moved_since_it_was_caught_up_is_stuck() -> None:
     one = out(s)
     assert (one.broker, one.leader, one.cause, one.confidence) == (1, 2, STUCK, "certain")
     assert (one.start, one.end) == (START + timedelta(seconds=30), START + timedelta(seconds=41))
-    assert "its log ended at 100, as when it was caught up last" in one.words and "the log of the leader ended at 400" in one.words
+    assert "its log ended at 100, as when it was caught up last" in why(one) and "the log of the leader ended at 400" in why(one)
 
 
 def test_what_has_moved_beyond_where_its_leader_was_is_slow() -> None:
@@ -106,7 +115,7 @@ def test_what_has_moved_beyond_where_its_leader_was_is_slow() -> None:
     shrinks(s, 30, 350, 9_000, caught_up=18)
     one = out(s)
     assert (one.cause, one.confidence, one.end) == (SLOW, "probable", None)
-    assert "continued to fetch and did not catch up for 1" in one.words
+    assert "continued to fetch and did not catch up for 1" in why(one)
 
 
 def test_an_offset_between_two_observations_tells_nothing() -> None:
@@ -123,7 +132,7 @@ def test_what_has_moved_since_its_leader_told_its_end_before_is_slow() -> None:
     found, cluster = timeline(s.files)
     first, second = intervals(found, cluster)
     assert (second.cause, second.confidence) == (SLOW, "certain")
-    assert "its log ended at 260, while the log of the leader ended at 2000" in second.words
+    assert "its log ended at 260, while the log of the leader ended at 2000" in why(second)
     assert first.cause == NOT_STATED
 
 
@@ -177,7 +186,7 @@ def test_a_throttle_that_was_in_force_is_named(set_at: float, replicas: str, tak
     shrinks(s, 30, 100, 400, caught_up=18)
     s.isr(2, 41, [2, 3, 1], 2)
     one = out(s)
-    assert ("follower.replication.throttled.rate=4000 of broker 1 slows its copying" in one.words) == named
+    assert ("follower.replication.throttled.rate=4000 of broker 1 slows its copying" in why(one)) == named
     assert any("throttled.rate -> 4000" in (e.text or "") for e in one.evidence) == named
     assert one.cause == STUCK
 
@@ -195,7 +204,7 @@ def test_a_throttle_keeps_what_has_only_begun_to_fetch_from_its_first_records() 
     shrinks(s, 30, 100, 400, caught_up=18)
     one = out(s)
     assert (one.cause, one.confidence) == (SLOW, "probable")
-    assert "had received nothing since it started to fetch at offset 100" in one.words and "throttled.rate=4000 applies until" in one.words
+    assert "had received nothing since it started to fetch at offset 100" in why(one) and "throttled.rate=4000 applies until" in why(one)
     assert of(report(s.files), "stuck-replica") == []
 
 
@@ -204,8 +213,8 @@ def test_before_2_2_the_line_tells_no_offsets() -> None:
     s.line(2, "server", 30, "INFO [Partition t-0 broker=2] Shrinking ISR from 2,3,1 to 2,3 (kafka.cluster.Partition)")
     one = out(s)
     assert one.cause == NOT_STATED
-    assert "the evidence does not show whether it was stuck or too slow" in one.words
-    assert "replica.lag.max.messages" not in one.words
+    assert "the evidence does not show whether it was stuck or too slow" in why(one)
+    assert "replica.lag.max.messages" not in why(one)
     (finding,) = of(report(s.files), "under-replicated")
     assert finding.cause == "not-in-sync"
     assert any("GC log of broker 1" in step for step in words(finding).next_steps)
@@ -216,7 +225,7 @@ def test_before_0_9_a_burst_of_messages_was_enough() -> None:
     s = led()
     s.line(2, "server", -50, "INFO Kafka version : 0.8.2.2 (org.apache.kafka.common.utils.AppInfoParser)")
     s.line(2, "server", 30, "INFO [Partition t-0 broker=2] Shrinking ISR from 2,3,1 to 2,3 (kafka.cluster.Partition)")
-    assert "replica.lag.max.messages" in out(s).words
+    assert "replica.lag.max.messages" in why(out(s))
 
 
 def gc(seconds: float, pause_ms: int) -> list[str]:
@@ -232,7 +241,7 @@ def test_a_pause_of_its_jvm_before_it_left(begin: float, cause: str) -> None:
     s.put("broker-1/logs/kafkaServer-gc.log", gc(begin, 9_000))
     one = out(s)
     assert one.cause == cause
-    assert ("was paused for 9.0 s" in one.words) == (cause == STUCK)
+    assert ("was paused for 9.0 s" in why(one)) == (cause == STUCK)
     assert any(e.event == "jvm-pause" for e in one.evidence) == (cause == STUCK)
 
 
@@ -260,7 +269,7 @@ def test_an_expired_session_of_a_process_that_lived() -> None:
     s.isr(2, 56, [2, 3, 1], 2)
     one = out(s)
     assert (one.cause, one.confidence) == (STUCK, "certain")
-    assert "lost its session although its process kept running" in one.words
+    assert "lost its session although its process kept running" in why(one)
 
 
 # brokers that were gone
@@ -331,7 +340,7 @@ def test_a_log_that_begins_after_it_left() -> None:
     s.line(1, "server", 40, STARTING)
     s.isr(2, 47, [2, 3, 1], 2)
     one = out(s)
-    assert one.cause == UNKNOWN and "begins with its start" in one.words
+    assert one.cause == UNKNOWN and "begins with its start" in why(one)
 
 
 def test_created_without_it() -> None:
@@ -392,7 +401,7 @@ def absence(broker: int = 1, leader: int = 2, at: float = 0, lasts: float | None
         "back": None,
         "stated": True,
         "times": 1,
-        "words": f"broker {broker} stood still",
+        "clauses": packed((said("absence/lost", broker=broker),)),
         "evidence": [{"source": "broker-2/server.log", "line": 1, "byte": 0, "text": "x"}],
         **more,
     }
@@ -422,14 +431,14 @@ def rows_of(partitions: Sequence[Mapping[str, Any]]) -> Rows:
 
 def test_what_hit_twenty_thousand_partitions_is_one_finding() -> None:
     partitions = rows_of([row(i, absence(at=i / 10_000, lasts=90)) for i in range(20_000)])
-    (stuck,) = stuck_replica.detect(Cluster(), partitions)
+    (stuck,) = judged("stuck-replica", partitions)
     assert (
         stuck.brokers == (1,)
         and "20,000 partitions" in words(stuck).summary
         and "t-0, t-1, t-2, t-3, t-4 and 19,995 more" in words(stuck).explanation
     )
     assert len(stuck.evidence) <= 8
-    (culprit,) = culprit_broker.detect(Cluster(), partitions)
+    (culprit,) = judged("culprit-broker", partitions)
     assert (culprit.severity, culprit.confidence) == ("high", "certain")
     assert "all 20,000 partitions that it shares" in words(culprit).explanation
 
@@ -442,17 +451,17 @@ def test_each_broker_and_cause_is_told_apart_and_so_are_two_days() -> None:
             row(1, absence(at=1), absence(broker=3, cause=RESTARTED, at=1, back=START)),
         ]
     )
-    assert [(f.brokers, f.partition, f.start) for f in stuck_replica.detect(Cluster(), partitions)] == [
+    assert [(f.brokers, f.partition, f.start) for f in judged("stuck-replica", partitions)] == [
         ((1,), None, START),
         ((1,), 0, START + timedelta(days=1)),
     ]
-    assert [f.brokers for f in slow_replica.detect(Cluster(), partitions)] == [(3,)]
-    assert [f.brokers for f in restarted_replica.detect(Cluster(), partitions)] == [(3,)]
+    assert [f.brokers for f in judged("slow-replica", partitions)] == [(3,)]
+    assert [f.brokers for f in judged("restarted-replica", partitions)] == [(3,)]
 
 
 def test_stalls_of_many_days_are_told_as_one() -> None:
     partitions = rows_of([row(0, *(absence(at=3600.0 * i) for i in range(30)))])
-    (stuck,) = stuck_replica.detect(Cluster(), partitions)
+    (stuck,) = judged("stuck-replica", partitions)
     assert "30 times" in words(stuck).summary
 
 
@@ -460,7 +469,7 @@ def test_stalls_of_many_days_are_told_as_one() -> None:
 def test_a_fetcher_of_one_leader_tells_nothing_of_that_of_another(cause: str) -> None:
     partitions = rows_of([row(0, absence(at=0, cause=cause)), row(1, absence(at=3, cause=NOT_STATED))])
     assert [(o.partition, o.cause) for o in outs(partitions, STUCK, SLOW, NOT_STATED)] == [(0, cause), (1, NOT_STATED)]
-    assert [f.partition for rule in (stuck_replica, slow_replica) for f in rule.detect(Cluster(), partitions)] == [0]
+    assert [f.partition for kind in ("stuck-replica", "slow-replica") for f in judged(kind, partitions)] == [0]
 
 
 @pytest.mark.parametrize(
@@ -475,15 +484,15 @@ def test_a_slow_cluster_is_told_from_one_that_stands_still(causes: tuple[str, st
             row(1, absence(broker=2, leader=3, at=2, cause=one), leader=3),
         ]
     )
-    (wide,) = cluster_wide_degradation.detect(Cluster(), partitions)
+    (wide,) = judged("cluster-wide-degradation", partitions)
     assert "All of them " in words(wide).explanation if said else "All of them " not in words(wide).explanation
     assert said in words(wide).explanation
 
 
 def test_unheard_leaders_make_no_finding() -> None:
     partitions = rows_of([row(i, absence(stated=False, lasts=None)) for i in range(5)])
-    for rule in (stuck_replica, culprit_broker, cluster_wide_degradation):
-        assert list(rule.detect(Cluster(), partitions)) == []
+    for kind in ("stuck-replica", "culprit-broker", "cluster-wide-degradation"):
+        assert list(judged(kind, partitions)) == []
 
 
 def test_the_leader_all_short_partitions_have_in_common() -> None:
@@ -494,10 +503,10 @@ def test_the_leader_all_short_partitions_have_in_common() -> None:
             row(2, replicas=(1, 3), leader=1),
         ]
     )
-    (found,) = culprit_broker.detect(Cluster(), partitions)
+    (found,) = judged("culprit-broker", partitions)
     assert (found.brokers, found.cause, found.severity) == ((2,), "leader", "high")
     assert "these brokers keep up with other leaders" in words(found).explanation
-    assert list(cluster_wide_degradation.detect(Cluster(), partitions)) == []
+    assert list(judged("cluster-wide-degradation", partitions)) == []
 
 
 def test_nothing_in_common_is_the_clusters() -> None:
@@ -507,10 +516,10 @@ def test_nothing_in_common_is_the_clusters() -> None:
             for p, (b, led) in enumerate([(1, 2), (2, 3), (3, 1)])
         ]
     )
-    (found,) = cluster_wide_degradation.detect(Cluster(), partitions)
+    (found,) = judged("cluster-wide-degradation", partitions)
     assert (found.brokers, found.severity) == ((1, 2, 3), "high")
     assert "at most 3 partitions" in words(found).explanation
-    assert list(culprit_broker.detect(Cluster(), partitions)) == []
+    assert list(judged("culprit-broker", partitions)) == []
 
 
 @pytest.mark.parametrize("cause", [RESTARTED, "stopped", NEW, "reassigned", "log-dir"])
@@ -519,19 +528,19 @@ def test_what_was_planned_or_told_elsewhere_is_no_bad_performance(cause: str) ->
         [row(p, *(absence(broker=p % 3 + 1, leader=(p + 1) % 3 + 1, at=20 * i, cause=cause) for i in range(4))) for p in range(6)]
     )
     assert degradations(partitions) == []
-    assert list(culprit_broker.detect(Cluster(), partitions)) == []
+    assert list(judged("culprit-broker", partitions)) == []
 
 
 def test_a_passing_stall_is_no_more_than_medium() -> None:
     partitions = rows_of([row(p, absence(lasts=5)) for p in range(6)])
-    assert [f.severity for f in culprit_broker.detect(Cluster(), partitions)] == ["medium"]
+    assert [f.severity for f in judged("culprit-broker", partitions)] == ["medium"]
     restarts_unseen = rows_of([row(p, *(absence(cause=UNKNOWN, at=100 * i) for i in range(4))) for p in range(6)])
-    assert [f.severity for f in culprit_broker.detect(Cluster(), restarts_unseen)] == ["medium"]
+    assert [f.severity for f in judged("culprit-broker", restarts_unseen)] == ["medium"]
 
 
 def test_counts_that_do_not_add_up_are_said() -> None:
     partitions = rows_of([row(0, absence(cause=CRASHED, lasts=None)), row(1, absence(broker=3, cause=SLOW, at=1, lasts=None)), row(2)])
-    (gone,) = [f for f in culprit_broker.detect(Cluster(), partitions) if f.cause == "offline"]
+    (gone,) = [f for f in judged("culprit-broker", partitions) if f.cause == "offline"]
     assert gone.severity == "high"
     assert "1 of 3 partitions" in words(gone).explanation
     assert "1 partition lacked other replicas only (t-1)" in words(gone).explanation
@@ -555,7 +564,7 @@ def test_new_replicas_of_many_partitions_are_one_finding() -> None:
     (told,) = [f for f in report(_grown(s, 1)).findings if f.kind == "new-replica"]
     assert told.partition == 0
     many = [replace(told, partition=i) for i in range(40)]
-    (one,) = folded(many, new_replica.RULE)
+    (one,) = folded(many, RULE["new-replica"])
     assert (one.partition, len(one.places)) == (None, 40)
     assert (
         words(one).summary == "40 partitions (t-0, t-1, t-2, t-3 and 36 more): broker 1 was added as a replica and caught up in all of them"
@@ -587,7 +596,7 @@ def test_many_under_replicated_partitions_of_one_cause_are_one_finding() -> None
     s.isr(2, 35, [2, 3, 1], 2)
     (one,) = of(report(s.files), "under-replicated")
     many = [replace(one, partition=i) for i in range(50)]
-    (told,) = folded(many, under_replicated.RULE)
+    (told,) = folded(many, RULE["under-replicated"])
     assert (told.topic, told.partition, told.severity, len(told.places)) == (None, None, "medium", 50)
     assert words(told).summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): broker 1 missing from the ISR for up to 5.0 s"
 
@@ -635,12 +644,32 @@ def test_every_state_without_a_replica_lies_in_one_absence_of_it(drawn: list[tup
 def test_brokers_that_were_missing_one_after_the_other_are_named_so() -> None:
     """Each row: the broker that was missing, from and to in seconds."""
 
-    def words(*rows: tuple[int, int, int]) -> str:
+    def missing(*rows: tuple[int, int, int]) -> object:
         at = [datetime(2026, 11, 21, 12) + timedelta(seconds=s) for s in range(100)]
-        common = {"kind": "under-replicated", "severity": "low", "confidence": "certain", "summary": "", "explanation": "", "evidence": ()}
-        return missing([Finding(**common, brokers=(b,), start=at[start], end=at[end]) for b, start, end in rows])
+        common: Any = {"kind": "under-replicated", "severity": "low", "confidence": "certain", "evidence": ()}
+        found = together([Finding(**common, brokers=(b,), start=at[start], end=at[end]) for b, start, end in rows])
+        return found["missing"], found["by_turns"]
 
-    assert words((3, 0, 5), (3, 1, 6), (1, 6, 9), (2, 20, 30)) == "brokers 3, 1 and 2, one after the other,"
-    assert words((3, 0, 5), (1, 4, 9)) == "brokers 1 and 3", "for a second, both were missing"
-    assert words((3, 0, 5), (1, 6, 9), (3, 20, 30)) == "brokers 1 and 3"
-    assert words((3, 0, 5), (3, 1, 6)) == "broker 3"
+    assert missing((3, 0, 5), (3, 1, 6), (1, 6, 9), (2, 20, 30)) == ((3, 1, 2), True)
+    assert missing((3, 0, 5), (1, 4, 9)) == ((1, 3), False), "for a second, both were missing"
+    assert missing((3, 0, 5), (1, 6, 9), (3, 20, 30)) == ((1, 3), False)
+    assert missing((3, 0, 5), (3, 1, 6)) == ((3,), False)
+
+
+@pytest.mark.parametrize("cause", [STUCK, SLOW, CRASHED, GONE, LOG_DIR, SUSPENDED, NOT_STATED, UNKNOWN])
+def test_every_cause_of_a_failure_has_words_where_it_recurs(cause: str) -> None:
+    assert text(said(f"isr-flapping/{cause}", times=3)).endswith(": 3")
+
+
+def test_clauses_that_differ_in_their_leader_are_said_of_each() -> None:
+    """Those that differ only in a time are said once."""
+
+    def unreached(leader: int, seconds: int) -> str:
+        span = (START, START + timedelta(seconds=seconds))
+        return packed((said("absence/running", broker=1, why=said("absence/leader-unreached", leader=leader, span=span)),))
+
+    own = ((0, unreached(2, 5)), (1, unreached(2, 7)), (2, unreached(3, 5)))
+    (episode,) = episodes(outs(rows_of([row(p, absence(clauses=clauses)) for p, clauses in own]), STUCK), lambda o: o.broker)
+    first, second = map(text, episode.reasons())
+    assert first.startswith("broker 1 was running, and it could not connect to broker 2") and first.endswith("(t-0, t-1)")
+    assert "broker 3, its leader" in second and second.endswith("(t-2)")

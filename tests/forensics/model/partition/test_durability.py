@@ -18,13 +18,14 @@ from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.cluster.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings
 from forensics.model.events import Event
 from forensics.model.findings import LEVELS, Finding
+from forensics.model.message import Message
 from forensics.model.partition.durability import Exposure, at_min_isr, below_min_isr, document, exposure, required, settled, topics
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.partition.windows import up_to
+from forensics.model.partition.windows import together
 from forensics.rules import config_drift
 from forensics.rules.risky_setting import detect
-from forensics.words import words
+from forensics.words import summary, text, words
 from tests.forensics.staged import Story, of, report
 from tests.forensics.staged import at as clock
 
@@ -516,7 +517,7 @@ def test_at_a_min_isr_of_one_the_leader_stands_alone() -> None:
 def test_many_windows_are_told_by_topic_and_broker() -> None:
     changes = [(10 + n, [1, 2] if n % 2 else [1, 2, 3], n + 1) for n in range(200)]
     found = of(report(story(*changes)), "at-min-isr")
-    assert len(found) == 1 and "times" in words(found[0]).summary
+    assert len(found) == 1 and "times" in summary(found[0])
 
 
 def test_what_is_open_in_a_cluster_that_is_over_lasted_until_it_ended() -> None:
@@ -525,9 +526,11 @@ def test_what_is_open_in_a_cluster_that_is_over_lasted_until_it_ended() -> None:
     for life, said in ((0, "until the evidence ends"), (-1, "until the cluster ended")):
         known = cluster(config(MIN_ISR, "2", topic="t"))
         known.number = life
-        open_ = [f for row in judge_partition(timeline, known) if (f := row["finding"]) is not None and f["kind"] == "under-min-isr"]
-        assert [said in f["summary"] for f in open_] == [True]
-        assert up_to([Finding.of(f) for f in open_]) == said
+        rows = (row["finding"] for row in judge_partition(timeline, known))
+        open_ = [Finding.of(f) for f in rows if f is not None and f["kind"] == "under-min-isr"]
+        assert [said in summary(f) for f in open_] == [True]
+        up_to = together(open_)["up_to"]
+        assert isinstance(up_to, Message) and text(up_to) == said
 
 
 # the document

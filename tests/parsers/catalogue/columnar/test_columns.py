@@ -97,7 +97,7 @@ def test_samples_in_a_layout(layout: str) -> None:
 
 def test_what_is_computed_of_lines_that_are_alike() -> None:
     """Lines that differ in what their statement only passes on."""
-    lines = [sample.line for pattern in PATTERNS if pattern.explode is not None for sample in pattern.samples]
+    lines = [sample.line for pattern in PATTERNS if pattern.expand is not None for sample in pattern.samples]
     others = [
         [re.sub(r"(?<=:\d\d:)\d\d(?=,\d{3}\])", f"{second}", re.sub(r"\borders\b", f"o{second}", line)) for line in lines]
         for second in (17, 18, 19)
