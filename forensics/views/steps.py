@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
 from forensics.model.findings import LEVELS, Finding, Purpose
 from forensics.proof.verdict import UNKNOWN
 from forensics.rules import BY_KIND, of_purpose
@@ -70,9 +69,8 @@ def _settling(findings: Sequence[Finding], states: Partitions) -> Iterator[Step]
     yield from [own for f in of_purpose(findings, Purpose.MISSING_EVIDENCE) if not f.cluster for own in steps(f)][:FIRST]
     without_steps = {*unsettled(losses(findings, states), states)}
     by_reason: dict[str, list[str]] = defaultdict(list)
-    with_producers = {f"{p['topic']}-{p['partition']}" for p in unknown if p["topic"] not in WRITTEN_BY_BROKERS}
     for p in unknown:
         if (name := f"{p['topic']}-{p['partition']}") in without_steps:
             by_reason[missing(p)].append(name)
     for why, names in sorted(by_reason.items(), key=lambda item: -len(item[1]))[:FIRST]:
-        yield step("report/settle", tuple(names), why=why, producers=not with_producers.isdisjoint(names))
+        yield step("report/settle", tuple(names), why=why)
