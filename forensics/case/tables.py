@@ -110,7 +110,7 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "values": 'values that its sentences name, as JSON; `{"time": …}` is a time (UTC)',
         "next_steps": "next steps",
         "still_on": "brokers whose disks still hold the lost records",
-        "salvageable": "lost records that collected disks still hold, and disks that may hold the others; null if the finding is not a loss",
+        "salvageable": "lost records that collected disks still hold, and disks that may hold the others (`elsewhere`, a message as JSON); null if the finding is not a loss",
         "records": "how many records the lost offsets have; null if the finding is not a loss",
         "written": "when the lost records were appended (UTC); null if unknown, or if the finding is not a loss",
         "clients": "effect of a loss on consumer groups: lost records below the commit of each, and records that each skips",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from forensics.incidents.incidents import Incident
-from forensics.model.cluster.settings import INTERNAL_TOPICS
+from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
 from forensics.model.findings import BROKERS, PARTITIONS, PLACES, Finding
 from forensics.model.message import Message, Value
 from forensics.words import catalogue
@@ -35,7 +35,7 @@ class Step(NamedTuple):
 
     @property
     def text(self) -> str:
-        of_clients = tuple(p for p in self.partitions if (p.rpartition("-")[0] or p) not in INTERNAL_TOPICS)
+        of_clients = tuple(p for p in self.partitions if (p.rpartition("-")[0] or p) not in WRITTEN_BY_BROKERS)
         known = {**dict(self.values), PARTITIONS: self.partitions, CLIENT_PARTITIONS: of_clients}
         return filled(self.template.removeprefix(SAVES), known, _format) or ""
 
