@@ -15,6 +15,7 @@ from forensics.model.cluster.process_errors import exception, failures, named_no
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, brokers_named, capital, counted, period, quote
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.output.shell import option
 
 _PREFERRED = "PREFERRED"
 _NOT_ELIGIBLE = "StateChangeFailedException"
@@ -80,7 +81,7 @@ def _preferred(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
         summary=f"{timeline.name}: the controller could not move the leadership to the preferred replica",
         explanation=f"The controller{who} failed {span(events)} to move the leadership of {timeline.name} to its preferred replica, {because}. {timeline.name} keeps its leader.",
         next_steps=(
-            f"Compare Replicas with Isr in `kafka-topics.sh --describe --topic {timeline.topic}`: start the first broker of Replicas if it is down, and find out why it does not catch up if it is running. Then move the leadership with `kafka-leader-election.sh --election-type preferred --topic {timeline.topic} --partition {timeline.partition}`.",
+            f"Compare Replicas with Isr in `kafka-topics.sh --describe {option('--topic', timeline.topic)}`: start the first broker of Replicas if it is down, and find out why it does not catch up if it is running. Then move the leadership with `kafka-leader-election.sh --election-type preferred {option('--topic', timeline.topic)} --partition {timeline.partition}`.",
             f"If the first broker of Replicas of {timeline.name} stays out of the ISR, upgrade: before 2.6.0 the controller tries this election at each check in vain and prints the error each time (KAFKA-9866).",
         ),
         evidence=quote(events[:4], last),

@@ -41,6 +41,7 @@ from forensics.model.partition.replicas import Removal
 from forensics.model.partition.salvageable import salvageable
 from forensics.model.partition.states import not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.output.shell import option
 from forensics.proof.aftermath import of_groups
 from forensics.proof.causes import FOREIGN
 from forensics.proof.losses import Below, Deposed, Emptied, Loss, Unflushed, deposed, emptied, losses, unflushed
@@ -538,7 +539,7 @@ def _steps(group: Sequence[Statement]) -> Iterator[str]:
     if saved:
         topics = list(dict.fromkeys(f.topic or "" for f in saved))
         extents = _extents([(f.name, [h.offsets for h in f.salvageable.held]) for f in saved if f.salvageable is not None])
-        options = "".join(f" --topic {t}" for t in topics[:NAMED])
+        options = "".join(f" {option('--topic', t)}" for t in topics[:NAMED])
         yield f"Recover {extents} from the collected files: `kafka-forensics salvage PATH{options} --out DIR` writes these records and shows how to resend them."
     missing = [(f, left) for f in group if f.confidence != "possible" and (left := _not_held(f))]
     for same in _of_one_time(missing):

@@ -15,6 +15,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, capital, moment, period, quote
 from forensics.model.partition.fetch_failures import TRIED_AGAIN, Streak, streaks, unfinished
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.output.shell import option
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ _TOPIC_UNKNOWN = _Why(
     "unknown-partition",
     "the leader does not host the partition",
     (
-        "If the topic {topic} was deleted, wait until the deletion ends. Otherwise compare `kafka-topics.sh --describe --topic {topic}` with the brokers that have a directory {place}.",
+        "If the topic {topic} was deleted, wait until the deletion ends. Otherwise compare `kafka-topics.sh --describe {option}` with the brokers that have a directory {place}.",
         "If {leader} is the leader of {place} by the metadata and has no replica, have the controller send the state again: restart {leader}, or move the controller.",
     ),
 )
@@ -36,7 +37,7 @@ _NOT_LEADER = _Why(
     "not-leader",
     "the broker that it takes for the leader does not lead the partition",
     (
-        "Compare the leader in `kafka-topics.sh --describe --topic {topic}` with {leader}, from which {follower} fetches {place}; they should agree within seconds.",
+        "Compare the leader in `kafka-topics.sh --describe {option}` with {leader}, from which {follower} fetches {place}; they should agree within seconds.",
         "Restart {follower} if they do not agree: then it receives the state of its partitions again.",
     ),
 )
@@ -44,7 +45,7 @@ _TOPIC_ID = _Why(
     "topic-id",
     "leader and follower have different topic ids for the partition",
     (
-        "Compare `topic_id` in partition.metadata of {place} on {leader} and {follower} with `kafka-topics.sh --describe --topic {topic}`, and see topic-id-mismatch.",
+        "Compare `topic_id` in partition.metadata of {place} on {leader} and {follower} with `kafka-topics.sh --describe {option}`, and see topic-id-mismatch.",
     ),
 )
 _DAMAGED = _Why(
@@ -128,7 +129,14 @@ class _Words:
     brokers: tuple[int, ...]
 
     def steps(self, timeline: PartitionTimeline) -> tuple[str, ...]:
-        named = {"topic": timeline.topic, "place": timeline.name, "leader": self.leader, "follower": self.follower, "at": self.at}
+        named = {
+            "topic": timeline.topic,
+            "option": option("--topic", timeline.topic),
+            "place": timeline.name,
+            "leader": self.leader,
+            "follower": self.follower,
+            "at": self.at,
+        }
         return tuple(step.format(**named) for step in self.why.next_steps)
 
 
@@ -206,7 +214,7 @@ def _unfinished(streak: Streak, timeline: PartitionTimeline, cluster: Cluster) -
             )
         ),
         next_steps=(
-            f"Check `kafka-topics.sh --describe --topic {timeline.topic}`: if the replicas of {timeline.name} are all in the ISR, the fetches work again.",
+            f"Check `kafka-topics.sh --describe {option('--topic', timeline.topic)}`: if the replicas of {timeline.name} are all in the ISR, the fetches work again.",
             *words.steps(timeline),
         ),
         evidence=quote(events[:4], events[-1]),

@@ -19,6 +19,7 @@ from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.fetch_failures import resumed_soon
 from forensics.model.partition.log_coverage import FETCHER, observable
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.output.shell import option
 from forensics.thresholds import EPOCH_KNOWN
 
 _SAME_FETCH = timedelta(seconds=2)
@@ -140,7 +141,7 @@ def _of_partition(failed: Event, broker: int, timeline: PartitionTimeline) -> Fi
         ),
         next_steps=(
             *(cause.next_steps if cause is not None else ()),
-            f"Restart broker {broker} after the cause is removed, and check with `kafka-topics.sh --describe --topic {timeline.topic}` that its replica returns to the ISR.",
+            f"Restart broker {broker} after the cause is removed, and check with `kafka-topics.sh --describe {option('--topic', timeline.topic)}` that its replica returns to the ISR.",
         ),
         evidence=quote(why, failed),
     )

@@ -14,6 +14,7 @@ from forensics.model.cluster.process_errors import exception, failures, named_no
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, Urgency, capital, quote
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.output.shell import option
 
 _OF_THE_FILE = re.compile(
     r"Corrupt|InvalidRecord|InvalidMessage|EOFException|Failed to read|IOException|BufferUnderflow|minimum record overhead"
@@ -52,7 +53,7 @@ def _above(node: int | None, errors: Sequence[Event], timeline: PartitionTimelin
             "The consumer gets an unknown error, and tries again without end (KAFKA-725)."
         ),
         next_steps=(
-            f"Compare the end of {timeline.name} (`kafka-run-class.sh kafka.tools.GetOffsetShell --topic {timeline.topic} --time -1`) with the positions of its consumer groups, and search the controller's log for an election before {errors[0].at:%Y-%m-%d %H:%M:%S} UTC whose leader did not have these records."
+            f"Compare the end of {timeline.name} (`kafka-run-class.sh kafka.tools.GetOffsetShell {option('--topic', timeline.topic)} --time -1`) with the positions of its consumer groups, and search the controller's log for an election before {errors[0].at:%Y-%m-%d %H:%M:%S} UTC whose leader did not have these records."
             if errors[0].at is not None
             else f"Compare the end of {timeline.name} with the positions of its consumer groups.",
             f"Set the position of the consumer of {timeline.name} to offset {watermark} or below; upgrade to 0.10.0 or later, where a fetch above the high watermark is answered without records, and one above the log end with OffsetOutOfRange.",

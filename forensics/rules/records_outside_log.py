@@ -10,6 +10,7 @@ from forensics.model.findings import Aggregation, Finding, Range, Rule, Statemen
 from forensics.model.partition.outside_logs import BEYOND, REPLACED, OutsideBatch, outside_logs, runs_of
 from forensics.model.partition.salvageable import salvageable_outside
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.output.shell import option
 from forensics.rules import data_loss
 from forensics.rules.topic_recreated import deletions
 
@@ -113,7 +114,7 @@ def _steps(files: Sequence[str], leader: int | None, timeline: PartitionTimeline
     yield f"Keep the collected copy of {some(files)}: Kafka removes such files after file.delete.delay.ms, or when the broker starts."
     if leader is not None:
         yield f"Collect the log of {timeline.name} from broker {leader}, the leader, and analyze all evidence again: the log of the leader may contain these records."
-    yield f"Recover these records from the collected files: `kafka-forensics salvage PATH --topic {timeline.topic} --out DIR` writes them. Compare them with the present records of {timeline.name} before you send any of them again."
+    yield f"Recover these records from the collected files: `kafka-forensics salvage PATH {option('--topic', timeline.topic)} --out DIR` writes them. Compare them with the present records of {timeline.name} before you send any of them again."
 
 
 def _key(finding: Statement) -> tuple[int, ...]:

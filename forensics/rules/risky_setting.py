@@ -30,6 +30,7 @@ from forensics.model.findings import (
     some,
 )
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
+from forensics.output.shell import option
 from forensics.rules.offline_partition import CLUSTER_STOPPED
 from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
 
@@ -408,7 +409,7 @@ def _entity(topics: Iterable[str], brokers: Iterable[int | None]) -> str:
 def _alter(topics: Iterable[str], setting: str) -> str:
     """The command of Kafka that changes a setting of the first topic, or of all brokers."""
     name = next(iter(sorted(topics)), None)
-    entity = f"--entity-type topics --entity-name {name}" if name is not None else "--entity-type brokers --entity-default"
+    entity = f"--entity-type topics {option('--entity-name', name)}" if name is not None else "--entity-type brokers --entity-default"
     return f"kafka-configs.sh --bootstrap-server HOST:PORT --alter {entity} --add-config {setting}"
 
 

@@ -10,6 +10,7 @@ from forensics.model.cluster.process_errors import span
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, Urgency, brokers_named, capital, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.output.shell import option
 
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -49,7 +50,7 @@ def _finding(timeline: PartitionTimeline, events: Sequence[Event]) -> Finding:
             )
         ),
         next_steps=(
-            f"Do not delete the log or the partition.metadata of {timeline.name} before it is clear which topic has the valid records: compare the topic ids with `kafka-topics.sh --describe --topic {timeline.topic}`.",
+            f"Do not delete the log or the partition.metadata of {timeline.name} before it is clear which topic has the valid records: compare the topic ids with `kafka-topics.sh --describe {option('--topic', timeline.topic)}`.",
             f"If the log of {timeline.name} on {who} is the outdated one, stop {who}, move the directory of {timeline.name} out of the log directory, and start {who} again: the replica is copied from the leader.",
         ),
         evidence=quote(events[:4], last),

@@ -13,6 +13,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import failures, named_node, span
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, Urgency, capital, moment, quote
+from forensics.output.shell import option
 from forensics.thresholds import UNREACHABLE
 from parsers.kinds import Role, of
 
@@ -72,7 +73,7 @@ def _steps(last: Event, topic: str) -> tuple[str, ...]:
     lower = (
         f"If the cluster has fewer than {last.value} brokers on purpose, set `{setting}` to their number on all brokers, and restart the brokers."
         if setting
-        else f"If the cluster has fewer than {last.value} brokers on purpose, create {topic} with fewer replicas (`kafka-topics.sh --create --topic {topic} --replication-factor N`, or `default.replication.factor` of the brokers)."
+        else f"If the cluster has fewer than {last.value} brokers on purpose, create {topic} with fewer replicas (`kafka-topics.sh --create {option('--topic', topic)} --replication-factor N`, or `default.replication.factor` of the brokers)."
     )
     return (f"Start the brokers that are missing; the topic {topic} needs {last.value}.", lower)
 

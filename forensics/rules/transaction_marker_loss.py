@@ -6,7 +6,6 @@ __transaction_state (offset_commit_loss).
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.output.shell import option
 from forensics.proof.losses import Loss, losses
 
 
@@ -72,7 +72,7 @@ def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timelin
             "of them."
         ),
         next_steps=(
-            *find_hanging(f"--topic {shlex.quote(timeline.topic)} --partition {timeline.partition}", cluster),
+            *find_hanging(f"{option('--topic', timeline.topic)} --partition {timeline.partition}", cluster),
             f"Look for consumers of {timeline.name} with read_committed whose position does not move while their lag grows.",
         ),
         evidence=quote((s for s, _ in markers), *loss.evidence),
