@@ -142,7 +142,7 @@ def copied(to: Path) -> Path:
     """The packages, as a wheel installs them, with the entry point."""
     for name in PACKAGES:
         shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "forensics" / "start.py", to / "kafka_forensics.py")
+    shutil.move(to / "forensics" / "kafka_forensics.py", to)
     return to
 
 
