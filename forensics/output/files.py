@@ -109,7 +109,7 @@ def whole_directory(directory: Path, mode: int | None = None, *, replace: bool =
     there is another content then, unless `replace`."""
     place = resolved(directory)
     _make(place.parent, mode)
-    within = place.is_dir() and not any(place.iterdir()) and (place.samefile(".") or os.path.ismount(place))
+    within = place.is_dir() and not _filled(place) and (place.samefile(".") or os.path.ismount(place))
     made = Path(tempfile.mkdtemp(prefix=PART, dir=place if within else place.parent))
     _parts.add(made)
     try:
@@ -148,8 +148,12 @@ def _alone(directory: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def _filled(directory: Path) -> bool:
+    return any(not entry.name.startswith(PART) for entry in directory.iterdir())
+
+
 def _put(made: Path, place: Path, within: bool, replace: bool) -> None:
-    if not replace and place.is_dir() and any(not entry.name.startswith(PART) for entry in place.iterdir()):
+    if not replace and place.is_dir() and _filled(place):
         raise OSError(MEANWHILE)
     if within:  # keep the directory itself: processes whose working directory it is would not see a new one
         for entry in made.iterdir():
