@@ -74,6 +74,8 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, s
     if not LOCAL.fullmatch(master):
         if message := trouble(master, conf):
             raise Refused(message)
+        if not _has_name():
+            raise Refused(f"{master}: Spark's launcher needs a name for user id {os.getuid()}; add an entry to /etc/passwd")
         return _on_cluster(master, conf)
     java = find_java()
     archive = archive_for(java)
@@ -148,19 +150,20 @@ def embedded(jvm: Jvm, master: str, conf: Mapping[str, str] | None = None) -> Sp
         ) from error
     finally:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
-    _name_user(gateway)
+    if not _has_name():
+        login = gateway.jvm.org.apache.hadoop.security.UserGroupInformation
+        login.setLoginUser(login.createRemoteUser(str(os.getuid())))
     settings = SETTINGS | _embedded_settings(_cores(master), jvm.directory) | dict(conf or {})
     spark_conf = SparkConf(loadDefaults=False, _jvm=gateway.jvm).setMaster(master).setAppName(APPLICATION)
     return SparkSession(SparkContext(conf=spark_conf.setAll(list(settings.items())), gateway=gateway))
 
 
-def _name_user(gateway: JavaGateway) -> None:
-    """Gives Hadoop a name for a user id that has none in the system, as in containers of OpenShift: its login requires one."""
+def _has_name() -> bool:
+    """Whether the system has a name for this user id. Containers of OpenShift have none, and Hadoop's login requires one."""
     try:
-        pwd.getpwuid(os.getuid())
+        return bool(pwd.getpwuid(os.getuid()))
     except KeyError:
-        login = gateway.jvm.org.apache.hadoop.security.UserGroupInformation
-        login.setLoginUser(login.createRemoteUser(str(os.getuid())))
+        return False
 
 
 def allow_arrow_alone() -> None:

@@ -245,3 +245,6 @@ def test_the_launcher_of_a_cluster_starts_outside_of_the_working_directory(tmp_p
     assert told["conf"]["spark.archives"] == f"{tmp_path}/env.tar.gz#env,hdfs://host/other.zip,/abs.tgz"
     assert told["conf"]["spark.executor.memory"] == "4g"
     assert not any("secret" in name for name in told["conf"]), "other accounts see command lines"
+    monkeypatch.setattr(sessions, "_has_name", lambda: False)
+    with pytest.raises(sessions.Refused, match=f"needs a name for user id {os.getuid()}"):
+        sessions.start("local-cluster[1,1,512]")

@@ -16,10 +16,15 @@ SETTINGS = ("spark-defaults.conf", "conf/spark-defaults.conf", "log4j2.propertie
 MARK = "executed"
 
 
-def fill(directory: Path, modules: Iterable[str]) -> None:
-    """Creates modules and programs that add their names to the file MARK next to the directory, and settings that no program accepts."""
+MODULES = {*PACKAGES, "pyspark", "py4j", "pyarrow", "numpy", "pandas", "grpc", "sitecustomize", "usercustomize", *sys.stdlib_module_names}
+
+
+def fill(directory: Path, modules: Iterable[str] = ()) -> None:
+    """Creates MODULES, more modules and programs, which add their names to the file MARK next to the directory, and settings that no program
+    accepts."""
     mark = directory.parent / MARK
-    files = {f"{name}/__init__.py" if name in PACKAGES else f"{name}.py" for name in modules}
+    files = {f"{name}/__init__.py" if name in PACKAGES else f"{name}.py" for name in {*MODULES, *modules}}
+    directory.mkdir(parents=True)
     for name in sorted(files):
         _write(directory / name, f"with open({str(mark)!r}, 'a') as file:\n    file.write({name!r} + '\\n')\n")
     for name in PROGRAMS:

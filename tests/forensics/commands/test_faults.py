@@ -185,6 +185,14 @@ class Faults:
         with open("/dev/full", "w") as full:
             return process("rules", stdout=full)
 
+    def _package_of_another_program(self) -> tuple[int, str]:
+        (self.place / "parsers").mkdir()
+        (self.place / "parsers" / "__init__.py").touch()
+        return process(
+            "rules",
+            before=f"import sys\nsys.path.insert(0, {str(self.place)!r})\n[sys.modules.pop(n) for n in [*sys.modules] if n.startswith('parsers')]",
+        )
+
     def _defect(self) -> tuple[int, str]:
         self.patch.setenv("TMPDIR", str(self.place))
         return process("rules", before="import forensics.rules\nforensics.rules.RULES = property()")

@@ -42,19 +42,18 @@ NOTEBOOK = "import forensics\nprint(forensics.analyze('evidence.tar.gz', case='.
 
 @pytest.fixture(scope="module")
 def modules(session: SparkSession) -> set[str]:
-    """Names of the modules that a worker imports, and of all of the standard library."""
+    """Names of the modules that a worker imports."""
     own = ("forensics.jobs", "forensics.audit.whole", "forensics.case.judge", "spark.audit", "parsers.evidence", "pyarrow.dataset")
     task = session.sparkContext.parallelize([0], 1).map(lambda _: [*map(__import__, own)] and [*__import__("sys").modules])
     imported = {name.partition(".")[0] for name in task.first()} - {"__main__", "__mp_main__"}
     assert {"pyspark", "uuid", "pyarrow", *PACKAGES} <= imported
-    return imported | {"sitecustomize", "usercustomize"} | set(sys.stdlib_module_names)
+    return imported
 
 
 @pytest.fixture
 def there(modules: set[str], tmp_path: Path) -> Path:
     """A directory with evidence and hostile files."""
     directory = tmp_path / "hostile" / "there"
-    directory.mkdir(parents=True)
     fill(directory, modules)
     shutil.copy(BUNDLE, directory / "evidence.tar.gz")
     return directory
