@@ -110,7 +110,7 @@ def command(
         if not isinstance(found, EvidenceInput):
             raise Unusable(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
         with noted(case):
-            found.keep(place, progress)
+            found.keep(place, progress, replace=force)
             if remote is not None:
                 remote.push({str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()})
                 click.echo(f"Wrote {remote.shown}", err=True)

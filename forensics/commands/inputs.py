@@ -149,14 +149,14 @@ class EvidenceInput(Input):
         reading = merger(self.cluster, self.resolver, wanted, log_patterns(), stated=stated)
         return record_text(self.opened.session, self.opened.units, reading, show)
 
-    def keep(self, directory: Path, progress: Progress, command: Sequence[str] | None = None) -> None:
-        """Writes a case. `command` as in forensics.case.run.write_run. Raises OSError."""
+    def keep(self, directory: Path, progress: Progress, command: Sequence[str] | None = None, *, replace: bool = False) -> None:
+        """Writes a case. `command` as in forensics.case.run.write_run; `replace`: an existing one. Raises OSError."""
         from forensics.case.run import write_run
         from forensics.case.write import Origin
         from forensics.output.files import whole_directory
 
         origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns(), limits(), pattern_files())
-        with whole_directory(directory) as to:
+        with whole_directory(directory, replace=replace) as to:
             self.write(to, origin, self.records(), progress)
             write_run(to, command)
 

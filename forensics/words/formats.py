@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from forensics.model.message import Range, Value
+from forensics.output.shell import option
 from forensics.thresholds import NAMED
 
 
@@ -144,6 +145,8 @@ FORMATS: Mapping[str, Callable[[Any, str], str]] = {
     "numbered": lambda value, noun: brokers_named(value).replace("broker", noun),
     "count": _count,
     "number": _number,
+    "option": lambda value, name: option(name, value),
+    "options": lambda value, name: " ".join(option(name, v) for v in value),
     "moment": lambda value, _: moment(value),
     "began": lambda value, _: began(*value),
     "period": lambda value, word: period(value[0], value[1], word or "to"),

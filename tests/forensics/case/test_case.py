@@ -178,7 +178,7 @@ def test_what_breaks_off_leaves_what_was_there(case: Path, tmp_path: Path) -> No
         raise ZeroDivisionError
     assert of(directory) == before
     assert [p.name for p in tmp_path.iterdir()] == ["a.case"]
-    with whole_directory(directory) as to:
+    with whole_directory(directory, replace=True) as to:
         (to / "case.json").write_text("{}")
     assert of(directory) == {"case.json": b"{}"}
     assert [p.name for p in tmp_path.iterdir()] == ["a.case"]
