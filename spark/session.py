@@ -32,7 +32,6 @@ from spark.masters import trouble
 from spark.temporary import temporary_directory
 
 if TYPE_CHECKING:
-    from py4j.java_gateway import JavaGateway
     from pyspark.sql import SparkSession
 
 APPLICATION = "kafka-forensics"
