@@ -141,7 +141,7 @@ def _version_of(home: Path) -> str | None:
 
 def _ask_version(command: Path) -> str:
     try:
-        words = [command.absolute(), "-version"]
+        words = [str(command.absolute()), "-version"]
         done = subprocess.run(words, cwd="/", check=False, capture_output=True, text=True, errors="replace", timeout=30)
     except (OSError, subprocess.TimeoutExpired):
         return ""
