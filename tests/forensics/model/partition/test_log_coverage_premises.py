@@ -219,7 +219,10 @@ def test_where_lines_are_missing_silence_proves_nothing(premise: str, prints: bo
 
 def test_reasons_name_each_silent_logger_once() -> None:
     silent = frozenset({LOG, PROCESS})
-    found = coverage(runs=(Run(when(0), when(1), silent), Run(when(1), when(2), silent)), failed={CLOCK: said("coverage/steps-back", path="server.log", seconds=40)})
+    found = coverage(
+        runs=(Run(when(0), when(1), silent), Run(when(1), when(2), silent)),
+        failed={CLOCK: said("coverage/steps-back", path="server.log", seconds=40)},
+    )
     first, *loggers = map(text, found.reasons)
     assert first == "the times in server.log go back by 40 s"
     assert len(loggers) == 2
