@@ -41,7 +41,9 @@ def side(
 
 
 def loss(*offsets: Range, partition: int = 0, **own: Any) -> Finding:
-    return finding(**{"kind": "data-loss", "loss": True, "topic": "t", "partition": partition, "offsets": offsets, "cause": "unclean-election", **own})
+    return finding(
+        **{"kind": "data-loss", "loss": True, "topic": "t", "partition": partition, "offsets": offsets, "cause": "unclean-election", **own}
+    )
 
 
 # findings
