@@ -96,9 +96,11 @@ def usual(value: Value) -> str:
 
 def single(value: Any) -> bool:
     """Whether a verb about the value is singular."""
+    if isinstance(value, tuple):
+        return len(value) == 1 and (not isinstance(value[0], Range) or single(value[0]))
     if isinstance(value, Range):
         return value.length == 1
-    return value in (1, True) if isinstance(value, int) else not isinstance(value, tuple) or len(value) == 1
+    return value in (1, True) if isinstance(value, int) else True
 
 
 def _count(value: Any, noun: str) -> str:
