@@ -22,6 +22,7 @@ from forensics.model.findings import Finding, Place
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import by_partition, identified, judged
 from forensics.model.timelines import timelines as built
+from forensics.rules import BY_KIND
 from forensics.views.document import Report
 from forensics.words.rows import Worded
 from parsers import evidence, schemas
@@ -63,6 +64,13 @@ def report(table: pa.Table, options: Options | None = None) -> Report:
     cluster.measures = measures(r for b in sums(named) for r in b.to_pylist())
     told = conclude(judged(identified(table, resolver, cluster), cluster, Worded(judge_partition), VERDICTS), cluster)
     return Report(cluster, told.findings, told.partitions, told.incidents)
+
+
+def found_by(kind: str, timeline: PartitionTimeline, cluster: Cluster) -> list[Finding]:
+    """What the rule of this kind finds in a partition."""
+    judge = BY_KIND[kind].partition
+    assert judge is not None
+    return [f if f.topic is not None else f.of_partition(timeline.topic, timeline.partition) for f in judge(timeline, cluster)]
 
 
 def spread(findings: Iterable[Finding]) -> list[Finding]:

@@ -201,8 +201,8 @@ def test_a_crash_was_before_another_node_lost_its_connection_for_good(broken: li
     s.line(3, "server", 0, STARTED.format(3))
     s.leads(3, 10, 2, 100, 100, [3])
     s.line(1, "server", -100, STARTED.format(1))
-    for at, words in broken:
-        s.line(1, "server", at, words.format(1))
+    for at, line in broken:
+        s.line(1, "server", at, line.format(1))
     s.line(1, "controller", 30, CHANGED.format("", "3"))
     s.line(3, "server", 60, STARTING)
     s.line(3, "server", 62, STARTED.format(3))
