@@ -21,6 +21,7 @@ from forensics.model.findings import Range, brokers_named
 from forensics.model.partition.continuity import Gap, between, epochs_named, epochs_without_state
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE
+from forensics.model.partition.lineage import began
 from forensics.model.partition.log_coverage import CLOCK, LOG, ORDER, PROCESS, covers_logs, lines_missing, log_coverage, observable
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import OWN_LOSS, Load, Removal
@@ -28,6 +29,7 @@ from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
+from forensics.proof.contradictions import of_row, words
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.joining import LAST_UNCHECKED
 from forensics.proof.last_copies import gone_words, last_copies_gone
@@ -136,11 +138,17 @@ def _row(t: LeaderTransition) -> Handover:
         new_leader=t.leader,
         at=t.term.at,
         premises=_premises(t),
-        contradictions=_contradictions(t.timeline),
+        contradictions=mixed_up(t.timeline),
     )
     for step in STEPS:
         row = step(row, t)
-    return row.done()
+    return _contradicted(row, t.timeline, t.cluster)
+
+
+def _contradicted(row: _Draft, timeline: PartitionTimeline, cluster: Cluster) -> Handover:
+    """With the contradictions on which its cells rest."""
+    own = map(words, of_row(row, timeline, cluster))
+    return row.put("contradictions", (*row.contradictions, *own)).done()
 
 
 def _premises(t: LeaderTransition) -> dict[str, str]:
@@ -150,7 +158,8 @@ def _premises(t: LeaderTransition) -> dict[str, str]:
 
 
 @cached_on_timeline
-def _contradictions(timeline: PartitionTimeline) -> tuple[str, ...]:
+def mixed_up(timeline: PartitionTimeline) -> tuple[str, ...]:
+    """Signs of two partitions of this name, which concern all rows."""
     found = [f"leader epoch {timeline.conflicting_epoch} has two leaders"] if timeline.conflicting_epoch is not None else []
     if (fall := epochs_that_fall(timeline)) is not None:
         before, after = fall
@@ -318,7 +327,23 @@ def _new_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
     for piece in t.pieces:
         if piece.seen:
             row = row.narrowed(new_log_end=Interval(0, piece.start, (), piece.seen))
+    for noted in _noted_starts(t):
+        row = row.narrowed(new_log_end=noted)
     return row
+
+
+def _noted_starts(t: LeaderTransition) -> Iterator[Interval]:
+    """The start of the leader epoch by the batches and epoch files of all brokers, and by their lines about it. A log that its process had
+    before it knew a leader epoch may be of another cluster, and a leader that was restarted may have lost its first records."""
+    epoch, terms = t.term.epoch, t.timeline.terms
+    if t.start is None or not knew_epoch(t.start.event) or any(x.restart and x.epoch == epoch for x in terms):
+        return
+    filed = began(epoch, t.leader, t.timeline.lineages)
+    if filed is not None and filed.event is not None:
+        yield Interval(filed.earliest, filed.start, (filed.event,), (filed.event,))
+    for e in t.timeline.of("epoch-assigned"):
+        if e.leader_epoch == epoch and e.offset is not None:
+            yield Interval(e.offset if e.writer == t.leader else 0, e.offset, (e,), (e,))
 
 
 def _process(row: _Draft, t: LeaderTransition) -> _Draft:
@@ -720,7 +745,7 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
     if disk is not None and (log_end := exact_end(disk, timeline)) is not None:
         end = (disk.end_event(),)
         row = row.narrowed(new_log_end=Interval(0, log_end, (), end), high_watermark=_highest_mark(timeline))
-    return row.done()
+    return _contradicted(row, timeline, cluster)
 
 
 def _ended_before(term: Term, cluster: Cluster) -> bool:

@@ -12,8 +12,9 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.replicas import Disk
-from forensics.model.partition.states_of_files import cut_since, taken_alive
+from forensics.model.partition.states_of_files import at_rest, cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import AT_REST
 from parsers.kinds import STARTS
 
 
@@ -33,9 +34,23 @@ def _against_the_log(broker: int, disk: Disk, timeline: PartitionTimeline, clust
         ("recovery point", disk.recovery_point),
         ("log start offset", disk.log_start),
     ):
-        if event is None or event.offset is None or event.offset <= end or cut_since(segment, event) or taken_alive(broker, event, cluster):
+        if event is None or event.offset is None or event.offset <= end or cut_since(segment, event):
             continue
-        yield _finding(broker, timeline, f"the checkpointed {name} {event.offset} is beyond the log, which ends at {end}", event, segment)
+        witness = _lower(broker, event, timeline) if taken_alive(broker, event, cluster) else None
+        if witness is None and taken_alive(broker, event, cluster):
+            continue
+        what = f"the checkpointed {name} {event.offset} is beyond the log, which ends at {end}"
+        yield _finding(broker, timeline, what, event, segment, witness)
+
+
+def _lower(broker: int, checkpoint: Event, timeline: PartitionTimeline) -> Event | None:
+    """The high watermark of another in-sync replica that was not written to at that time, if it is lower. Then the log of the broker did not
+    grow either while its files were copied."""
+    for other, disk in sorted(timeline.collected_logs.items()):
+        mark = at_rest(disk) if other != broker and {other, broker} <= {*timeline.standing.isr} else None
+        if mark is not None and (mark.offset or 0) < (checkpoint.offset or 0) and mark.at and checkpoint.at and checkpoint.at < mark.at + AT_REST:
+            return mark
+    return None
 
 
 def _start_above_hw(broker: int, disk: Disk, timeline: PartitionTimeline) -> Iterator[Finding]:
@@ -59,22 +74,26 @@ def _in_one_line(timeline: PartitionTimeline) -> Iterator[Finding]:
             )
 
 
-def _finding(broker: int, timeline: PartitionTimeline, what: str, event: Event, segment: Event | None) -> Finding:
+def _finding(
+    broker: int, timeline: PartitionTimeline, what: str, event: Event, segment: Event | None, witness: Event | None = None
+) -> Finding:
+    """`witness`: the checkpoint of another replica, which shows that the running broker did not write to the log."""
+    rest = f" Broker {witness.writer}, in sync, had the high watermark {witness.offset} ({moment(witness.at)})." if witness is not None else ""
     return Finding(
         kind="checkpoint-inconsistent",
         severity="medium",
-        confidence="certain",
+        confidence="certain" if witness is None else "probable",
         brokers=(broker,),
         start=event.at,
         summary=f"{timeline.name} on broker {broker}: {what}",
         explanation=(
-            f"On broker {broker} {what} ({moment(event.at)}). If the log is shorter than its checkpoint, possible causes are unflushed pages in an "
-            "unclean stop, or an incomplete copy of the directory."
+            f"On broker {broker} {what} ({moment(event.at)}).{rest} If the log is shorter than its checkpoint, possible causes are unflushed pages in an "
+            "unclean stop, an incomplete copy of the directory, or a file that was changed."
         ),
         next_steps=(
             f"Compare {timeline.name} on broker {broker} with the leader-epoch-checkpoint files of the other replicas before broker {broker} leads.",
         ),
-        evidence=quote(event, segment),
+        evidence=quote(event, segment, witness),
     )
 
 

@@ -8,15 +8,18 @@ appended, so an epoch that the records have and the file lacks was lost from the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
 from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.lineage import Entry, of_batches
+from forensics.model.partition.log_coverage import covers_logs
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states_of_files import cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.proof.foreign_logs import inherited
 from forensics.proof.lineage import Cut, cuts
 from forensics.thresholds import COPY_DURATION
 
@@ -27,7 +30,8 @@ LATE_FILE = (3, 8)
 
 def detect(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for broker, disk in sorted(timeline.collected_logs.items()):
-        for what, evidence in (*_against_batches(disk, timeline, cluster), *_beyond_the_log(disk, timeline, cluster)):
+        checks = (_against_batches(disk, timeline, cluster), _misplaced(disk, timeline, cluster), _beyond_the_log(disk, timeline, cluster))
+        for what, evidence in chain.from_iterable(checks):
             yield _finding(broker, what, evidence, timeline)
     by_writer: dict[int | None, list[Event]] = {}
     for event in timeline.of("epoch-conflict"):
@@ -93,15 +97,40 @@ def _others_have_theirs(disk: Disk, cluster: Cluster) -> bool:
     return any(s.kind == LISTED and s.collection == disk.collection for s in cluster.sources_of(disk.broker))
 
 
+def _misplaced(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:
+    """Epochs that begin elsewhere in the file than in the records, and records whose epochs fall. Retention moves the first entry of the file
+    to the log start offset. In a log from another cluster epochs begin again."""
+    if inherited(timeline, cluster) or disk.tail_damaged:
+        return
+    entries = {event.leader_epoch: event for event in disk.epoch_events}
+    replica = timeline.replicas.get(disk.broker)
+    seen = (o.offset for o in (replica.observations if replica is not None else ()) if o.quantity == "log-start-offset")
+    begins = max((timeline.log_start(disk.broker) or 0, *seen))
+    for own in of_batches(disk):
+        entry = entries.get(own.epoch)
+        if entry is None or entry.offset is None or own.event is None or own.earliest <= entry.offset <= own.start:
+            continue
+        if entry is not disk.epoch_events[0] or not own.start < entry.offset <= begins:
+            first = f"from offset {own.start} on" if entry.offset > own.start else f"only from offset {own.earliest} or later on"
+            yield f"its leader-epoch-checkpoint says epoch {own.epoch} starts at {entry.offset}, but the log has records of it {first}", (entry, own.event)
+    for before, after in pairwise(disk.batches()):
+        if 0 <= after["leader_epoch"] < before["leader_epoch"] and (segment := disk.end_event()) is not None:
+            epochs = f"epoch {after['leader_epoch']} from offset {after['base_offset']} on, after records of epoch {before['leader_epoch']}"
+            yield f"its log has records of {epochs}, and epochs never fall in a log", (segment, *disk.epoch_events[-1:])
+            return
+
+
 def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:
     segment = disk.end_event()
     if disk.reach is None or segment is None or disk.tail_damaged:  # segment-corrupt reports the damage
         return
     for (epoch, start), event in zip(disk.epochs, disk.epoch_events, strict=False):
-        if start <= disk.reach or cut_since(segment, event) or taken_alive(disk.broker, event, cluster):
+        if start <= disk.reach or _written_late(disk, start, timeline, cluster):
             continue
-        if _written_late(disk, start, timeline, cluster):
-            continue
+        if not cut_since(segment, event) and taken_alive(disk.broker, event, cluster):
+            continue  # the log was copied first
+        if cut_since(segment, event) and not covers_logs(disk.broker, cluster):
+            continue  # nothing would show that the log was cut
         yield (
             f"its leader-epoch-checkpoint says epoch {epoch} starts at {start}, but the log ends at {disk.reach}",
             (event, segment),

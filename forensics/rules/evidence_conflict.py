@@ -24,8 +24,10 @@ from forensics.model.findings import (
     quote,
     some,
 )
+from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.handovers import epochs_that_fall, handovers
+from forensics.proof.contradictions import contradictions, words
+from forensics.proof.handovers import epochs_that_fall, handovers, mixed_up
 from forensics.proof.verdict import Handover, Interval, conflicts
 
 _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
@@ -106,12 +108,13 @@ def _clusters(cluster: Cluster) -> Iterator[Finding]:
 
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for contradiction in contradictions(timeline, cluster):
+        yield _of_statements(contradiction, timeline)
     for row in handovers(timeline, cluster):
         for cell in conflicts(row):
             yield _finding(row, cell, timeline)
-        if row.contradictions:
-            yield _of_contradiction(row, timeline)
-            return  # it concerns all rows
+    if mixed := mixed_up(timeline):
+        yield _of_contradiction(mixed, timeline)
 
 
 def _mixed(clusters: Collection[str], evidence: tuple[Evidence, ...]) -> Finding:
@@ -189,8 +192,35 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
     )
 
 
-def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
-    contradictions = "; ".join(row.contradictions)
+def _of_statements(c: Contradiction, timeline: PartitionTimeline) -> Finding:
+    return Finding(
+        kind="evidence-conflict",
+        severity="medium",
+        confidence="certain",
+        brokers=(c.one.writer,) if c.one.writer is not None else (),
+        start=c.other.at or c.one.at,
+        summary=f"{timeline.name}: {words(c)}",
+        explanation=(
+            f"In {timeline.name} {words(c)}{_WHY_NOT_BOTH[c.about]}. One of the two was changed, or belongs to another partition of this name. No "
+            f"claim about {timeline.name} is certain that rests on one of them."
+        ),
+        next_steps=(
+            f"Compare {' and '.join(dict.fromkeys((c.one.source, c.other.source)))} with the originals on the machine of the broker, and check who had access to them.",
+        ),
+        evidence=quote(c.one, c.other),
+    )
+
+
+_WHY_NOT_BOTH = {
+    "log-end": ", and no line shows that records were appended or removed in between",
+    "state": ". A partition epoch has one leader and one ISR",
+    "batch": ". Followers copy batches as they are",
+    "copy": ", though both are in sync and the logs were not written to any more",
+}
+
+
+def _of_contradiction(found: Sequence[str], timeline: PartitionTimeline) -> Finding:
+    contradict = "; ".join(found)
     mixed = [t for t in timeline.terms if t.epoch == timeline.conflicting_epoch]
     fall = epochs_that_fall(timeline) or ()
     return Finding(
@@ -200,9 +230,9 @@ def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
         brokers=tuple(dict.fromkeys((*(t.leader for t in mixed), *(e.writer for e in fall[1:] if e.writer is not None)))),
         leader_epoch=timeline.conflicting_epoch,
         start=min((x.at for x in (*mixed, *fall[1:]) if x.at is not None), default=None),
-        summary=f"{timeline.name}: {contradictions}",
+        summary=f"{timeline.name}: {contradict}",
         explanation=(
-            f"In {timeline.name} {contradictions}. Each leader epoch has one leader, and leader epochs never fall, so the evidence mixes "
+            f"In {timeline.name} {contradict}. Each leader epoch has one leader, and leader epochs never fall, so the evidence mixes "
             "two partitions of this name: a topic that was deleted and created again, or files of two clusters."
         ),
         next_steps=(f"Give only the files of one cluster, with logs that reach back to the creation of topic {timeline.topic}.",),

@@ -7,11 +7,12 @@ Not here: the state in a single line or record (states).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from forensics.model.events import Event
+from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.states import AUTHORITY, State, not_after
 from parsers.frozen import replace
 from parsers.kinds import Role, of
@@ -33,6 +34,22 @@ def chain(found: Sequence[State]) -> list[State]:
     for epoch in sorted(by_epoch):
         ordered.extend(_within(by_epoch[epoch]))
     return _counted(_settled(_carry(_in_effect(ordered))))
+
+
+def disputed(found: Iterable[State]) -> Iterator[Contradiction]:
+    """Reports of different states with one partition epoch: each change gets the next one, so it has one leader epoch, leader and ISR."""
+    first: dict[int, State] = {}
+    for s in sorted(found, key=lambda s: AUTHORITY[s.source]):
+        if s.partition_epoch is None or s.partition_epoch < 0 or s.epoch_guessed or s.known_epoch is None:
+            continue
+        known = first.setdefault(s.partition_epoch, s)
+        if s.leader_epoch != known.leader_epoch or not _same(s, known):
+            yield Contradiction("state", known.event, _words(known), s.event, _words(s))
+
+
+def _words(s: State) -> str:
+    isr = ", ".join(map(str, s.isr)) or "empty"
+    return f"partition epoch {s.partition_epoch} has leader {s.leader}, leader epoch {s.leader_epoch} and ISR {isr}"
 
 
 def _in_effect(states: Sequence[State]) -> list[State]:
