@@ -25,6 +25,7 @@ from forensics.model.partition.log_coverage import weakened
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
 from forensics.model.stored import Batches, Store, Stored, by_value
+from forensics.proof.contradictions import doubted
 from forensics.proof.judgement import judgement
 from forensics.proof.records import HANDOVER, records
 from forensics.proof.verdict import UNKNOWN
@@ -103,7 +104,7 @@ def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]
     for judge in _OF_PARTITIONS:
         for found in judge(timeline, cluster):
             own = found if found.topic is not None else found.of_partition(timeline.topic, timeline.partition)
-            yield weakened(own, cluster)
+            yield doubted(weakened(own, cluster), timeline, cluster)
 
 
 _OF_METADATA = [rule.partition for rule in RULES if rule.partition is not None and rule.kind in OF_METADATA]

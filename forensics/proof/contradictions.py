@@ -1,40 +1,188 @@
-"""Statements about one partition that cannot all be true.
+"""Statements about one partition that cannot all be true, and what rests on them.
 
-Here: the pairs that the timeline shows, without those that a restart, a missing line or a wrong order of lines explains, and the hand-overs
-that rest on one of them. Not here: bounds of one cell that contradict each other (an empty cell of verdict), the files of one replica (rules).
+Here: the pairs that the timeline shows, without those that a restart, a missing line or a wrong order of lines explains; the hand-overs and
+the findings that rest on one. Not here: bounds of one cell that contradict each other (an empty cell of verdict), or the files of one replica
+(the rules checkpoint-inconsistent and epoch-history-damaged).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import permutations
+from typing import NamedTuple
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
+from forensics.model.findings import LEVELS, Finding
 from forensics.model.partition.isr_removal import lag_time
-from forensics.model.partition.log_coverage import CLOCK, COMPLETE, ORDER, lines_missing, log_coverage
+from forensics.model.partition.lineage import began
+from forensics.model.partition.log_coverage import CLOCK, COMPLETE, ORDER, REST_ON_ORDER, lines_missing, log_coverage
 from forensics.model.partition.remembered import cached_on_timeline
-from forensics.model.partition.replicas import Contradiction, Disk
+from forensics.model.partition.replicas import OWN_LOSS, Contradiction, Disk, Observation, Removal, Replica
 from forensics.model.partition.states_of_files import at_rest
-from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.proof.log_ends import exact_end
 from forensics.proof.verdict import Handover, Interval, Possible
+from parsers.kinds import ON_DISK, named
 
-LOG_END = "log-end"
+_BEFORE = ON_DISK | named("truncation-below-hw")
+"""What may be as it was before the last cut."""
+
+
+class _Meaning(NamedTuple):
+    words: str
+    """Both statements. `first` and `second` are the values, `broker` printed the first one."""
+    why: str
+    """Why not both can be true."""
+
+
+MEANINGS = {
+    "log-end": _Meaning(
+        "the log of broker {broker} ended at offset {first} and at offset {second}",
+        "No line shows that records were appended or removed in between.",
+    ),
+    "load": _Meaning(
+        "broker {broker} loaded a log that ended at offset {first} and one that ended at offset {second}",
+        "A process loads a log once.",
+    ),
+    "plan": _Meaning(
+        "broker {broker} decided to cut its log at offset {first} and cut it at offset {second}",
+        "A follower cuts its log where it decided to.",
+    ),
+    "witness": _Meaning(
+        "only one line shows that the log of broker {broker} reached offset {first}; it began again at offset {second}",
+        "Either the end of the log was not flushed and is lost, or no record had these offsets.",
+    ),
+    "start": _Meaning(
+        "leader epoch {first} and {second}",
+        "A leader epoch begins where the log of its leader ends, and its first record has this offset on all replicas.",
+    ),
+    "state": _Meaning(
+        "{first} and {second}",
+        "Each change of a partition raises the partition epoch by one, and the leader epoch by one at most.",
+    ),
+    "batch": _Meaning("{first} and {second}", "Followers copy batches as they are."),
+    "copy": _Meaning(
+        "the log of broker {first} and that of broker {second}", "Both are in sync, and the logs were not written to any more."
+    ),
+}
+
+
+def words(c: Contradiction) -> str:
+    """Both statements, with the place of each."""
+    return MEANINGS[c.about].words.format(
+        broker=c.one.writer, first=f"{c.first} ({_place(c.one)})", second=f"{c.second} ({_place(c.other)})"
+    )
+
+
+def _place(event: Event) -> str:
+    return event.source if event.line is None else f"{event.source}:{event.line}"
 
 
 @cached_on_timeline
 def contradictions(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Contradiction, ...]:
-    """The pairs of statements: those of lines and records, by broker and line, then those of files."""
-    of_lines = (c for c in timeline.contradictions if c.about != LOG_END or _of_one_process(c, timeline, cluster))
-    return (*of_lines, *_between_logs(timeline, cluster))
+    """The pairs of statements: those of lines and records, by broker and line, then those with files."""
+    of_lines = (c for c in timeline.contradictions if c.about == "state" or _of_one_process(c, timeline, cluster))
+    starts = (c for term in timeline.terms for c in _starts_elsewhere(term, timeline))
+    return (*of_lines, *starts, *_unwitnessed(timeline), *_against_disks(timeline, cluster), *_between_logs(timeline, cluster))
 
 
 def _of_one_process(c: Contradiction, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """The process that printed the one was not replaced before the other, and all its lines in between are in the evidence, in their order."""
-    broker, (since, until) = c.one.writer, sorted((c.one, c.other), key=lambda e: (e.at is None, e.at))
+    broker = c.one.writer
     if broker is None or lines_missing(broker, timeline) or not log_coverage(broker, cluster).holds(ORDER, CLOCK, COMPLETE):
         return False
-    return since.at is None or until.at is None or not cluster.availability(broker).begun(since.at, until.at)
+    return not _restarted(c.one, c.other, cluster) and (c.about != "load" or all(map(_of_the_replica, (c.one, c.other))))
+
+
+def _of_the_replica(load: Event) -> bool:
+    """From 2.6 on the line about a load names the directory. One that waits for its deletion may be of an earlier topic of this name."""
+    return load.pattern == "log-loaded" and "-delete, topic" not in (load.text or "")
+
+
+def _restarted(one: Event, other: Event, cluster: Cluster) -> bool:
+    if one.writer is None or one.at is None or other.at is None:
+        return False
+    return bool(cluster.availability(one.writer).begun(min(one.at, other.at), max(one.at, other.at)))
+
+
+# leader epochs
+
+
+def _starts_elsewhere(term: Term, timeline: PartitionTimeline) -> Iterator[Contradiction]:
+    """The leader's own line about the start of its epoch, against the batches and epoch files of all brokers, and their lines about the
+    epoch. What its process had before it knew a leader epoch may be of another cluster, and a leader that was restarted may have lost the
+    first records of its epoch."""
+    start = next((e for e in term.evidence if e.event == "leader-start" and e.writer == term.leader), None)
+    offset = start.log_end_offset if start is not None else None
+    again = any(t.restart and t.epoch == term.epoch for t in timeline.terms)
+    if start is None or offset is None or again or (start.previous_leader_epoch or 0) < 0 or start.previous_leader_epoch is None:
+        return
+    filed = began(term.epoch, term.leader, timeline.lineages)
+    bounds = [(filed.earliest, filed.start, filed.event)] if filed is not None and filed.event is not None else []
+    noted = ((e, e.offset) for e in timeline.of("epoch-assigned") if e.leader_epoch == term.epoch and e.offset is not None)
+    bounds += [(at if e.writer == term.leader else 0, at, e) for e, at in noted]
+    for low, high, event in bounds:
+        if not low <= offset <= high:
+            yield Contradiction(
+                "start", start, f"{term.epoch} begins at offset {offset}", event, f"at offset {high if offset > high else low}"
+            )
+            return
+
+
+# logs
+
+
+def second_witness(removal: Removal, timeline: PartitionTimeline) -> int | None:
+    """The offset that the log reached before a restart according to all but the one line that shows the end of the removed records; None if
+    something else shows it, or if it is in a file: only a crash or a wrong number explains that a log begins again with less."""
+    one = removal.evidence[0] if removal.evidence else None
+    if removal.cause not in OWN_LOSS or one is None or one.event in ON_DISK or one.log_end_offset is None:
+        return None
+    reached = max((o.offset for r in timeline.replicas.values() for o in r.observations if _shows(o, one, removal)), default=0)
+    return reached if reached < removal.end else None
+
+
+def _shows(seen: Observation, one: Event, removal: Removal) -> bool:
+    """Another line shows how far a log of this partition reached before the removal."""
+    before = seen.at is not None and removal.at is not None and seen.at <= removal.at and seen.event is not removal.evidence[-1]
+    older = seen.epoch is not None and removal.epoch is not None and seen.epoch <= removal.epoch
+    other = (seen.event.source, seen.event.line) != (one.source, one.line)
+    return other and (before or older) and seen.quantity != "log-start-offset"
+
+
+def _unwitnessed(timeline: PartitionTimeline) -> Iterator[Contradiction]:
+    for removal in (r for replica in timeline.replicas.values() for r in replica.removals):
+        if second_witness(removal, timeline) is not None:
+            yield Contradiction("witness", removal.evidence[0], str(removal.end), removal.evidence[-1], str(removal.start))
+
+
+def _against_disks(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Contradiction]:
+    """A log that was not written to when its files were copied, and lines of the same process that show more in it."""
+    for broker, disk in sorted(timeline.collected_logs.items()):
+        mark, end, segment, replica = at_rest(disk), exact_end(disk, timeline), disk.end_event(), timeline.replicas.get(broker)
+        if mark is None or end is None or segment is None or replica is None:
+            continue
+        seen = max(_last_seen(replica), key=lambda o: o.offset, default=None)
+        if (
+            seen is None
+            or seen.offset <= end
+            or seen.at is None
+            or mark.at is None
+            or seen.at > mark.at
+            or _restarted(seen.event, mark, cluster)
+        ):
+            continue
+        if log_coverage(broker, cluster).holds(ORDER, CLOCK, COMPLETE):
+            yield Contradiction("log-end", seen.event, str(seen.offset), segment, str(end))
+
+
+def _last_seen(replica: Replica) -> Iterator[Observation]:
+    """How far the log reached according to the lines since it was last cut or loaded."""
+    if replica.reach is not None:
+        last = replica.observations.index(replica.reach)
+        yield from (o for o in replica.observations[last:] if o.quantity != "log-start-offset" and o.event.event not in _BEFORE)
 
 
 def _between_logs(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Contradiction]:
@@ -49,50 +197,49 @@ def _between_logs(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Con
 def _epochs_differ(one: Disk, other: Disk) -> Iterator[Contradiction]:
     """No checksum covers the leader epoch of a batch."""
     marks = [d.high_watermark.offset or 0 for d in (one, other) if d.high_watermark is not None]
-    theirs = {(b["base_offset"], b["crc"]): b["leader_epoch"] for b in other.batches() if len(marks) == 2 and b["last_offset"] < min(marks)}
+    theirs = {(b["base_offset"], b["crc"]): (b["leader_epoch"], s) for s in other.segments for b in s.batches or () if len(marks) == 2}
     for segment, b in ((s, b) for s in one.segments for b in s.batches or ()):
-        epoch, offset = theirs.get((b["base_offset"], b["crc"]), b["leader_epoch"]), b["base_offset"]
-        if epoch != b["leader_epoch"] and (theirs_in := _holding(offset, other)) is not None:
-            first = f"on broker {one.broker} the batch at offset {offset} is of leader epoch {b['leader_epoch']}"
-            yield Contradiction("batch", segment, first, theirs_in, f"on broker {other.broker} the same batch is of leader epoch {epoch}")
+        epoch, copied = theirs.get((b["base_offset"], b["crc"]), (b["leader_epoch"], segment))
+        if epoch != b["leader_epoch"] and b["last_offset"] < min(marks):
+            what = f"on broker {one.broker} the batch at offset {b['base_offset']} is of leader epoch {b['leader_epoch']}"
+            yield Contradiction("batch", segment, what, copied, f"on broker {other.broker} of leader epoch {epoch}")
             return
-
-
-def _holding(offset: int, disk: Disk) -> Event | None:
-    return next((s for s in reversed(disk.segments) if (s.offset or 0) <= offset), None)
 
 
 def _ends_later(one: Disk, other: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Contradiction]:
     """The log of the one has had more records, for longer than a replica may lag, than that of the other, which was not written to."""
-    mark, ends, theirs, leader = at_rest(other), one.end_event(), other.end_event(), timeline.standing.leader
-    if mark is None or mark.at is None or ends is None or ends.at is None or theirs is None or leader is None:
+    mark, ends, shorter, leader = at_rest(other), one.end_event(), other.end_event(), timeline.standing.leader
+    if mark is None or mark.at is None or ends is None or ends.at is None or shorter is None or leader is None:
         return
     if (one.reach or 0) > (other.reach or 0) and ends.at + lag_time(cluster, leader, mark.at) < mark.at:
-        first = f"the log of broker {one.broker} ends at offset {one.reach}"
-        yield Contradiction("copy", ends, first, theirs, f"that of broker {other.broker} ends at offset {other.reach}")
+        yield Contradiction("copy", ends, f"{one.broker} ends at offset {one.reach}", shorter, f"{other.broker} at offset {other.reach}")
+
+
+# what rests on them
 
 
 def of_row(row: Handover, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Contradiction]:
-    """The contradictions on which the row rests."""
-    known = contradictions(timeline, cluster)
+    """The contradictions on which the row rests. The offset that one line shows is not in its cells."""
+    known = [c for c in contradictions(timeline, cluster) if c.about != "witness"]
     used = set(map(id, _evidence(row))) if known else set()
     return (c for c in known if id(c.one) in used or id(c.other) in used)
 
 
 def _evidence(row: Handover) -> Iterator[Event]:
     cells: tuple[Interval | Possible, ...] = (row.old_log_end, row.new_log_end, row.high_watermark, row.election)
-    cells += tuple(x for r in row.removed for x in (r.start, r.end))
-    for cell in cells:
+    for cell in (*cells, *(x for r in row.removed for x in (r.start, r.end))):
         yield from (*cell.low, *cell.high) if isinstance(cell, Interval) else cell.evidence
     for removed in row.removed:
         yield from removed.evidence
 
 
-def words(c: Contradiction) -> str:
-    """Both statements, with their places."""
-    first, second = f"{c.first} ({_place(c.one)})", f"{c.second} ({_place(c.other)})"
-    return f"the log of broker {c.one.writer} ended at offset {first} and at offset {second}" if c.about == LOG_END else f"{first}, but {second}"
-
-
-def _place(event: Event) -> str:
-    return event.source if event.line is None else f"{event.source}:{event.line}"
+def doubted(finding: Finding, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    """The finding, at most possible if it quotes a statement that another one contradicts."""
+    quoted = {(e.source, e.line) for e in finding.evidence} if finding.kind in REST_ON_ORDER else set()
+    known = contradictions(timeline, cluster) if quoted else ()
+    found = next((c for c in known if {(e.source, e.line) for e in (c.one, c.other)} & quoted and c.about != "witness"), None)
+    if found is None or finding.confidence == "possible":
+        return finding
+    doubt = f" This is only possible, because the evidence contradicts itself: {words(found)}."
+    severity = min(finding.severity, "medium", key=LEVELS.index)
+    return replace(finding, confidence="possible", severity=severity, explanation=finding.explanation + doubt)

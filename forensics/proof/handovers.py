@@ -21,7 +21,6 @@ from forensics.model.findings import Range, brokers_named
 from forensics.model.partition.continuity import Gap, between, epochs_named, epochs_without_state
 from forensics.model.partition.floods import LEFT_OUT
 from forensics.model.partition.folding import MADE
-from forensics.model.partition.lineage import began
 from forensics.model.partition.log_coverage import CLOCK, LOG, ORDER, PROCESS, covers_logs, lines_missing, log_coverage, observable
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.replicas import OWN_LOSS, Load, Removal
@@ -29,7 +28,7 @@ from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
-from forensics.proof.contradictions import of_row, words
+from forensics.proof.contradictions import of_row, second_witness, words
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.joining import LAST_UNCHECKED
 from forensics.proof.last_copies import gone_words, last_copies_gone
@@ -327,23 +326,7 @@ def _new_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
     for piece in t.pieces:
         if piece.seen:
             row = row.narrowed(new_log_end=Interval(0, piece.start, (), piece.seen))
-    for noted in _noted_starts(t):
-        row = row.narrowed(new_log_end=noted)
     return row
-
-
-def _noted_starts(t: LeaderTransition) -> Iterator[Interval]:
-    """The start of the leader epoch by the batches and epoch files of all brokers, and by their lines about it. A log that its process had
-    before it knew a leader epoch may be of another cluster, and a leader that was restarted may have lost its first records."""
-    epoch, terms = t.term.epoch, t.timeline.terms
-    if t.start is None or not knew_epoch(t.start.event) or any(x.restart and x.epoch == epoch for x in terms):
-        return
-    filed = began(epoch, t.leader, t.timeline.lineages)
-    if filed is not None and filed.event is not None:
-        yield Interval(filed.earliest, filed.start, (filed.event,), (filed.event,))
-    for e in t.timeline.of("epoch-assigned"):
-        if e.leader_epoch == epoch and e.offset is not None:
-            yield Interval(e.offset if e.writer == t.leader else 0, e.offset, (e,), (e,))
 
 
 def _process(row: _Draft, t: LeaderTransition) -> _Draft:
@@ -427,11 +410,13 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
     there = ordered and not maybe_brought and not _maybe_deleted(removal, t)
     sure = written_earlier(removal, t.term, t.timeline) and t.timeline.conflicting_epoch is None and there
     likely, low, marks = _lowest_start(piece, t)
+    witnessed = second_witness(removal, t.timeline)
+    end = piece.end if witnessed is None else max(min(witnessed, piece.end), piece.start)
     return Removed(
         removal.broker,
         removal.cause,
         Interval(low, piece.start, marks or removal.evidence, removal.evidence),
-        Interval(piece.end, piece.end if settled else None, removal.evidence, removal.evidence),
+        Interval(end, end if settled and witnessed is None else None, removal.evidence, removal.evidence),
         exact_end=removal.exact,
         earlier=_only(YES) if sure else EITHER,
         here=EITHER if piece.several or maybe_brought else _only(YES),

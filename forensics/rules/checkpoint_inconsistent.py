@@ -48,7 +48,13 @@ def _lower(broker: int, checkpoint: Event, timeline: PartitionTimeline) -> Event
     grow either while its files were copied."""
     for other, disk in sorted(timeline.collected_logs.items()):
         mark = at_rest(disk) if other != broker and {other, broker} <= {*timeline.standing.isr} else None
-        if mark is not None and (mark.offset or 0) < (checkpoint.offset or 0) and mark.at and checkpoint.at and checkpoint.at < mark.at + AT_REST:
+        if (
+            mark is not None
+            and (mark.offset or 0) < (checkpoint.offset or 0)
+            and mark.at
+            and checkpoint.at
+            and checkpoint.at < mark.at + AT_REST
+        ):
             return mark
     return None
 
@@ -78,7 +84,9 @@ def _finding(
     broker: int, timeline: PartitionTimeline, what: str, event: Event, segment: Event | None, witness: Event | None = None
 ) -> Finding:
     """`witness`: the checkpoint of another replica, which shows that the running broker did not write to the log."""
-    rest = f" Broker {witness.writer}, in sync, had the high watermark {witness.offset} ({moment(witness.at)})." if witness is not None else ""
+    rest = (
+        f" Broker {witness.writer}, in sync, had the high watermark {witness.offset} ({moment(witness.at)})." if witness is not None else ""
+    )
     return Finding(
         kind="checkpoint-inconsistent",
         severity="medium",

@@ -112,7 +112,10 @@ def _misplaced(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Ite
             continue
         if entry is not disk.epoch_events[0] or not own.start < entry.offset <= begins:
             first = f"from offset {own.start} on" if entry.offset > own.start else f"only from offset {own.earliest} or later on"
-            yield f"its leader-epoch-checkpoint says epoch {own.epoch} starts at {entry.offset}, but the log has records of it {first}", (entry, own.event)
+            yield (
+                f"its leader-epoch-checkpoint says epoch {own.epoch} starts at {entry.offset}, but the log has records of it {first}",
+                (entry, own.event),
+            )
     for before, after in pairwise(disk.batches()):
         if 0 <= after["leader_epoch"] < before["leader_epoch"] and (segment := disk.end_event()) is not None:
             epochs = f"epoch {after['leader_epoch']} from offset {after['base_offset']} on, after records of epoch {before['leader_epoch']}"

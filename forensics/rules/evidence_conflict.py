@@ -26,7 +26,7 @@ from forensics.model.findings import (
 )
 from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.contradictions import contradictions, words
+from forensics.proof.contradictions import MEANINGS, contradictions, words
 from forensics.proof.handovers import epochs_that_fall, handovers, mixed_up
 from forensics.proof.verdict import Handover, Interval, conflicts
 
@@ -108,8 +108,10 @@ def _clusters(cluster: Cluster) -> Iterator[Finding]:
 
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for contradiction in contradictions(timeline, cluster):
-        yield _of_statements(contradiction, timeline)
+    by_kind: dict[tuple[str, int | None], list[Contradiction]] = defaultdict(list)
+    for c in contradictions(timeline, cluster):
+        by_kind[c.about, c.one.writer].append(c)
+    yield from (_of_statements(found, timeline) for found in by_kind.values())
     for row in handovers(timeline, cluster):
         for cell in conflicts(row):
             yield _finding(row, cell, timeline)
@@ -192,31 +194,28 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
     )
 
 
-def _of_statements(c: Contradiction, timeline: PartitionTimeline) -> Finding:
+def _of_statements(found: Sequence[Contradiction], timeline: PartitionTimeline) -> Finding:
+    """All contradictions of one kind that one broker's statements begin."""
+    first, about = found[0], found[0].about
+    unsure = about in ("witness", "copy")
+    also = f" Same for: {'; '.join(map(words, found[1:4]))}." if len(found) > 1 else ""
+    changed = "" if about == "witness" else " One of the two was changed, or belongs to another partition of this name."
     return Finding(
         kind="evidence-conflict",
-        severity="medium",
-        confidence="certain",
-        brokers=(c.one.writer,) if c.one.writer is not None else (),
-        start=c.other.at or c.one.at,
-        summary=f"{timeline.name}: {words(c)}",
+        severity="low" if unsure else "medium",
+        confidence="possible" if unsure else "certain",
+        brokers=tuple(dict.fromkeys(e.writer for c in found for e in (c.one, c.other) if e.writer is not None)),
+        start=min((e.at for c in found for e in (c.one, c.other) if e.at is not None), default=None),
+        summary=f"{timeline.name}: {words(first)}",
         explanation=(
-            f"In {timeline.name} {words(c)}{_WHY_NOT_BOTH[c.about]}. One of the two was changed, or belongs to another partition of this name. No "
-            f"claim about {timeline.name} is certain that rests on one of them."
+            f"In {timeline.name} {words(first)}. {MEANINGS[about].why}{changed} Nothing that rests on one of these statements about {timeline.name} "
+            f"is certain.{also}"
         ),
         next_steps=(
-            f"Compare {' and '.join(dict.fromkeys((c.one.source, c.other.source)))} with the originals on the machine of the broker, and check who had access to them.",
+            f"Compare {' and '.join(dict.fromkeys(e.source for c in found for e in (c.one, c.other)))} with the files on the brokers, and find out who may have changed the copies.",
         ),
-        evidence=quote(c.one, c.other),
+        evidence=quote(*((c.one, c.other) for c in found)),
     )
-
-
-_WHY_NOT_BOTH = {
-    "log-end": ", and no line shows that records were appended or removed in between",
-    "state": ". A partition epoch has one leader and one ISR",
-    "batch": ". Followers copy batches as they are",
-    "copy": ", though both are in sync and the logs were not written to any more",
-}
 
 
 def _of_contradiction(found: Sequence[str], timeline: PartitionTimeline) -> Finding:

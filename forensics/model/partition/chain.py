@@ -7,7 +7,7 @@ Not here: the state in a single line or record (states).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -36,20 +36,54 @@ def chain(found: Sequence[State]) -> list[State]:
     return _counted(_settled(_carry(_in_effect(ordered))))
 
 
-def disputed(found: Iterable[State]) -> Iterator[Contradiction]:
-    """Reports of different states with one partition epoch: each change gets the next one, so it has one leader epoch, leader and ISR."""
+def disputed(found: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
+    """Reports of states that cannot all be true. Each change has the next partition epoch, so one partition epoch has one leader epoch, leader
+    and ISR, and the leader epoch rises by the partition epoch at most. `starts`: lines with which brokers enter a leader epoch."""
+    known = sorted((s for s in found if s.known_epoch is not None and not s.epoch_guessed), key=lambda s: AUTHORITY[s.source])
     first: dict[int, State] = {}
-    for s in sorted(found, key=lambda s: AUTHORITY[s.source]):
-        if s.partition_epoch is None or s.partition_epoch < 0 or s.epoch_guessed or s.known_epoch is None:
-            continue
-        known = first.setdefault(s.partition_epoch, s)
-        if s.leader_epoch != known.leader_epoch or not _same(s, known):
-            yield Contradiction("state", known.event, _words(known), s.event, _words(s))
+    for s in known:
+        if s.partition_epoch is not None and s.partition_epoch >= 0:
+            one = first.setdefault(s.partition_epoch, s)
+            if s.leader_epoch != one.leader_epoch or not _same(s, one):
+                yield Contradiction("state", one.event, _words(one), s.event, _words(s))
+    for one, s in pairwise(first[n] for n in sorted(first)):
+        if not 0 <= s.leader_epoch - one.leader_epoch <= (s.partition_epoch or 0) - (one.partition_epoch or 0):
+            yield Contradiction("state", one.event, _words(one), s.event, _words(s))
+    yield from _entered_otherwise(first, known, starts)
+
+
+def _entered_otherwise(first: Mapping[int, State], known: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
+    """Starts whose epochs, leader or ISR are not those of the state. A ZooKeeper controller sends what it decided, and a line about that has no
+    partition epoch."""
+    of_epoch: dict[int, list[State]] = defaultdict(list)
+    for s in known:
+        if s.event.event != "leader-start":
+            of_epoch[s.leader_epoch].append(s)
+    for e in starts:
+        state = first.get(e.partition_epoch) if e.partition_epoch is not None else None
+        if state is not None and (e.leader_epoch != state.leader_epoch or e.leader not in (None, state.leader)):
+            leads = f" with leader {e.leader}" if e.leader is not None else ""
+            says = f"partition epoch {e.partition_epoch} has leader epoch {e.leader_epoch}{leads}"
+            yield Contradiction("state", state.event, _words(state), e, says)
+        elif (
+            e.event == "leader-start"
+            and e.isr
+            and e.partition_epoch is None
+            and 0 <= (e.previous_leader_epoch or 0) < (e.leader_epoch or 0)
+        ):
+            own = of_epoch.get(e.leader_epoch or 0, ())
+            decided = next((s for s in own if s.source in ("decided", "sent")), None)
+            if decided is not None and not any(s.leader == e.writer and {*s.isr} == {*e.isr} for s in own):
+                isr = ", ".join(map(str, e.isr))
+                yield Contradiction(
+                    "state", decided.event, _words(decided), e, f"leader epoch {e.leader_epoch} has leader {e.writer} and ISR {isr}"
+                )
 
 
 def _words(s: State) -> str:
     isr = ", ".join(map(str, s.isr)) or "empty"
-    return f"partition epoch {s.partition_epoch} has leader {s.leader}, leader epoch {s.leader_epoch} and ISR {isr}"
+    version = f"partition epoch {s.partition_epoch} has " if s.partition_epoch is not None else ""
+    return f"{version}leader epoch {s.leader_epoch} with leader {s.leader} and ISR {isr}"
 
 
 def _in_effect(states: Sequence[State]) -> list[State]:

@@ -71,7 +71,8 @@ class Contradiction(NamedTuple):
     """Two statements about one partition that cannot both be true, each with its value."""
 
     about: str
-    """'log-end': where a log ended, and nothing was appended or cut in between; 'state': the leader and the ISR in one partition epoch."""
+    """'log-end': where a log ended, and nothing was appended or cut in between; 'load': the logs that one process loaded; 'plan': where a log
+    was to be cut, and where it was; 'state': the leader and the ISR in one partition epoch."""
     one: Event
     first: str
     other: Event
@@ -255,6 +256,11 @@ class _Walk:
             self.replica.contradictions.append(Contradiction("log-end", self.end_event, str(self.end), event, str(offset)))
 
     @property
+    def unfetched(self) -> bool:
+        """Its end is exact still, although it may fetch: a follower truncates before its first fetch from a leader."""
+        return self.exact and not self.growing and self.role == "follower" and self.end == self.began is not None
+
+    @property
     def leads_in(self) -> int | None:
         """The epoch in which it leads by its own lines. None if its last known role is follower and its leader start is missing, or if
         it was started since: it may lead in a later epoch."""
@@ -350,6 +356,8 @@ def _on_load(w: _Walk, e: Event) -> None:
     w.several = w.loaded and (w.several or _of_another(e, w.replica.loads[-1]))
     if w.several:
         w.forget_restarts()
+        before = w.replica.loads[-1]
+        w.replica.contradictions.append(Contradiction("load", before.event, str(before.offset), e, str(e.log_end_offset)))
     elif w.end is not None and e.log_end_offset < w.end:
         if w.recovering is not None and w.end_event is not None and is_after(w.end_event, w.recovering):
             w.against(e.log_end_offset, e)  # a recovery cuts a segment before it prints how far the log goes
@@ -408,7 +416,7 @@ def _on_deleted(w: _Walk, e: Event) -> None:
 def _compare(w: _Walk, offset: int, e: Event) -> None:
     """Compares the offset of a start line with the known log end. Only a restarted process can hold less without a truncation line; a leader
     that goes on in another epoch cannot, and neither can a process between the load of its log and its first role."""
-    if w.end is None or offset == w.end:
+    if w.end is None or offset == w.end or (w.several and any(load.log_end_offset == offset for load in w.loading)):
         return
     first = e.previous_leader_epoch == -1
     if w.knows_end or (first and w.untouched) or (offset < w.end and not w.loaded and w.leads_in == e.previous_leader_epoch is not None):
@@ -486,6 +494,8 @@ def _on_truncation(w: _Walk, e: Event) -> None:
         w.end_exactly(e.offset, e)
         return
     if w.plan is not None and w.plan.event == "truncation-plan" and w.plan.offset is not None and w.plan.offset != e.offset:
+        if is_after(e, w.plan) and e.at is not None and w.plan.at is not None and e.at - w.plan.at < SHORTEST_START:
+            w.replica.contradictions.append(Contradiction("plan", w.plan, str(w.plan.offset), e, str(e.offset)))
         w.plan = None  # belongs to a truncation that is missing or did not happen
     cause = w.plan.reason if w.plan is not None and w.plan.reason else "truncation"
     if e.reason == "longer":
@@ -504,7 +514,7 @@ def _is_cut_of_reset(w: _Walk, e: Event) -> bool:
 
 def _reached_past(w: _Walk, offset: int, e: Event) -> None:
     """Records that the log contained at least the record at this offset."""
-    w.reaches(offset + 1, e)
+    w.reaches(offset + 1, e, still=w.untouched or w.unfetched)
     if not w.knows_end and (w.end is None or w.end <= offset):
         w.end_at_least(offset + 1, e)
 
@@ -533,6 +543,8 @@ def _epochs_of_cut(w: _Walk, cause: str, *, grew: bool) -> tuple[int | None, int
 
 def _on_truncation_noop(w: _Walk, e: Event) -> None:
     if e.log_end_offset is not None:
+        if w.unfetched and e.log_end_offset != w.end:
+            w.against(e.log_end_offset, e)
         w.end_exactly(e.log_end_offset, e)
     w.plan = None
 
@@ -617,6 +629,7 @@ def _on_plan(w: _Walk, e: Event) -> None:
 
 
 def _on_below_hw(w: _Walk, e: Event) -> None:
+    w.reaches(e.high_watermark, e, still=w.unfetched)
     w.high_watermark(e.high_watermark, e, AT_LEAST)
 
 

@@ -452,7 +452,8 @@ def _assemble(
     timeline.events.sort(key=_in_time)
     timeline.orders = Orders(timeline.events, timeline.snapshots)
     found = collect_states(timeline.events, timeline.replicas)
-    timeline.contradictions = [*(c for r in timeline.replicas.values() for c in r.contradictions), *disputed(found)]
+    starts = (e for e in timeline.events if e.event in STARTS)
+    timeline.contradictions = [*(c for r in timeline.replicas.values() for c in r.contradictions), *disputed(found, starts)]
     states = assigned_from(chain([_arranged(s, timeline.orders) for s in found]), timeline.of, timeline.snapshots)
     timeline.states = after_reassignments(states, timeline.of)
     timeline.lineages = _lineages(timeline, cluster)
