@@ -138,7 +138,7 @@ def second_witness(removal: Removal, timeline: PartitionTimeline) -> int | None:
     """The offset that the log reached before a restart according to all but the one line that shows the end of the removed records; None if
     something else shows it, or if it is in a file: only a crash or a wrong number explains that a log begins again with less."""
     one = removal.evidence[0] if removal.evidence else None
-    if removal.cause not in OWN_LOSS or one is None or one.event in ON_DISK or one.log_end_offset is None:
+    if removal.cause not in OWN_LOSS or one is None or one.event in ON_DISK or one.log_end_offset != removal.end:
         return None
     reached = max((o.offset for r in timeline.replicas.values() for o in r.observations if _shows(o, one, removal)), default=0)
     return reached if reached < removal.end else None
@@ -197,9 +197,9 @@ def _between_logs(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Con
 def _epochs_differ(one: Disk, other: Disk) -> Iterator[Contradiction]:
     """No checksum covers the leader epoch of a batch."""
     marks = [d.high_watermark.offset or 0 for d in (one, other) if d.high_watermark is not None]
-    theirs = {(b["base_offset"], b["crc"]): (b["leader_epoch"], s) for s in other.segments for b in s.batches or () if len(marks) == 2}
+    theirs = {(b["base_offset"], b.get("crc")): (b["leader_epoch"], s) for s in other.segments for b in s.batches or () if len(marks) == 2}
     for segment, b in ((s, b) for s in one.segments for b in s.batches or ()):
-        epoch, copied = theirs.get((b["base_offset"], b["crc"]), (b["leader_epoch"], segment))
+        epoch, copied = theirs.get((b["base_offset"], b.get("crc")), (b["leader_epoch"], segment))
         if epoch != b["leader_epoch"] and b["last_offset"] < min(marks):
             what = f"on broker {one.broker} the batch at offset {b['base_offset']} is of leader epoch {b['leader_epoch']}"
             yield Contradiction("batch", segment, what, copied, f"on broker {other.broker} of leader epoch {epoch}")

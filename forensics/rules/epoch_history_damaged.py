@@ -17,11 +17,11 @@ from forensics.model.findings import Aggregation, Finding, Rule, moment, quote
 from forensics.model.partition.lineage import Entry, of_batches
 from forensics.model.partition.log_coverage import covers_logs
 from forensics.model.partition.replicas import Disk
-from forensics.model.partition.states_of_files import cut_since, taken_alive
+from forensics.model.partition.states_of_files import at_rest, cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.lineage import Cut, cuts
-from forensics.thresholds import COPY_DURATION
+from forensics.thresholds import AT_REST, COPY_DURATION
 
 LISTED = "epoch-checkpoint"
 LATE_FILE = (3, 8)
@@ -58,11 +58,18 @@ def _against_batches(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) 
         if _others_have_theirs(disk, cluster):
             yield f"{what} and no leader-epoch-checkpoint was collected, although the broker's other partitions have one", (segment,)
     elif not disk.epochs:
-        yield f"{what}, and its leader-epoch-checkpoint is empty", (disk.epoch_file, segment)
+        yield f"{what}, and its leader-epoch-checkpoint is empty", (disk.epoch_file, segment, *_resting(disk, disk.epoch_file, cluster))
     else:
         last, start = disk.epochs[-1]
         short = f"ends with epoch {last} (from {start})" if missing[0].epoch > last else "lacks them"
-        yield f"{what}, and its leader-epoch-checkpoint {short}", (disk.epoch_events[-1], segment)
+        event = disk.epoch_events[-1]
+        yield f"{what}, and its leader-epoch-checkpoint {short}", (event, segment, *_resting(disk, event, cluster))
+
+
+def _resting(disk: Disk, file: Event, cluster: Cluster) -> tuple[Event, ...]:
+    """The checkpoint that shows that a running broker did not write to the log while its files were copied."""
+    mark = at_rest(disk) if taken_alive(disk.broker, file, cluster) else None
+    return (mark,) if mark is not None else ()
 
 
 def _missing(disk: Disk) -> list[Entry]:
@@ -87,9 +94,11 @@ def _between_copies(entry: Entry, disk: Disk, timeline: PartitionTimeline, clust
     """The epoch began while a running broker's files were copied."""
     if disk.epoch_file is None or not taken_alive(disk.broker, disk.epoch_file, cluster):
         return False
-    running = cluster.availability(disk.broker).running
+    running, mark = cluster.availability(disk.broker).running, at_rest(disk)
     last = running.last_seen if running is not None else None
     began = next((t.at for t in timeline.terms if t.epoch == entry.epoch), None)
+    if mark is not None and mark.at is not None and (began is None or mark.at - began > AT_REST):
+        return False
     return began is None or last is None or last.at is None or last.at - began < COPY_DURATION
 
 
@@ -98,28 +107,26 @@ def _others_have_theirs(disk: Disk, cluster: Cluster) -> bool:
 
 
 def _misplaced(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:
-    """Epochs that begin elsewhere in the file than in the records, and records whose epochs fall. Retention moves the first entry of the file
-    to the log start offset. In a log from another cluster epochs begin again."""
-    if inherited(timeline, cluster) or disk.tail_damaged:
+    """Records before the start of their epoch, or after the start of a later one, by the epoch file; records whose epochs fall. Retention moves
+    the first entry of the file to the log start offset. In a log from another cluster epochs begin again."""
+    replica, segment = timeline.replicas.get(disk.broker), disk.end_event()
+    if inherited(timeline, cluster) or disk.tail_damaged or segment is None:
         return
-    entries = {event.leader_epoch: event for event in disk.epoch_events}
-    replica = timeline.replicas.get(disk.broker)
     seen = (o.offset for o in (replica.observations if replica is not None else ()) if o.quantity == "log-start-offset")
     begins = max((timeline.log_start(disk.broker) or 0, *seen))
-    for own in of_batches(disk):
-        entry = entries.get(own.epoch)
-        if entry is None or entry.offset is None or own.event is None or own.earliest <= entry.offset <= own.start:
-            continue
-        if entry is not disk.epoch_events[0] or not own.start < entry.offset <= begins:
-            first = f"from offset {own.start} on" if entry.offset > own.start else f"only from offset {own.earliest} or later on"
-            yield (
-                f"its leader-epoch-checkpoint says epoch {own.epoch} starts at {entry.offset}, but the log has records of it {first}",
-                (entry, own.event),
-            )
-    for before, after in pairwise(disk.batches()):
-        if 0 <= after["leader_epoch"] < before["leader_epoch"] and (segment := disk.end_event()) is not None:
-            epochs = f"epoch {after['leader_epoch']} from offset {after['base_offset']} on, after records of epoch {before['leader_epoch']}"
-            yield f"its log has records of {epochs}, and epochs never fall in a log", (segment, *disk.epoch_events[-1:])
+    batches = [b for b in disk.batches() if b["leader_epoch"] >= 0]
+    for event in disk.epoch_events:
+        epoch, start = event.leader_epoch or 0, event.offset or 0
+        early = (b for b in batches if b["base_offset"] < start and (b["leader_epoch"] >= epoch or event is disk.epoch_events[0]))
+        late = (b for b in batches if b["base_offset"] >= start and b["leader_epoch"] < epoch)
+        odd = next((b for b in (*early, *late) if b["base_offset"] >= begins), None)
+        if odd is not None:
+            what = f"its leader-epoch-checkpoint says epoch {epoch} starts at {start}, but the log has a record of epoch"
+            yield f"{what} {odd['leader_epoch']} at offset {odd['base_offset']}", (event, segment)
+    for before, b in pairwise(batches):
+        if b["leader_epoch"] < before["leader_epoch"]:
+            fall = f"a record of epoch {b['leader_epoch']} at offset {b['base_offset']} after one of epoch {before['leader_epoch']}"
+            yield f"its log has {fall}, and epochs never fall in a log", (segment, *disk.epoch_events[-1:])
             return
 
 
@@ -130,7 +137,7 @@ def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -
     for (epoch, start), event in zip(disk.epochs, disk.epoch_events, strict=False):
         if start <= disk.reach or _written_late(disk, start, timeline, cluster):
             continue
-        if not cut_since(segment, event) and taken_alive(disk.broker, event, cluster):
+        if not cut_since(segment, event) and taken_alive(disk.broker, event, cluster) and not _later(at_rest(disk), event):
             continue  # the log was copied first
         if cut_since(segment, event) and not covers_logs(disk.broker, cluster):
             continue  # nothing would show that the log was cut
@@ -138,6 +145,10 @@ def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -
             f"its leader-epoch-checkpoint says epoch {epoch} starts at {start}, but the log ends at {disk.reach}",
             (event, segment),
         )
+
+
+def _later(mark: Event | None, event: Event) -> bool:
+    return mark is not None and mark.at is not None and event.at is not None and mark.at > event.at
 
 
 def _written_late(disk: Disk, start: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -161,7 +172,7 @@ def _finding(broker: int | None, what: str, evidence: tuple[Event, ...], timelin
     return Finding(
         kind="epoch-history-damaged",
         severity="high" if cut else "medium",
-        confidence="certain" if len(evidence) > 1 or evidence[0].event == "epoch-conflict" else "possible",
+        confidence=_confidence(evidence),
         brokers=(broker,) if broker is not None else (),
         start=evidence[0].at,
         summary=f"{timeline.name} on broker {broker}: {what}",
@@ -176,6 +187,12 @@ def _finding(broker: int | None, what: str, evidence: tuple[Event, ...], timelin
         ),
         evidence=quote(evidence, *(c.evidence for c in cut[:2])),
     )
+
+
+def _confidence(evidence: Sequence[Event]) -> str:
+    if any(e.event == "hw-checkpoint" for e in evidence):
+        return "probable"
+    return "certain" if len(evidence) > 1 or evidence[0].event == "epoch-conflict" else "possible"
 
 
 RULE = Rule(

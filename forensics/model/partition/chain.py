@@ -13,10 +13,12 @@ from itertools import pairwise
 
 from forensics.model.events import Event
 from forensics.model.partition.replicas import Contradiction
-from forensics.model.partition.states import AUTHORITY, State, not_after
+from forensics.model.partition.states import AUTHORITY, UNKNOWN_EPOCH, State, not_after
 from parsers.frozen import replace
 from parsers.kinds import Role, of
 
+SENT = timedelta(seconds=5)
+"""A controller sends what it has decided within milliseconds; clocks of two brokers may differ by more."""
 SAME_CHANGE = timedelta(seconds=1)
 """A leader prints an ISR change and its consequences within milliseconds."""
 
@@ -53,31 +55,32 @@ def disputed(found: Iterable[State], starts: Iterable[Event]) -> Iterator[Contra
 
 
 def _entered_otherwise(first: Mapping[int, State], known: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
-    """Starts whose epochs, leader or ISR are not those of the state. A ZooKeeper controller sends what it decided, and a line about that has no
-    partition epoch."""
-    of_epoch: dict[int, list[State]] = defaultdict(list)
+    """Starts whose epochs, leader or ISR are not those of the state. A ZooKeeper controller sends what it decided, and the first line of the new
+    leader about that has no partition epoch."""
+    decided: dict[int, State] = {}
     for s in known:
-        if s.event.event != "leader-start":
-            of_epoch[s.leader_epoch].append(s)
+        if s.source == "decided":
+            decided.setdefault(s.leader_epoch, s)
+    led: set[tuple[int | None, int | None]] = set()
     for e in starts:
         state = first.get(e.partition_epoch) if e.partition_epoch is not None else None
         if state is not None and (e.leader_epoch != state.leader_epoch or e.leader not in (None, state.leader)):
             leads = f" with leader {e.leader}" if e.leader is not None else ""
             says = f"partition epoch {e.partition_epoch} has leader epoch {e.leader_epoch}{leads}"
             yield Contradiction("state", state.event, _words(state), e, says)
-        elif (
-            e.event == "leader-start"
-            and e.isr
-            and e.partition_epoch is None
-            and 0 <= (e.previous_leader_epoch or 0) < (e.leader_epoch or 0)
-        ):
-            own = of_epoch.get(e.leader_epoch or 0, ())
-            decided = next((s for s in own if s.source in ("decided", "sent")), None)
-            if decided is not None and not any(s.leader == e.writer and {*s.isr} == {*e.isr} for s in own):
+        elif e.event == "leader-start" and e.partition_epoch is None and e.isr and (e.writer, e.leader_epoch) not in led:
+            led.add((e.writer, e.leader_epoch))
+            state = decided.get(e.leader_epoch if e.leader_epoch is not None else UNKNOWN_EPOCH)
+            if state is not None and _soon_after(state, e) and (state.leader != e.writer or {*state.isr} != {*e.isr}):
                 isr = ", ".join(map(str, e.isr))
                 yield Contradiction(
-                    "state", decided.event, _words(decided), e, f"leader epoch {e.leader_epoch} has leader {e.writer} and ISR {isr}"
+                    "state", state.event, _words(state), e, f"leader epoch {e.leader_epoch} with leader {e.writer} and ISR {isr}"
                 )
+
+
+def _soon_after(state: State, start: Event) -> bool:
+    """The start is of the request that the controller sent when it decided, and not of a later one after the leader changed the ISR."""
+    return state.at is not None and start.at is not None and abs(start.at - state.at) <= SENT
 
 
 def _words(s: State) -> str:

@@ -23,6 +23,8 @@ EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
 SHORTEST_START = timedelta(seconds=1)
 """Minimum time a broker needs from its first line to the load of a log."""
 
+BEFORE_FETCH = timedelta(seconds=10)
+"""A follower whose fetcher was not created this long after its start may have another one, of which the line is missing."""
 
 OWN_LOSS = frozenset({"restart", "empty"})
 """Causes of removals by which records are missing on one disk: they are gone only if its broker led without them."""
@@ -247,7 +249,7 @@ class _Walk:
 
     def reaches(self, offset: int | None, event: Event, *, still: bool = False) -> None:
         """Compares a lower bound of the end with an end that is known exactly. `still`: it has not changed since."""
-        if offset is not None and self.end is not None and offset > self.end and (still or self.knows_end):
+        if offset is not None and self.end is not None and offset > self.end and (still or (self.knows_end and self.role != "follower")):
             self.against(offset, event)
 
     def against(self, offset: int, event: Event) -> None:
@@ -255,10 +257,12 @@ class _Walk:
         if self.end_event is not None and not self.several:
             self.replica.contradictions.append(Contradiction("log-end", self.end_event, str(self.end), event, str(offset)))
 
-    @property
-    def unfetched(self) -> bool:
-        """Its end is exact still, although it may fetch: a follower truncates before its first fetch from a leader."""
-        return self.exact and not self.growing and self.role == "follower" and self.end == self.began is not None
+    def unfetched(self, event: Event) -> bool:
+        """Right after it became a follower a replica truncates its log, before its first fetch: until then its end is the same."""
+        start = self.end_event
+        if start is None or start.event != "follower-start" or start.at is None or event.at is None or self.growing:
+            return False
+        return event.at - start.at < BEFORE_FETCH
 
     @property
     def leads_in(self) -> int | None:
@@ -419,7 +423,11 @@ def _compare(w: _Walk, offset: int, e: Event) -> None:
     if w.end is None or offset == w.end or (w.several and any(load.log_end_offset == offset for load in w.loading)):
         return
     first = e.previous_leader_epoch == -1
-    if w.knows_end or (first and w.untouched) or (offset < w.end and not w.loaded and w.leads_in == e.previous_leader_epoch is not None):
+    if (
+        (w.knows_end and w.role != "follower")
+        or (first and w.untouched)
+        or (offset < w.end and not w.loaded and w.leads_in == e.previous_leader_epoch is not None)
+    ):
         w.against(offset, e)
     if offset < w.end and (first or w.loaded):
         w.remove(offset, e, "restart", epoch=w.epoch_of_end, under=w.epoch)
@@ -493,14 +501,22 @@ def _on_truncation(w: _Walk, e: Event) -> None:
         w.replica.removals[-1] = replace(last, at=e.at, evidence=(*last.evidence, e))
         w.end_exactly(e.offset, e)
         return
-    if w.plan is not None and w.plan.event == "truncation-plan" and w.plan.offset is not None and w.plan.offset != e.offset:
-        if is_after(e, w.plan) and e.at is not None and w.plan.at is not None and e.at - w.plan.at < SHORTEST_START:
-            w.replica.contradictions.append(Contradiction("plan", w.plan, str(w.plan.offset), e, str(e.offset)))
+    if _planned_elsewhere(w, e):
         w.plan = None  # belongs to a truncation that is missing or did not happen
     cause = w.plan.reason if w.plan is not None and w.plan.reason else "truncation"
     if e.reason == "longer":
         _reached_past(w, e.offset, e)
     _cut(w, e.offset, e, cause)
+
+
+def _planned_elsewhere(w: _Walk, e: Event) -> bool:
+    """Whether the last plan names another offset."""
+    plan = w.plan
+    if plan is None or plan.event != "truncation-plan" or plan.offset is None or e.offset is None or plan.offset == e.offset:
+        return False
+    if is_after(e, plan) and e.at is not None and plan.at is not None and e.at - plan.at < SHORTEST_START:
+        w.replica.contradictions.append(Contradiction("plan", plan, str(plan.offset), e, str(e.offset)))
+    return True
 
 
 def _is_cut_of_reset(w: _Walk, e: Event) -> bool:
@@ -514,7 +530,7 @@ def _is_cut_of_reset(w: _Walk, e: Event) -> bool:
 
 def _reached_past(w: _Walk, offset: int, e: Event) -> None:
     """Records that the log contained at least the record at this offset."""
-    w.reaches(offset + 1, e, still=w.untouched or w.unfetched)
+    w.reaches(offset + 1, e, still=w.untouched or w.unfetched(e))
     if not w.knows_end and (w.end is None or w.end <= offset):
         w.end_at_least(offset + 1, e)
 
@@ -542,8 +558,9 @@ def _epochs_of_cut(w: _Walk, cause: str, *, grew: bool) -> tuple[int | None, int
 
 
 def _on_truncation_noop(w: _Walk, e: Event) -> None:
+    _planned_elsewhere(w, e)
     if e.log_end_offset is not None:
-        if w.unfetched and e.log_end_offset != w.end:
+        if w.unfetched(e) and e.log_end_offset != w.end:
             w.against(e.log_end_offset, e)
         w.end_exactly(e.log_end_offset, e)
     w.plan = None
@@ -559,7 +576,7 @@ def _on_fetcher(w: _Walk, e: Event) -> None:
         w.follow_unannounced(e.leader_epoch)
     elif e.leader_epoch is not None and (w.epoch is None or e.leader_epoch > w.epoch):
         w.enter(e.leader_epoch, "follower", None)
-    w.reaches(e.offset, e)
+    w.reaches(e.offset, e, still=w.unfetched(e))
     if e.offset is not None and e.reason == "own-end" and (w.end is None or e.offset > w.end):
         if w.knows_end:
             w.forget_restarts()
@@ -629,7 +646,7 @@ def _on_plan(w: _Walk, e: Event) -> None:
 
 
 def _on_below_hw(w: _Walk, e: Event) -> None:
-    w.reaches(e.high_watermark, e, still=w.unfetched)
+    w.reaches(e.high_watermark, e, still=w.unfetched(e))
     w.high_watermark(e.high_watermark, e, AT_LEAST)
 
 
