@@ -515,7 +515,7 @@ def back_before_leading(
         s.starts(3, 4.5)
     if clean:
         s.finds_clean_stop(3, 4.6)
-    s.loads(3, 5, 320, unclean=recovers)
+    s.loads(3, 5, 320 if follows or rejoins else 340, unclean=recovers)
     if follows or rejoins:
         s.follows(3, 5.5, 0, 320, 300)
     if rejoins:
@@ -815,7 +815,7 @@ def crashed(end: int) -> Staged:
     s = ended(follows=False)
     s.starts(1, 20)
     s.loads(1, 22, end, unclean=True)
-    s.follows(1, 24, 1, end, 200, previous=-1)
+    s.follows(1, 24, 1, end, end, previous=-1)
     return s
 
 
