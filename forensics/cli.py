@@ -20,7 +20,7 @@ import forensics.commands
 from forensics.commands.exit_codes import DEFECT, DONE, UNUSABLE
 from forensics.commands.help import Command, Unread
 from forensics.commands.names import similar
-from forensics.output.sanitise import clean, tolerate
+from forensics.output.encoding import tolerate
 from forensics.output.version import version
 from forensics.start import forget, guard
 
@@ -98,6 +98,8 @@ def main() -> None:
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else DONE)
     except click.ClickException as error:
+        from forensics.output.sanitise import clean
+
         message = io.StringIO()
         error.show(message)
         click.echo(clean(message.getvalue()), nl=False, err=True)  # a shell's * makes arguments of file names that other people chose

@@ -40,6 +40,11 @@ GONE_IN_24 = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
 """Spark requests this package on every Java. Java 24 and newer no longer have it and print a warning on stderr."""
 JAVA_OPTION_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
 """Environment variables from which a JVM takes options."""
+PATHS = (
+    *("TMPDIR", "JAVA_HOME", "SPARK_HOME", "SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR", "KUBECONFIG"),
+    *("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "GOOGLE_APPLICATION_CREDENTIALS", "SSL_CERT_FILE"),
+)
+"""Environment variables with a path that the JVM, Spark's workers or Spark's launcher read."""
 LAST_WORDS = 64 << 10
 """Bytes of a log that `last_words` returns at most."""
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1"}
@@ -168,6 +173,11 @@ def python_environment() -> dict[str, str]:
     root = [] if source_root().name in ("site-packages", "dist-packages") else [str(source_root())]
     rest = absolute(os.environ.get("PYTHONPATH", ""))
     return {"PYTHONPATH": os.pathsep.join([*root, *filter(None, [rest])]), "PYTHONSAFEPATH": "1"}
+
+
+def absolute_paths() -> dict[str, str]:
+    """The variables of PATHS that have a relative path, with an absolute one: for a process in another working directory."""
+    return {name: os.path.abspath(path) for name in PATHS if (path := os.environ.get(name)) and not os.path.isabs(path)}
 
 
 def absolute(path: str) -> str:
@@ -314,7 +324,7 @@ class Jvm:
     def _environment(self) -> dict[str, str]:
         # With SPARK_HOME, Spark's Python workers import pyspark from a zip, and each worker compiles it again.
         unwanted = (*JAVA_OPTION_VARIABLES, "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_LOCAL_DIRS", "SPARK_TESTING", "CLASSPATH")
-        inherited = {name: value for name, value in os.environ.items() if name not in unwanted}
+        inherited = {name: value for name, value in (os.environ | absolute_paths()).items() if name not in unwanted}
         return LOOPBACK | inherited | python_environment() | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._handshake)}
 
     def gateway(self) -> tuple[int, str]:

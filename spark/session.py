@@ -27,7 +27,7 @@ from parsers.containers.names import printable
 from spark.class_archive import QUIET, archive_for, make_at_exit
 from spark.failures import explained
 from spark.interfaces import missing
-from spark.java import JavaFailed, Jvm, find_java, last_words, new_log, source_root, spark_home
+from spark.java import JavaFailed, Jvm, absolute_paths, find_java, last_words, new_log, source_root, spark_home
 from spark.masters import trouble
 from spark.temporary import temporary_directory
 
@@ -41,8 +41,6 @@ PACKAGES = ("parsers", "spark", "forensics")
 """The packages that executors need."""
 FILES = ("spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles")
 """Settings that list files, with commas between them."""
-DIRECTORIES = {"SPARK_HOME", "SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR", "JAVA_HOME", "KUBECONFIG"}
-"""Variables with paths that Spark's launcher reads."""
 LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?")
 """A master in this process: local, local[4], local[*] or local[4, 2]."""
 GIB = 2**30
@@ -264,9 +262,7 @@ def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
     settings.setAll([*(SETTINGS | dict(conf) | {DIRECTORY: str(temporary)}).items()])
     log = new_log()
     # The working directory may be the evidence. Spark's launcher and pyspark look for Spark above it if SPARK_HOME is not set.
-    os.environ.setdefault("SPARK_HOME", str(spark_home()))
-    for name in DIRECTORIES & os.environ.keys():
-        os.environ[name] = os.pathsep.join(os.path.abspath(entry) for entry in os.environ[name].split(os.pathsep) if entry)
+    os.environ.update(absolute_paths() | {"SPARK_HOME": os.path.abspath(os.environ.get("SPARK_HOME") or spark_home())})
     try:
         gateway = launch_gateway(settings, popen_kwargs={"cwd": temporary, "stdout": log, "stderr": log})
         if master.startswith("local-cluster"):  # not in a command line, which other accounts see

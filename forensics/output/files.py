@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -139,13 +139,12 @@ def _sync(directory: Path) -> None:
 @contextmanager
 def _alone(directory: Path) -> Iterator[None]:
     """No other process of this tool puts a result into the directory meanwhile."""
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # network file systems may not lock directories
+    with ExitStack() as stack:
+        with suppress(OSError):  # it may be unreadable, or of a network file system that locks no directories
+            handle = os.open(directory, os.O_RDONLY)
+            stack.callback(os.close, handle)
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(handle)
 
 
 def _filled(directory: Path) -> bool:

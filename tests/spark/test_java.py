@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -161,3 +162,14 @@ def test_a_java_home_that_is_not_used_is_named(nowhere: pytest.MonkeyPatch, tmp_
         assert str(home) in str(java.java_home_trouble()) and words in str(java.java_home_trouble())
     nowhere.setenv("JAVA_HOME", str(jdk(tmp_path / "new", "21.0.4")))
     assert java.java_home_trouble() is None
+
+
+def test_paths_in_the_environment_are_those_of_the_working_directory(nowhere: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Also for the JVM and its workers, which have another one."""
+    nowhere.chdir(tmp_path)
+    for name, value in (("TMPDIR", "tmp"), ("AWS_CONFIG_FILE", "/abs/config"), ("SPARK_HOME", "spark"), ("PYTHONPATH", "lib::/abs/lib")):
+        nowhere.setenv(name, value)
+    environment = Jvm._environment(SimpleNamespace(_handshake="gateway"))  # type: ignore[arg-type]
+    assert (environment["TMPDIR"], environment["AWS_CONFIG_FILE"]) == (str(tmp_path / "tmp"), "/abs/config")
+    assert "SPARK_HOME" not in environment and environment["PYTHONPATH"].split(":")[-1] == "/abs/lib"
+    assert all(map(os.path.isabs, environment["PYTHONPATH"].split(":")))
