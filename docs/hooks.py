@@ -20,7 +20,8 @@ from forensics.formats import FORMATS
 from forensics.output.format import DirectoryFormat
 from forensics.rules import RULES
 from forensics.views.markdown import block, code, prose
-from parsers.patterns import PATTERNS, package_data
+from parsers import package_data
+from parsers.patterns import PATTERNS
 
 ROOT = Path(__file__).parents[1]
 WIDTH = 100
@@ -51,7 +52,7 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 
 def fragments() -> Iterator[str]:
-    yield from ("```toml", package_data.text("fragments.toml").rstrip(), "```")
+    yield from ("```toml", package_data.text("parsers.patterns", "fragments.toml").rstrip(), "```")
 
 
 def formats() -> Iterator[str]:
