@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import own_rules, patterns_option
+from forensics.commands.evidence import own_rules, pattern_files, patterns_option
 from forensics.commands.exit_codes import FINDINGS
 from forensics.commands.help import Command
 from forensics.commands.names import similar
@@ -143,7 +143,9 @@ def _show_results(files: Sequence[OwnFile]) -> None:
     """Prints what each rule finds in its exemplars. Exits with FINDINGS if one is not as its exemplar says."""
     from forensics.own_rules import results
     from forensics.rules import kind_in
+    from parsers.pattern_files import put_in_force
 
+    put_in_force(pattern_files())
     failed = 0
     for file in files:
         click.echo(click.style(kind_in(file), bold=True) + f"  {file.path}")
