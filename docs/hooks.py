@@ -20,7 +20,8 @@ from forensics.formats import FORMATS
 from forensics.output.format import DirectoryFormat
 from forensics.rules import RULES
 from forensics.views.markdown import block, code, prose
-from parsers.patterns import PATTERNS, package_data
+from parsers import package_data
+from parsers.patterns import PATTERNS
 
 ROOT = Path(__file__).parents[1]
 WIDTH = 100
@@ -46,12 +47,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
+    markdown = re.sub(r"<!-- (own-rules/[\w.]+) -->", lambda match: "\n".join(example(match[1])), markdown)
     lists = {"formats": formats, "schemas": listed_schemas, "fragments": fragments}
     return re.sub(r"<!-- (formats|schemas|fragments) -->", lambda match: "\n".join(lists[match[1]]()), markdown)
 
 
+def example(name: str) -> Iterator[str]:
+    """A file of the docs."""
+    yield from ("```toml", (ROOT / "docs" / name).read_text("utf-8").rstrip(), "```")
+
+
 def fragments() -> Iterator[str]:
-    yield from ("```toml", package_data.text("fragments.toml").rstrip(), "```")
+    yield from ("```toml", package_data.text("parsers.patterns", "fragments.toml").rstrip(), "```")
 
 
 def formats() -> Iterator[str]:
@@ -73,8 +80,9 @@ def linked(reference: str) -> str:
 
 
 def rules() -> Iterator[str]:
-    yield f"# Every rule\n\nThe {len(RULES)} kinds of findings, as `kafka-forensics rules` prints them, the most severe first. The small incidents"
+    yield f"# Every rule\n\nThe {len(RULES)} kinds of findings, as `kafka-forensics rules KIND` explains them, the most severe first. The small incidents"
     yield "under a rule are its tests: incidents that the rule must find, and near misses that it must not find."
+    yield "[Your own rules](own-rules.md) explains how to add a rule without a change to kafka-forensics."
     for rule in RULES:
         yield f"\n## {rule.kind}\n\nLevel: **{rule.level}**. {prose(rule.meaning)}\n"
         yield from (f"- Not this: {prose(cause)}" for cause in rule.benign)

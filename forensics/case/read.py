@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from forensics import rule_files
 from forensics.case.columns import adapted
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.incidents.incidents import Incident
@@ -74,6 +75,9 @@ class Case:
                 f"{directory}: the case has the schema {schema}, and this version reads {SCHEMA}; analyze the evidence again, or use another version"
             )
         self._check_tables()
+        with self._readable(MANIFEST):
+            self.rules = rule_files.of_rows(self.manifest["options"].get("rules", ()))
+        rule_files.know(self.rules)
 
     def _told(self) -> dict[str, Any]:
         """Content of case.json."""
@@ -194,7 +198,8 @@ class Case:
     def conclusion(self, asked: Asked | None = None) -> Conclusion:
         """All results; of the results in partitions, only the requested ones. Hand-overs are read when a row is asked for them."""
         if asked is not None or self.cluster.weights:
-            found = conclude(verdicts([self.table("judged")], [self.table("partitions")]), self.cluster, asked)
+            with rule_files.only(self.rules):
+                found = conclude(verdicts([self.table("judged")], [self.table("partitions")]), self.cluster, asked)
         else:
             columns = dict.fromkeys(f.name for f in (*STANDING, *OF_REPORT) if f.name != PROOF)
             own = self.table("partitions", ["cluster", *columns])

@@ -56,7 +56,7 @@ kafka-forensics report incident.case --json report.json
 
 A case is complete or does not exist: it is written next to its final place and moved there at the end, and never into the evidence. An
 existing case is replaced only with `--force`; any other file or directory is never replaced. The same evidence and options give the same
-bytes, on any number of cores. Options for reading evidence (`--timezone`, `--clock-offset`, `--log-pattern`, `--patterns`) are given when the
+bytes, on any number of cores. Options for reading evidence (`--timezone`, `--clock-offset`, `--log-pattern`, `--patterns`, `--rules`) are given when the
 case is made. `checkpoints --against` compares files, and accepts no case. `merge` needs every log line: `records` is the largest table.
 
 `{MANIFEST}` contains the version of the schema (`{SCHEMA}`) and of the tool, the command, the digest of the rules, the paths of the evidence

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from forensics import rule_files
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
@@ -40,7 +41,7 @@ from forensics.views.headline import headline
 from forensics.words import of_incident, text, words
 from parsers.containers.names import IGNORED
 from parsers.limits import DEFAULTS, Limits, changed
-from parsers.pattern_files import PatternFile
+from parsers.own_files import OwnFile
 from parsers.schemas import EVENTS
 
 ROWS = 20_000
@@ -62,7 +63,8 @@ class Origin:
     options: Options
     log_patterns: Sequence[str]
     limits: Limits = DEFAULTS
-    patterns: Sequence[PatternFile] = ()
+    patterns: Sequence[OwnFile] = ()
+    rules: tuple[OwnFile, ...] = field(default_factory=rule_files.in_force)
 
 
 def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
@@ -144,8 +146,8 @@ def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence
     }
 
 
-def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, patterns: Sequence[PatternFile] = ()) -> dict[str, Any]:
-    """How the evidence was read."""
+def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, patterns: Sequence[OwnFile] = ()) -> dict[str, Any]:
+    """How the evidence was read and judged."""
     return {
         "zone_offset_ms": given.zone_offset_ms,
         "zone_name": given.zone_name,
@@ -153,6 +155,7 @@ def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, pa
         "log_patterns": list(log_patterns),
         "limits": changed(limits),
         "patterns": [{"path": file.path, "sha256": file.sha256} for file in patterns],
+        "rules": rule_files.rows(),
     }
 
 

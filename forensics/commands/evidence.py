@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
     from parsers.containers.units import Unit
     from parsers.limits import Limits
-    from parsers.pattern_files import PatternFile
+    from parsers.own_files import OwnFile
     from spark.pipeline import Events
     from spark.progress import Seen
     from spark.session import Starting
@@ -76,7 +76,7 @@ def _patterns(context: click.Context, option: click.Parameter, paths: tuple[str,
     if not paths:
         return
     from parsers.catalogue.samples import check
-    from parsers.pattern_files import opened
+    from parsers.own_files import opened
 
     try:
         files = [opened(path) for path in dict.fromkeys(paths)]
@@ -85,6 +85,27 @@ def _patterns(context: click.Context, option: click.Parameter, paths: tuple[str,
         text = f"{error.filename}: {error.strerror}; give an existing file" if isinstance(error, OSError) else str(error)
         raise click.BadParameter(text, context, option) from None
     context.meta[PATTERNS] = tuple(files)
+
+
+def _rules(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> None:
+    """Checks the files of rules before anything is read, and puts them in force."""
+    from forensics import rule_files
+
+    rule_files.put_in_force(own_rules(context, option, paths) if paths else ())
+
+
+def own_rules(context: click.Context, option: click.Parameter, paths: Sequence[str]) -> tuple[OwnFile, ...]:
+    """The files of rules, which are valid. Raises click.BadParameter."""
+    from forensics.own_rules import check
+    from parsers.own_files import opened
+
+    try:
+        files = tuple(opened(path) for path in dict.fromkeys(paths))
+        check(files)
+    except (OSError, ValueError) as error:
+        text = f"{error.filename}: {error.strerror}; give an existing file" if isinstance(error, OSError) else str(error)
+        raise click.BadParameter(text, context, option) from None
+    return files
 
 
 def _limits(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
@@ -170,6 +191,16 @@ def evidence_options(command: F) -> F:
     return cluster_option(reading_options("PATH...")(command))
 
 
+patterns_option = click.option(
+    "--patterns",
+    multiple=True,
+    metavar="FILE",
+    expose_value=False,
+    callback=_patterns,
+    help="TOML file of more line patterns, in the form that `patterns --toml NAME` prints (may be repeated).",
+)
+
+
 def reading_options(paths: str, *, required: bool = True) -> Callable[[F], F]:
     """Paths of evidence, and the options for reading it."""
     return lambda command: _reading(command, paths, required)
@@ -219,13 +250,14 @@ def _reading(command: F, paths: str, required: bool) -> F:
             callback=_log_patterns,
             help="log4j pattern of logs in another layout, for example '%d{ISO8601} %-5p %m (%c)%n' (may be repeated).",
         ),
+        patterns_option,
         click.option(
-            "--patterns",
+            "--rules",
             multiple=True,
             metavar="FILE",
             expose_value=False,
-            callback=_patterns,
-            help="TOML file of more line patterns, in the form that `patterns --toml NAME` prints (may be repeated).",
+            callback=_rules,
+            help="TOML file of a rule of your own, in the form that `rules --toml KIND` prints (may be repeated).",
         ),
         limit_option,
         click.option(
@@ -437,6 +469,7 @@ def reading_words(options: Mapping[str, Any]) -> tuple[str, ...]:
         words += ["--clock-offset", f"{broker}={error / 1000:+g}"]
     words += [word for pattern in options["log_patterns"] for word in ("--log-pattern", pattern)]
     words += [word for file in options.get("patterns", ()) for word in ("--patterns", file["path"])]
+    words += [word for file in options.get("rules", ()) for word in ("--rules", file["path"])]
     return (*words, *(word for name, value in options.get("limits", {}).items() for word in ("--limit", f"{name}={value}")))
 
 
@@ -478,7 +511,7 @@ def log_patterns() -> Sequence[str]:
     return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
 
 
-def pattern_files() -> tuple[PatternFile, ...]:
+def pattern_files() -> tuple[OwnFile, ...]:
     """The value of --patterns."""
     context = click.get_current_context(silent=True)
     return context.meta.get(PATTERNS, ()) if context is not None else ()

@@ -26,7 +26,7 @@ HEADINGS: Mapping[str, Sequence[str]] = {
         "--no-records",
         "--force",
     ),
-    "Input": ("--cluster", "--against", "--layout", "--timezone", "--clock-offset", "--log-pattern", "--patterns", "--limit"),
+    "Input": ("--cluster", "--against", "--layout", "--timezone", "--clock-offset", "--log-pattern", "--patterns", "--rules", "--limit"),
 }
 """Other options are listed under the last heading."""
 OTHERS = "Other options"

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from forensics import rule_files
 from forensics.commands.evidence import (
     Opened,
     Progress,
@@ -189,6 +190,7 @@ class CaseInput(Input):
 
     def __init__(self, case: Case) -> None:
         super().__init__(case.paths, case.cluster, case.resolver)
+        rule_files.put_in_force(case.rules)
         self.words += reading_words(case.manifest["options"])
         self.case = case
 
@@ -302,9 +304,9 @@ def open_input(
         return EvidenceInput(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
     if len(paths) > 1:
         raise Unusable(f"{kept[0]}: give either one case or evidence paths, not both")
-    if timezone is not None or clock_offsets or log_patterns() or pattern_files() or limits() != DEFAULTS:
+    if timezone is not None or clock_offsets or log_patterns() or pattern_files() or rule_files.in_force() or limits() != DEFAULTS:
         raise Unusable(
-            f"{paths[0]}: --timezone, --clock-offset, --log-pattern, --patterns and --limit apply to evidence, and this is a case; give the evidence instead"
+            f"{paths[0]}: --timezone, --clock-offset, --log-pattern, --patterns, --rules and --limit apply to evidence, and this is a case; give the evidence instead"
         )
     return open_case(paths[0])
 

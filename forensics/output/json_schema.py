@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 Schema = dict[str, Any]
-Words = Mapping[str, Collection[str]]
+Words = Mapping[str, Collection[str] | Schema]
 """The values that a column may have, by its name."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -86,5 +86,5 @@ def of_field(field: pa.Field, words: Words | None = None) -> Schema:
     elif pa.types.is_list(field.type):
         schema = nullable(listed(one_of(known)))
     else:
-        schema = one_of(known)
+        schema = dict(known) if isinstance(known, Mapping) else one_of(known)
     return described(schema, doc.decode()) if doc is not None else schema

@@ -46,7 +46,7 @@ from forensics.output.json_schema import (
 )
 from forensics.proof.records import HANDOVER
 from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, NO, RESTART, VERDICTS, YES, Handover, Possible
-from forensics.rules import RULES
+from forensics.rules import OWN_NAME, RULES
 from forensics.views.clusters import NOT_JUDGED
 from forensics.views.clusters import SCHEMA as CLUSTERS
 from forensics.views.diff import SCHEMA as DIFF
@@ -58,8 +58,6 @@ from parsers.sniff import KINDS as FILES
 
 KINDS = tuple(rule.kind for rule in RULES)
 """Kinds of findings."""
-INCIDENTS = (*KINDS, ROLLING)
-"""Kinds of incidents: the kind of the finding that is the cause, or several restarts of one kind together."""
 LOGS = (PLAIN_LOG, COMPACTED, TRANSACTIONAL, UNKNOWN_LOG)
 """What the offsets of a log say about its records."""
 SOURCES = (*FILES, "unreadable")
@@ -73,7 +71,15 @@ MODE = one_of(("zookeeper", "kraft", "unknown"))
 BROKER = INTEGER
 BROKERS = listed(BROKER)
 TEXTS = listed(TEXT)
-KIND = one_of(KINDS)
+OWN_KIND: Schema = {"type": "string", "pattern": OWN_NAME.pattern, "description": "a kind of a user's rule (`tool.own_rules`)"}
+
+
+def _kind(words: Sequence[str]) -> Schema:
+    return {"type": "string", "anyOf": [{"enum": list(words)}, OWN_KIND]}
+
+
+KIND, INCIDENT = _kind(KINDS), _kind((*KINDS, ROLLING))
+"""Kinds of findings, and kinds of incidents: the kind of the finding that is the cause, or several restarts of one kind together."""
 SEVERITY = one_of(reversed(LEVELS))
 CONFIDENCE = one_of(reversed(CONFIDENCES))
 VERDICT = one_of(VERDICTS)
@@ -90,7 +96,12 @@ TOOL = record(
         "version": TEXT,
         "command": described(TEXTS, "the options that determine the content, without the destination and without secrets"),
         "rules": described(DIGEST, "digest of the whole program: the same digest means the same results for the same evidence"),
-    }
+        "own_rules": described(
+            listed(record({"kind": OWN_KIND, "level": SEVERITY, "meaning": TEXT, "path": TEXT, "sha256": SHA256})),
+            "the user's rules (--rules), if there are any",
+        ),
+    },
+    optional=("own_rules",),
 )
 BOUNDS = record({"at_least": INTEGER, "at_most": nullable(INTEGER), "evidence": nullable(listed(of_arrow(EVIDENCE)))})
 """Offsets that are still possible; `at_most` null: no upper bound."""
@@ -457,9 +468,7 @@ _ABOUT: dict[str, Any] = {
 
 
 def _incident() -> Schema:
-    return record(
-        {**_ABOUT, "kind": one_of(INCIDENTS), "findings": described(listed(ID), "the cause and its consequences")}, optional=("cluster",)
-    )
+    return record({**_ABOUT, "kind": INCIDENT, "findings": described(listed(ID), "the cause and its consequences")}, optional=("cluster",))
 
 
 def _finding() -> Schema:

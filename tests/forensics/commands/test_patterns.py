@@ -14,7 +14,7 @@ from forensics.cli import cli
 from forensics.commands.evidence import reading_words
 from forensics.model.cluster.build import Options
 from parsers.limits import DEFAULTS
-from parsers.pattern_files import opened
+from parsers.own_files import opened
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern_toml import read
 
