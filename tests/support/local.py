@@ -22,7 +22,7 @@ from forensics.model.findings import Finding, Place
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import by_partition, identified, judged
 from forensics.model.timelines import timelines as built
-from forensics.rules import BY_KIND
+from forensics.rules import rule_of
 from forensics.views.document import Report
 from forensics.words.rows import Worded
 from parsers import evidence, schemas
@@ -68,7 +68,7 @@ def report(table: pa.Table, options: Options | None = None) -> Report:
 
 def found_by(kind: str, timeline: PartitionTimeline, cluster: Cluster) -> list[Finding]:
     """What the rule of this kind finds in a partition."""
-    judge = BY_KIND[kind].partition
+    judge = rule_of(kind).partition
     assert judge is not None
     return [f if f.topic is not None else f.of_partition(timeline.topic, timeline.partition) for f in judge(timeline, cluster)]
 

@@ -19,7 +19,6 @@ from click.testing import CliRunner
 from forensics.case import write as writing
 from forensics.case.judge import ROW, judge
 from forensics.case.read import Case
-from forensics.case.reference import page
 from forensics.case.run import RUN, public
 from forensics.case.tables import PROOF, TABLES
 from forensics.case.write import Origin, Refused, check, write
@@ -38,7 +37,6 @@ from spark import sorting
 from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
 from tests.support import local, recorded
-from tests.support.paths import ROOT
 from tests.support.schemas import of_rows
 
 BUNDLE = BUNDLES / "acks1-failover-zones-2.5.1-zk.tar.gz"
@@ -294,9 +292,8 @@ def columns() -> Iterator[tuple[str, pa.Field]]:
     yield from ((table.name, field) for table in TABLES for field in table.schema)
 
 
-def test_the_page_about_cases_is_that_of_the_schemas() -> None:
+def test_every_column_is_explained() -> None:
     assert [(name, field.name) for name, field in columns() if not (field.metadata or {}).get(b"doc")] == []
-    assert (ROOT / "docs" / "case.md").read_text("utf-8") == page()
 
 
 def test_a_command_is_recorded_without_secrets() -> None:

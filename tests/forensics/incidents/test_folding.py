@@ -16,17 +16,17 @@ from forensics.incidents.incidents import Events, Incident, recurring_of_each
 from forensics.model.findings import Aggregation, Evidence, Finding, Rule
 from forensics.model.message import Range, said, values
 from forensics.model.partition.windows import together
-from forensics.rules import BY_KIND
+from forensics.rules import rule_of
 from forensics.thresholds import MAX_SEPARATE_EVENTS
 from forensics.words import of_incident, words
 from tests.support import found
 
 NOON = datetime(2026, 11, 21, 12)
-STOPS = BY_KIND["controlled-shutdown"]
+STOPS = rule_of("controlled-shutdown")
 RULES = (
-    replace(BY_KIND["offline-partition"], many=Aggregation(("brokers",), merge=lambda first, group: together(group))),
-    replace(BY_KIND["under-replicated"], many=None),
-    *map(BY_KIND.__getitem__, ("data-loss", "log-divergence", "broker-crash", STOPS.kind, "restarted-replica", "upgrade")),
+    replace(rule_of("offline-partition"), many=Aggregation(("brokers",), merge=lambda first, group: together(group))),
+    replace(rule_of("under-replicated"), many=None),
+    *map(rule_of.__getitem__, ("data-loss", "log-divergence", "broker-crash", STOPS.kind, "restarted-replica", "upgrade")),
 )
 
 
@@ -134,7 +134,7 @@ def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back()
     assert set(incident.findings) == {f.id for f in told if f.incident == incident.id}
 
 
-JOINED, REFUSED, STUCK = map(BY_KIND.__getitem__, ("cluster-recreated", "connection-failed", "stuck-replica"))
+JOINED, REFUSED, STUCK = map(rule_of.__getitem__, ("cluster-recreated", "connection-failed", "stuck-replica"))
 
 
 def doubt(partition: int, seconds: float) -> Finding:
@@ -183,7 +183,7 @@ def test_another_cluster_is_never_without_impact() -> None:
 
 def test_what_was_not_over_in_an_earlier_cluster_ended_with_it() -> None:
     lost = replace(of_broker("zookeeper-lost", 1, 0, None), severity="high")
-    rule = BY_KIND["zookeeper-lost"]
+    rule = rule_of("zookeeper-lost")
     for number, lasted in ((0, "for the rest of the evidence"), (-1, "until the cluster ended")):
         events = Events(by_kind([lost]), [rule], number=number)
         (incident,) = events.incidents(recurring_of_each([events], [rule]))

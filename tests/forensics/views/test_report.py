@@ -24,7 +24,7 @@ from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Place
 from forensics.model.message import Range, said, values
 from forensics.output.sanitise import clean
-from forensics.rules import BY_KIND, RULES, declared
+from forensics.rules import rule_of, RULES, declared
 from forensics.views.document import SCHEMA, Report, rules_digest
 from forensics.views.terminal import WordTable
 from forensics.views.text import MOST, show
@@ -338,7 +338,7 @@ def test_hostile_log_from_end_to_end() -> None:
 
 def test_many_findings_of_a_kind_are_folded() -> None:
     many = [found.offline(partition=i, start=START) for i in range(50)]
-    shown = text(Report(Cluster(), folded(many, BY_KIND["offline-partition"]), []))
+    shown = text(Report(Cluster(), folded(many, rule_of("offline-partition")), []))
     assert "50 partitions (t-0, t-1, t-2, t-3 and 46 more)" in " ".join(shown.split())
     assert len(shown.splitlines()) < 40
 

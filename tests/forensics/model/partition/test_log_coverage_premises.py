@@ -36,7 +36,7 @@ from forensics.model.partition.log_coverage import (
     silent_leaders,
     weakened,
 )
-from forensics.rules import BY_KIND
+from forensics.rules import rule_of
 from forensics.thresholds import MAX_CLOCK_STEPS
 from forensics.words import text, words
 from parsers.patterns.facets import FACETS
@@ -630,12 +630,12 @@ CAME_AFTER = (
 
 
 def test_findings_of_what_came_after_what_rest_on_the_order_of_lines_or_their_times() -> None:
-    assert all({"order", "time"} & {*BY_KIND[kind].rests_on} for kind in CAME_AFTER)
+    assert all({"order", "time"} & {*rule_of(kind).rests_on} for kind in CAME_AFTER)
 
 
 @pytest.mark.parametrize(("kind", "confidence"), [("hw-stuck", "possible"), ("evidence-conflict", "certain")])
 def test_only_findings_that_rest_on_the_order_of_lines_are_weakened(kind: str, confidence: str) -> None:
-    assert judging._weakened(finding(kind), BY_KIND[kind], STEPPED).confidence == confidence
+    assert judging._weakened(finding(kind), rule_of(kind), STEPPED).confidence == confidence
 
 
 @pytest.mark.parametrize("known", [{"cut_at": 200}, {}])
