@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from parsers.package_data import parsed
 from parsers.schemas import Row
@@ -94,5 +94,5 @@ def flag(value: Any) -> bool:
     return value
 
 
-def is_tables(value: Any) -> bool:
+def is_tables(value: Any) -> TypeGuard[list[dict[str, Any]]]:
     return isinstance(value, list) and all(isinstance(table, dict) for table in value)

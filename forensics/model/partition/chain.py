@@ -47,12 +47,17 @@ def disputed(found: Iterable[State], starts: Iterable[Event]) -> Iterator[Contra
     for s in known:
         if s.partition_epoch is not None and s.partition_epoch >= 0:
             one = first.setdefault(s.partition_epoch, s)
-            if s.leader_epoch != one.leader_epoch or not _same(s, one):
+            if not _same(s, one) or (s.leader_epoch != one.leader_epoch and _prints_epoch(s) and _prints_epoch(one)):
                 yield Contradiction("state", one.event, _said(one), s.event, _said(s))
-    for one, s in pairwise(first[n] for n in sorted(first)):
+    for one, s in pairwise(first[n] for n in sorted(first) if _prints_epoch(first[n])):
         if not 0 <= s.leader_epoch - one.leader_epoch <= (s.partition_epoch or 0) - (one.partition_epoch or 0):
             yield Contradiction("state", one.event, _said(one), s.event, _said(s))
     yield from _entered_otherwise(first, known, starts)
+
+
+def _prints_epoch(s: State) -> bool:
+    """A line about an ISR change does not: its leader epoch is that of the last start, whose line may be missing."""
+    return s.event.leader_epoch is not None
 
 
 def _entered_otherwise(first: Mapping[int, State], known: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
@@ -65,7 +70,7 @@ def _entered_otherwise(first: Mapping[int, State], known: Iterable[State], start
     led: set[tuple[int | None, int | None]] = set()
     for e in starts:
         state = first.get(e.partition_epoch) if e.partition_epoch is not None else None
-        if state is not None and (e.leader_epoch != state.leader_epoch or e.leader not in (None, state.leader)):
+        if state is not None and _prints_epoch(state) and (e.leader_epoch != state.leader_epoch or e.leader not in (None, state.leader)):
             yield Contradiction("state", state.event, _said(state), e, _state(e.partition_epoch, e.leader_epoch, e.leader))
         elif e.event == "leader-start" and e.partition_epoch is None and e.isr and (e.writer, e.leader_epoch) not in led:
             led.add((e.writer, e.leader_epoch))

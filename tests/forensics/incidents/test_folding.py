@@ -26,7 +26,7 @@ STOPS = rule_of("controlled-shutdown")
 RULES = (
     replace(rule_of("offline-partition"), many=Aggregation(("brokers",), merge=lambda first, group: together(group))),
     replace(rule_of("under-replicated"), many=None),
-    *map(rule_of.__getitem__, ("data-loss", "log-divergence", "broker-crash", STOPS.kind, "restarted-replica", "upgrade")),
+    *map(rule_of, ("data-loss", "log-divergence", "broker-crash", STOPS.kind, "restarted-replica", "upgrade")),
 )
 
 
@@ -134,7 +134,7 @@ def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back()
     assert set(incident.findings) == {f.id for f in told if f.incident == incident.id}
 
 
-JOINED, REFUSED, STUCK = map(rule_of.__getitem__, ("cluster-recreated", "connection-failed", "stuck-replica"))
+JOINED, REFUSED, STUCK = map(rule_of, ("cluster-recreated", "connection-failed", "stuck-replica"))
 
 
 def doubt(partition: int, seconds: float) -> Finding:

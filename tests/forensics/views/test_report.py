@@ -24,7 +24,7 @@ from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Place
 from forensics.model.message import Range, said, values
 from forensics.output.sanitise import clean
-from forensics.rules import rule_of, RULES, declared
+from forensics.rules import RULES, declared, rule_of
 from forensics.views.document import SCHEMA, Report, rules_digest
 from forensics.views.terminal import WordTable
 from forensics.views.text import MOST, show
