@@ -37,7 +37,7 @@ from forensics.views.losses import first_screen as losses_of_first_screen
 from forensics.views.proof import MEANING, MISSING
 from forensics.views.states import LABELS, label
 from forensics.views.text import PRESENT, sized, subject
-from forensics.words import summary, text, words
+from forensics.words import of_incident, summary, text, words
 from forensics.words.formats import began, moment, period
 from parsers.schemas import located
 
@@ -194,7 +194,7 @@ class _Page:
             "untouchable": report.untouchable,
             "removed": REMOVED,
             "present": PRESENT,
-            "happened": incidents,
+            "happened": [(i, of_incident(i).summary) for i in incidents],
             "more_happened": more,
             "steps": report.next_steps,
             "verdicts": [(v, meaning, self.document["verdict"]["partitions"].get(v, 0)) for v, meaning in MEANINGS.items()],
@@ -218,7 +218,7 @@ class _Page:
             "state_words": {state: text(said(f"broker-state/{state}")) for state in STATES},
             "labels": LABELS,
             "used": {s.state for s in states},
-            "states": [(s, s.state) for s in states],
+            "states": [(s, text(s.detail) if s.detail is not None else "") for s in states],
             "counts": self.document["cluster"]["under_replication"],
         }
 
@@ -251,7 +251,7 @@ class _Page:
         shown = []
         for i in self.document["incidents"][:HELD]:
             known = [f for f in i["findings"] if f in self.by_id]
-            shown.append({**i, "shown": [self.by_id[f] for f in known[:8]], "more": len(known) - 8})
+            shown.append({**i, "shown": [(self.by_id[f], summary(self.by_id[f])) for f in known[:8]], "more": len(known) - 8})
         return shown
 
     def _incident_lane(self) -> Lane:
@@ -312,6 +312,7 @@ class _Page:
         return {
             **row,
             "happened": f.happened,
+            "loss": f.loss,
             "named": places[:NAMED],
             "more": len(places) - NAMED,
             "s": self.window.place(f.start or f.end),
