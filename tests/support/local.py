@@ -96,4 +96,4 @@ def _at(f: Finding, p: Place) -> Finding:
             "clients",
         )
     }
-    return replace(f, **own, places=())
+    return replace(f, **own, places=(), folds=())
