@@ -1,4 +1,5 @@
-"""`python -m docs.tables` writes the generated parts of pages, each between `<!-- NAME: …writes this -->` and `<!-- end of NAME -->`.
+"""`python -m docs.tables` writes the generated parts of pages, each between `<!-- NAME: …writes this -->` and `<!-- end of NAME -->`. NAME is
+one of PARTS, or a file that is shown.
 
 Here: the parts of pages in the repository. Not here: whole pages that are made while the site is built (hooks).
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,13 +17,17 @@ from benchmarks import history
 from fixtures.templates import coverage
 from forensics.case.tables import EXPORTED, TABLES, Table
 
-PAGES = Path(__file__).parent
-_PART = re.compile(r"(<!-- (?P<name>[\w-]+): `python -m docs\.tables` writes this -->\n).*?(<!-- end of (?P=name) -->)", re.DOTALL)
+ROOT = Path(__file__).parents[1]
+_PART = re.compile(r"(<!-- (?P<name>[\w./-]+): `python -m docs\.tables` writes this -->\n).*?(<!-- end of (?P=name) -->)", re.DOTALL)
 
 
-def written(text: str, parts: Mapping[str, Callable[[], str]] | None = None) -> str:
-    """The text of a page with its generated parts as they are now. Raises KeyError if a part has an unknown name."""
-    return _PART.sub(lambda part: f"{part[1]}\n{(parts or PARTS)[part['name']]().strip()}\n\n{part[3]}", text)
+def written(text: str) -> str:
+    """The text of a page with its generated parts as they are now. Raises OSError if a part is neither known nor a file."""
+    return _PART.sub(lambda part: f"{part[1]}\n{PARTS.get(part['name'], partial(_file, part['name']))().strip()}\n\n{part[3]}", text)
+
+
+def _file(name: str) -> str:
+    return f"```{'toml' if name.endswith('.toml') else ''}\n{(ROOT / name).read_text('utf-8').rstrip()}\n```"
 
 
 def _case() -> Iterator[str]:
@@ -62,7 +68,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
 
 def pages() -> list[Path]:
     """The pages with generated parts."""
-    return [page for page in sorted(PAGES.glob("*.md")) if _PART.search(page.read_text("utf-8"))]
+    return [page for page in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]) if _PART.search(page.read_text("utf-8"))]
 
 
 if __name__ == "__main__":

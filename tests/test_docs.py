@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from docs import hooks
 from docs.tables import PARTS, pages, written
 from tests.support.paths import ROOT
 
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("*.md"))]
-BUILT = {"rules.md", "patterns.md", "commands.md", "contributing.md", "changelog.md", "collect.sh"}
-"""Pages that docs/hooks.py makes while the site is built."""
+BUILT = {f"{name}.md" for name in hooks.MADE}
 NAMED = re.compile(r"(?<![\w/.-])(?:parsers|spark|forensics|fixtures|tests|benchmarks|docs|requirements)/[\w/.-]*\w/?(?![\w*<…-])")
 INVENTED = re.compile(r"YOUR|NAME|KIND")
 """In names of files that a contributor writes."""
@@ -26,7 +26,7 @@ def test_generated_parts_are_those_of_the_code(page: Path) -> None:
 
 def test_every_generated_part_has_a_page() -> None:
     text = "".join(page.read_text("utf-8") for page in pages())
-    assert sorted(re.findall(r"<!-- end of ([\w-]+) -->", text)) == sorted(PARTS)
+    assert set(PARTS) <= set(re.findall(r"<!-- end of (\S+) -->", text))
 
 
 def anchors(page: Path) -> set[str]:
@@ -47,7 +47,7 @@ def test_links_lead_to_pages_and_headings(page: Path) -> None:
     broken = []
     for path, anchor in links(page):
         target = page.parent / path if path else page
-        if target.name not in BUILT and (not target.exists() or (anchor and anchor not in anchors(target))):
+        if target.name not in {*BUILT, "collect.sh"} and (not target.exists() or (anchor and anchor not in anchors(target))):
             broken.append(f"{path}#{anchor}")
     assert broken == []
 
@@ -64,4 +64,11 @@ def test_the_site_has_every_page_once() -> None:
             yield from [value] if isinstance(value, str) else listed(value)
 
     nav = sorted(listed(yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]))
-    assert nav == sorted([page.name for page in (ROOT / "docs").glob("*.md")] + [name for name in BUILT if name.endswith(".md")])
+    assert nav == sorted([page.name for page in (ROOT / "docs").glob("*.md")] + [*BUILT])
+
+
+@pytest.mark.parametrize("name", [*hooks.MADE, *hooks.LISTS])
+def test_pages_that_the_site_makes_from_the_code_can_be_made(name: str) -> None:
+    assert "\n".join((hooks.MADE | hooks.LISTS)[name]()).count("\n") > 2
+    pages_with = [page for page in PAGES if f"<!-- {name} -->" in page.read_text("utf-8")]
+    assert (name in hooks.LISTS) == (pages_with != [])
