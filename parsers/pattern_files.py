@@ -7,8 +7,9 @@ Here: the files and their digests. Not here: the patterns in them (parsers.patte
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 from typing import NamedTuple
+
+from parsers.containers.storage import regular
 
 
 class PatternFile(NamedTuple):
@@ -23,11 +24,14 @@ class PatternFile(NamedTuple):
 
 
 def opened(path: str) -> PatternFile:
-    """The file at this path. Raises OSError if it cannot be read, and ValueError if it is not UTF-8."""
+    """The file at this path. Raises ValueError if it cannot be read, or is not UTF-8."""
     try:
-        return PatternFile(path, Path(path).read_text("utf-8"))
+        with regular(path) as file:
+            return PatternFile(path, file.read().decode("utf-8").replace("\r\n", "\n"))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8: {error}") from None
+    except OSError as error:
+        raise ValueError(f"{path}: {error}; give an existing file") from None
 
 
 _in_force: tuple[PatternFile, ...] = ()

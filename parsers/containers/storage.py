@@ -175,6 +175,16 @@ def _written(status: os.stat_result) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
+def regular(directory: str | os.PathLike[str], name: str = "") -> File:
+    """Opens a file of a local directory, or with '' the path itself: the way to open anything that a user names or a stranger made. Raises
+    OSError if there is no such file, if it is a pipe or a device, or if a link leads out of the directory."""
+    place = _Local(os.fspath(directory))
+    base, target = os.path.realpath(place.path), os.path.realpath(os.path.join(place.path, name))
+    if name and os.path.commonpath([base, target]) != base:
+        raise OSError(f"leads out of {printable(place.path)}, not followed")
+    return place.open(name)
+
+
 class _LocalFile(File, io.FileIO):
     """A local file."""
 
