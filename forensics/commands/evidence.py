@@ -81,9 +81,8 @@ def _patterns(context: click.Context, option: click.Parameter, paths: tuple[str,
     try:
         files = [opened(path) for path in dict.fromkeys(paths)]
         check(files)
-    except (OSError, ValueError) as error:
-        text = f"{error.filename}: {error.strerror}; give an existing file" if isinstance(error, OSError) else str(error)
-        raise click.BadParameter(text, context, option) from None
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, option) from None
     context.meta[PATTERNS] = tuple(files)
 
 
