@@ -25,8 +25,9 @@ _OPTIONS = record(
         "log_patterns": _TEXTS,
         "limits": by_name(NUMBER),
         "patterns": listed(record({"path": TEXT, "sha256": TEXT}, others=True)),
+        "rules": listed(record({"path": TEXT, "sha256": TEXT, "text": TEXT}, others=True)),
     },
-    optional=("limits", "patterns"),
+    optional=("limits", "patterns", "rules"),
     others=True,
 )
 CASE = record(

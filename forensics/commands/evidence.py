@@ -101,9 +101,8 @@ def own_rules(context: click.Context, option: click.Parameter, paths: Sequence[s
     try:
         files = tuple(opened(path) for path in dict.fromkeys(paths))
         check(files)
-    except (OSError, ValueError) as error:
-        text = f"{error.filename}: {error.strerror}; give an existing file" if isinstance(error, OSError) else str(error)
-        raise click.BadParameter(text, context, option) from None
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, option) from None
     return files
 
 
