@@ -37,6 +37,9 @@ class Limits:
     zip: int = _limit(4 << 30, "Bytes of a zip inside another container. Such a zip is copied first, because its directory is at its end.")
     document: int = _limit(16 << 20, "Bytes of a JSON document or of the output of a tool, which is kept in memory as a whole.")
     partitions: int = _limit(200_000, "Partitions of an offset checkpoint; a broker has some thousand.")
+    epochs: int = _limit(
+        20_000, "Entries of a leader epoch checkpoint; a partition that changes its leader every hour has 9,000 in a year."
+    )
     named: int = _limit(
         500_000, "Partitions that one file names; Kafka clusters have up to about 200,000, and a controller's log names all."
     )
