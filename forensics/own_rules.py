@@ -151,7 +151,7 @@ def _check(file: OwnFile) -> str:
         return ValueError(f"{file.path}:{named} {text}")
 
     given = frozenset(NAMES)
-    if is_tables(finds) and not any(find.get("values") == "often" for find in finds):
+    if isinstance(finds, list) and is_tables(finds) and not any(find.get("values") == "often" for find in finds):
         given -= {"times", "period"}
     checked(content, {**_KEYS, **_words(given)}, _REQUIRED, error)
     used = {find.get("message", "found") for find in content["find"]}
@@ -208,7 +208,7 @@ def _tables(of: Callable[[Any], Any]) -> Callable[[Any], list[Row]]:
                 of(table)
             except ValueError as error:
                 raise ValueError(f"table {number}: {error}") from None
-        return value
+        return value  # type: ignore[no-any-return]
 
     return check_tables
 

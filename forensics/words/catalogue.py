@@ -40,8 +40,8 @@ def templates(id: str) -> Templates | None:
 @cache
 def _templates(id: str, own: tuple[OwnFile, ...]) -> Templates | None:
     """`own`: the user's files from which messages are known."""
-    name, _, own = id.partition("/")
-    found = _file(name).get("message", {}).get(own)
+    name, _, message = id.partition("/")
+    found = _file(name).get("message", {}).get(message)
     return Templates(**found) if found is not None else None
 
 
