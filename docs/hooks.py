@@ -7,10 +7,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
 
 from forensics.cli import cli
 from forensics.commands.collect import script
@@ -23,6 +22,10 @@ from forensics.views.markdown import block, code, prose
 from parsers import package_data
 from parsers.patterns import PATTERNS
 
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
 ROOT = Path(__file__).parents[1]
 WIDTH = 100
 TRACKERS = {
@@ -32,13 +35,9 @@ TRACKERS = {
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    for name, page in (
-        ("rules", rules),
-        ("patterns", patterns),
-        ("commands", commands),
-        ("contributing", contributing),
-        ("changelog", changelog),
-    ):
+    from mkdocs.structure.files import File
+
+    for name, page in MADE.items():
         files.append(File.generated(config, f"{name}.md", content="\n".join(page()) + "\n"))
     files.append(File.generated(config, "collect.sh", content=script()))
     for name, schema in schemas().items():
@@ -48,8 +47,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, **_: object) -> str:
     markdown = re.sub(r"<!-- (own-rules/[\w.]+) -->", lambda match: "\n".join(example(match[1])), markdown)
-    lists = {"formats": formats, "schemas": listed_schemas, "fragments": fragments}
-    return re.sub(r"<!-- (formats|schemas|fragments) -->", lambda match: "\n".join(lists[match[1]]()), markdown)
+    return re.sub(rf"<!-- ({'|'.join(LISTS)}) -->", lambda match: "\n".join(LISTS[match[1]]()), markdown)
 
 
 def example(name: str) -> Iterator[str]:
@@ -127,3 +125,9 @@ def changelog() -> Iterator[str]:
 def contributing() -> Iterator[str]:
     """CONTRIBUTING.md, with links that are relative to docs/. The file itself is in the root of the repository, where GitHub expects it."""
     yield (ROOT / "CONTRIBUTING.md").read_text("utf-8").replace("](docs/", "](")
+
+
+MADE = {"rules": rules, "patterns": patterns, "commands": commands, "contributing": contributing, "changelog": changelog}
+"""Whole pages."""
+LISTS = {"formats": formats, "schemas": listed_schemas, "fragments": fragments}
+"""Lists that stand for a comment in a page."""

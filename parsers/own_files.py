@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
+from parsers.containers.storage import regular
 from parsers.package_data import parsed
 from parsers.schemas import Row
 
@@ -32,11 +32,14 @@ class OwnFile(NamedTuple):
 
 
 def opened(path: str) -> OwnFile:
-    """The file at this path. Raises OSError if it cannot be read, and ValueError if it is not UTF-8."""
+    """The file at this path. Raises ValueError if it cannot be read, or is not UTF-8."""
     try:
-        return OwnFile(path, Path(path).read_text("utf-8"))
+        with regular(path) as file:
+            return OwnFile(path, file.read().decode("utf-8").replace("\r\n", "\n"))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8: {error}") from None
+    except OSError as error:
+        raise ValueError(f"{path}: {error}; give an existing file") from None
 
 
 def document(text: str, file: str, advice: str) -> Row:
@@ -94,5 +97,5 @@ def flag(value: Any) -> bool:
     return value
 
 
-def is_tables(value: Any) -> bool:
+def is_tables(value: Any) -> TypeGuard[list[dict[str, Any]]]:
     return isinstance(value, list) and all(isinstance(table, dict) for table in value)

@@ -34,7 +34,7 @@ from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
 from forensics.model.message import encoded
-from forensics.output.files import in_evidence
+from forensics.output.files import forbidden
 from forensics.output.version import version
 from forensics.views.document import rules_digest
 from forensics.views.headline import headline
@@ -81,8 +81,12 @@ def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
 
 
 def outside(directory: Path, evidence: Iterable[str]) -> None:
-    """Raises Refused if the path lies in the evidence."""
-    if reason := in_evidence(directory, evidence):
+    """Raises Refused if nothing may be written at the path."""
+    try:
+        reason = forbidden(directory, evidence)
+    except OSError as error:
+        reason = str(error)
+    if reason:
         raise Refused(f"{directory}: {reason}")
 
 

@@ -81,9 +81,8 @@ def _patterns(context: click.Context, option: click.Parameter, paths: tuple[str,
     try:
         files = [opened(path) for path in dict.fromkeys(paths)]
         check(files)
-    except (OSError, ValueError) as error:
-        text = f"{error.filename}: {error.strerror}; give an existing file" if isinstance(error, OSError) else str(error)
-        raise click.BadParameter(text, context, option) from None
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, option) from None
     context.meta[PATTERNS] = tuple(files)
 
 
@@ -475,11 +474,14 @@ def reading_words(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 def start(master: str | None) -> Starting:
     """Starts Spark in the background."""
-    from spark.session import Starting
+    from spark.java import java_home_trouble
+    from spark.session import LOCAL, Starting
 
     context = click.get_current_context(silent=True)
     given = context.meta if context is not None else {}
     memory = {"spark.driver.memory": given[MEMORY]} if given.get(MEMORY) else {}
+    if (trouble := java_home_trouble()) is not None and (master is None or LOCAL.fullmatch(master)):
+        click.echo(f"Warning: {trouble}; another Java is used if there is one", err=True)
     return Starting(master, conf={**given.get(CONF, {}), **memory})
 
 
@@ -531,10 +533,6 @@ def started(starting: Any) -> Any:
         return starting.session()
     except (NoJava, JavaFailed, Refused) as error:
         raise Unusable(str(error)) from None
-    except FileNotFoundError as error:
-        if "temporary" not in str(error):
-            raise
-        raise Unusable(f"{error.strerror}; set TMPDIR to a directory with room") from None
 
 
 _OFFSET = re.compile(r"([+-])(\d{1,2})(?::?([0-5]\d))?")

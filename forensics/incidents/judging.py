@@ -27,6 +27,7 @@ from forensics.model.partition.log_coverage import weakened
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
 from forensics.model.stored import Batches, Store, Stored, by_value
+from forensics.proof.contradictions import doubted
 from forensics.proof.judgement import judgement
 from forensics.proof.records import HANDOVER, records
 from forensics.proof.verdict import UNKNOWN
@@ -116,7 +117,7 @@ def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]
     for rule, judge in _judges(rule_files.in_force(), of_metadata_log=False):
         for found in judge(timeline, cluster):
             own = found if found.topic is not None else found.of_partition(timeline.topic, timeline.partition)
-            yield _weakened(own, rule, cluster)
+            yield _doubted(_weakened(own, rule, cluster), rule, timeline, cluster)
 
 
 @lru_cache(8)
@@ -126,7 +127,11 @@ def _judges(own: tuple[OwnFile, ...], *, of_metadata_log: bool) -> list[tuple[Ru
 
 
 def _weakened(f: Finding, rule: Rule, cluster: Cluster) -> Finding:
-    return weakened(f, cluster) if {"order", "time"} & {*rule.rests_on} else f
+    return weakened(f, cluster) if rule.rests_on_lines else f
+
+
+def _doubted(f: Finding, rule: Rule, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    return doubted(f, timeline, cluster) if rule.rests_on_lines else f
 
 
 def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:

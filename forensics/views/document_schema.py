@@ -139,9 +139,8 @@ def inventory() -> Schema:
     return document(INVENTORY, "Inventory of kafka-forensics", body)
 
 
-def clusters() -> Schema:
-    """The schema of the summary of an audit."""
-    known = {
+BRIEF = record(
+    {
         "loss": one_of((FOUND, EXCLUDED, UNSETTLED, NOT_JUDGED)),
         "summary": TEXT,
         "partitions": COUNTS,
@@ -156,7 +155,15 @@ def clusters() -> Schema:
         "problem": nullable(TEXT),
         "first": nullable(TIME),
         "last": nullable(TIME),
-    }
+    },
+    others=True,
+)
+"""Results for a cluster in short (forensics.views.clusters.brief)."""
+
+
+def clusters() -> Schema:
+    """The schema of the summary of an audit."""
+    known = BRIEF["properties"]
     failed = described(nullable(TEXT), "why the cluster could not be judged; the other values are then from an earlier run or absent")
     cluster = record({"cluster": TEXT, **known, "failed": failed}, optional=known)
     new, old = listed(of_arrow(pa.struct(list(SEEN)))), nullable(of_arrow(pa.struct(list(RUNS))))

@@ -10,7 +10,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from parsers import pattern_files
 from parsers.containers.magic import form_of
@@ -163,7 +163,7 @@ def _shares(path: str, aim: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         return
 
 
-def _tar_shares(file: BinaryIO, aim: int) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _tar_shares(file: io.BufferedReader[Any], aim: int) -> Iterator[tuple[int, tuple[str, ...]]]:
     end = file.seek(0, os.SEEK_END)
     cuts = [0]
     for offset in offsets(file):

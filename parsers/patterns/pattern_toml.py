@@ -226,7 +226,7 @@ def _function(value: Any) -> str:
 def _samples(value: Any) -> list[Row]:
     if not is_tables(value) or not value:
         raise ValueError("must be at least one table [[pattern.samples]]")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 _PATTERN_KEYS: Keys = {
