@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib import resources
 from io import BytesIO
@@ -28,11 +28,10 @@ from forensics.model.findings import CONFIDENCES, LEVELS, Exemplar, Finding, Urg
 from forensics.model.message import Range, Value, said, values
 from forensics.model.timelines import identified, judged
 from forensics.rules import OWN_NAME, RULES, declared
-from forensics.rules.detectors import functions_of
 from forensics.words import formatted, summary
 from forensics.words.formats import FORMATS, OF_TEXTS
 from forensics.words.rows import Worded
-from forensics.words.template import holes
+from forensics.words.template import holes, names
 from parsers import evidence, package_data, schemas
 from parsers.kinds import GATHERED, KINDS, Scope
 from parsers.own_files import Keys, OwnFile, checked, did_you_mean, document, flag, is_tables, some_text, string, texts
@@ -46,7 +45,7 @@ _TEXT_COLUMNS = ("exception", *(name for name in COLUMNS if name in EVENTS.names
 _STEPS = (said("node/unknown"),)
 _GIVEN: Mapping[str, Value] = dict(
     values(who=said("node/unknown"), span=said("error/span", began=(_AT, None)), thrown="x", why=said("node/unknown"), value="x")
-    + values(cause_steps=_STEPS, meanwhile=_STEPS, back=_AT, times=2, period=(_AT, _AT))
+    + values(number=1, cause_steps=_STEPS, meanwhile=_STEPS, back=_AT, times=2, period=(_AT, _AT))
 )
 """A value for each name that the detector of errors gives, of the type that it has."""
 _SAMPLE = Finding(
@@ -69,36 +68,43 @@ def exemplars(file: OwnFile) -> list[Exemplar]:
 
 
 def as_own(kind: str) -> str:
-    """The file of a built-in rule with its exemplars, as a start for a file of one's own. Raises ValueError if a user's file cannot have what
-    the rule needs."""
-    if (problem := _not_own(kind)) is not None:
-        others = ", ".join(rule.kind for rule in RULES if _not_own(rule.kind) is None)
-        raise ValueError(f"the rule {kind} {problem}, so it cannot be printed; rules to begin with are {others}")
-    text = re.sub(r"(?m)^rank = .*\n", "", package_data.text("forensics.rules", f"{kind}.toml"))
+    """The file of a built-in rule with its exemplars, as a start for a file of one's own; what needs functions in Python is commented out.
+    Raises ValueError if the rest is no rule."""
+    if (detector := declared()[kind].get("detector")) != "errors":
+        why = "is written in Python" if detector is None else f"finds {detector}, all of which are found already"
+        raise ValueError(f"the rule {kind} {why}, so it is not printed; print a rule about errors, such as append-failed")
     directory = resources.files("forensics.rules") / "exemplars" / kind
-    shown = [_EXEMPLAR.format(e.name, (directory / f"{e.name}.txt").read_text("utf-8").rstrip()) for e in exemplars_of(kind)]
-    return "".join((f"kind = 'own-{kind}'\n", text, *shown))
+    texts_of = [(e.name, (directory / f"{e.name}.txt").read_text("utf-8").rstrip()) for e in exemplars_of(kind)]
+    lines = _without_functions(package_data.text("forensics.rules", f"{kind}.toml").splitlines())
+    text = "\n".join((f'kind = "own-{kind}"', *lines, *(_EXEMPLAR.format(*e) for e in texts_of)))
+    try:
+        check([OwnFile(kind, text)])
+    except ValueError:
+        raise ValueError(
+            f"most of the rule {kind} is written in Python, so it is not printed; print another, such as append-failed"
+        ) from None
+    return text
 
 
-_EXEMPLAR = """
-[[exemplar]]
+def _without_functions(lines: Iterable[str]) -> Iterator[str]:
+    """The lines of a built-in rule; those that name functions, values of these, or what only built-in rules have are comments."""
+    section = ""
+    for line in lines:
+        section = line if line.startswith("[") else section
+        key = line.partition(" = ")[0]
+        own = _FIND if section == "[[find]]" else {"root": None} if section == "[phrase]" else _KEYS if not section else {key: None}
+        unknown = re.match(r"[\w-]+$", key) and key not in own
+        function = section == "[[find]]" and key == "values" and '"often"' not in line
+        sentence = line.startswith("  ") and not names(line) <= NAMES.keys()
+        yield f"# in Python: {line}" if unknown or function or sentence else line
+
+
+_EXEMPLAR = """[[exemplar]]
 name = '{}'
 text = '''
 {}
 '''
 """
-
-
-def _not_own(kind: str) -> str | None:
-    """What a built-in rule has that a user's file cannot have."""
-    content = declared()[kind]
-    if (detector := content.get("detector")) is None:
-        return "is written in Python"
-    if detector != "errors":
-        return f"finds {detector}, all of which are found already"
-    if any("if" in find or find.get("values", "often") != "often" for find in content["find"]) or functions_of(kind):
-        return "has parts that are written in Python"
-    return None
 
 
 class Result(NamedTuple):
@@ -150,8 +156,8 @@ def _check(file: OwnFile) -> str:
     def error(text: str) -> ValueError:
         return ValueError(f"{file.path}:{named} {text}")
 
-    given = frozenset(NAMES)
-    if is_tables(finds) and not any(find.get("values") == "often" for find in finds):
+    given = frozenset(NAMES) - {"number"}
+    if isinstance(finds, list) and is_tables(finds) and not any(find.get("values") == "often" for find in finds):
         given -= {"times", "period"}
     checked(content, {**_KEYS, **_words(given)}, _REQUIRED, error)
     used = {find.get("message", "found") for find in content["find"]}
@@ -208,7 +214,7 @@ def _tables(of: Callable[[Any], Any]) -> Callable[[Any], list[Row]]:
                 of(table)
             except ValueError as error:
                 raise ValueError(f"table {number}: {error}") from None
-        return value
+        return value  # type: ignore[no-any-return]
 
     return check_tables
 
@@ -252,7 +258,7 @@ def _template(given: frozenset[str]) -> Callable[[Any], str]:
 def _words(given: frozenset[str]) -> Keys:
     template = _template(given)
     message = {"summary": template, "many": template, "explanation": _some(template, least=1), "next_steps": _some(template)}
-    return {"message": _named(_table(message, ("summary", "explanation"))), "phrase": _table({"root": _template(frozenset())})}
+    return {"message": _named(_table(message, ("summary", "explanation"))), "phrase": _table({"root": _template(frozenset({"number"}))})}
 
 
 def _rank(value: Any) -> int:
@@ -313,7 +319,7 @@ _FIND: Keys = {
     "group": _some(_one(*_FIELDS)),
     "whenever": flag,
     "lasting": flag,
-    "until": _some(_event, least=1),
+    "until": _some(_event),
     "severity": _one(*LEVELS),
     "confidence": _one(*CONFIDENCES),
     "cause": _cause,

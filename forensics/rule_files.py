@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from parsers.own_files import OwnFile
+if TYPE_CHECKING:  # every command imports this module, and pyarrow takes a fifth of a second
+    from parsers.own_files import OwnFile
 
 _in_force: tuple[OwnFile, ...] = ()
 _known: dict[str, OwnFile] = {}
@@ -57,9 +59,11 @@ def rows() -> list[dict[str, str]]:
 
 def of_rows(rows: Iterable[Mapping[str, str]]) -> tuple[OwnFile, ...]:
     """The files that a case keeps. Raises ValueError if one of them is not valid."""
-    files = tuple(OwnFile(row["path"], row["text"]) for row in rows)
-    if files:
-        from forensics.own_rules import check  # most cases have none, and do not wait for the import
+    if not (rows := list(rows)):
+        return ()
+    from forensics.own_rules import check
+    from parsers.own_files import OwnFile
 
-        check(files)
+    files = tuple(OwnFile(row["path"], row["text"]) for row in rows)
+    check(files)
     return files

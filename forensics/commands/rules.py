@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import shutil
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -99,7 +100,7 @@ def command(kinds: tuple[str, ...], json_file: str | None, as_toml: bool, files:
 
 def _line(rule: Rule) -> str:
     line = f"{rule.kind:28} {rule.level:9} {rule.meaning}"
-    width = max(shutil.get_terminal_size((100, 24)).columns, 60)
+    width = max(shutil.get_terminal_size().columns, 60) if sys.stdout.isatty() else len(line)
     return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
