@@ -37,6 +37,7 @@ from spark import sorting
 from tests.bundles.test_bundles import BUNDLES
 from tests.conftest import Done
 from tests.support import local, recorded
+from tests.support.paths import ROOT
 from tests.support.schemas import of_rows
 
 BUNDLE = BUNDLES / "acks1-failover-zones-2.5.1-zk.tar.gz"
