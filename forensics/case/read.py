@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 from itertools import accumulate, chain
 from pathlib import Path
@@ -29,8 +29,8 @@ from forensics.model.cluster import final_state
 from forensics.model.cluster.build import EventResolver, Options, build_cluster
 from forensics.model.cluster.facts import Cluster, Measure
 from forensics.model.cluster.gathered import Gathered
-from forensics.model.findings import FINDING, Client, Evidence, Finding, Fold, Place, Records, Salvageable, Written
-from forensics.model.message import Range, decoded
+from forensics.model.findings import FINDING, Finding
+from forensics.model.record import reader
 from forensics.model.rows import Rows
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
@@ -211,22 +211,14 @@ class Case:
 
     def findings(self) -> list[Finding]:
         """All findings, in the order of the report."""
-        quotes: dict[int, list[Evidence]] = defaultdict(list)
+        quotes: dict[int, list[Row]] = defaultdict(list)
         for q in self.table("quotes").to_pylist():
-            quotes[q["finding"]].append(Evidence(q["source"], q["line"], q["byte"], q["text"]))
-        found = []
-        for row in self.table("findings").to_pylist():
-            told = Finding.of({**{f.name: row.get(f.name) for f in FINDING}, "evidence": ()})
-            places = tuple(map(_place, row["places"] or ()))
-            folds = tuple(Fold(fold["how"], decoded(fold["values"])) for fold in row["folds"] or ())
-            found.append(replace(told, places=places, folds=folds, evidence=tuple(quotes[row["number"]]), incident=row["incident"]))
-        return found
+            quotes[q["finding"]].append(q)
+        read = reader(Finding)
+        return [read({**row, "evidence": quotes[row["number"]]}) for row in self.table("findings").to_pylist()]
 
     def _incidents(self) -> list[Incident]:
-        rows = self.table("incidents").drop_columns(["number"]).to_pylist()
-        names = [f.name for f in fields(Incident)]
-        decoders: Mapping[str, Callable[[Any], Any]] = {"brokers": tuple, "findings": tuple, "values": decoded}
-        return [Incident(**{n: decoders[n](row[n]) if n in decoders else row[n] for n in names}) for row in rows]
+        return list(map(reader(Incident), self.table("incidents").to_pylist()))
 
     def records(self, wanted: RecordFilter, *, stated: bool) -> Iterator[Row]:
         """Rows of MERGED in their order; with their events only if `stated`."""
@@ -339,15 +331,3 @@ def _may_hold(statistics: Any, topic: str) -> bool:
 def _structs(table: pa.Table, kind: pa.StructType) -> pa.Array:
     columns = [table[f.name].combine_chunks().cast(f.type) for f in kind]
     return pa.StructArray.from_arrays(columns, fields=list(kind))
-
-
-def _place(row: dict[str, Any]) -> Place:
-    own = {
-        "offsets": tuple(Range(**r) for r in row["offsets"] or ()),
-        "brokers": tuple(row["brokers"] or ()),
-        "salvageable": Salvageable.of(row["salvageable"]),
-        "clients": tuple(map(Client.of, row["clients"] or ())),
-        "written": Written.of(row["written"]),
-        "records": Records.of(row["records"]),
-    }
-    return Place(**{**row, **own})

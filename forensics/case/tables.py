@@ -12,12 +12,14 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
+from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import FACTS, STANDING
 from forensics.model.cluster import broker_states, final_state
 from forensics.model.events import IDENTIFIED
-from forensics.model.findings import CLIENTS, FINDING, FOLDS, RECORDS, SALVAGEABLE, WRITTEN
+from forensics.model.findings import CLUSTER_DOC, FINDING, Evidence, Finding
 from forensics.model.message import said
 from forensics.model.partition import offsets
+from forensics.model.record import columns
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
 from forensics.tools.ordered_records import KEPT
@@ -31,7 +33,6 @@ PROOF = "handovers"
 """The table with the proof of each verdict, and the column of a partition's row that holds its part of that table. Older cases have neither."""
 CLUSTER_NUMBER = "cluster_number"
 """Name on disk of the column `cluster`: in the tables of an audit, `cluster` is the name of the cluster."""
-CLUSTER_DOC = "number of the cluster, if these brokers were in several one after the other: 0 the last one, -1 the one before it, and so on"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,6 @@ class Table:
 
 _TIME = pa.timestamp("us")
 _INTS = pa.list_(pa.int32())
-_RANGES = FINDING.field("offsets").type
 _PARTITION_KEY = (
     documented("topic", pa.string(), "topic name"),
     documented("partition", pa.int32(), "partition index"),
@@ -71,7 +71,6 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "topic": "topic name; null if the finding is not about a single partition",
         "partition": "partition index; null if the finding is not about a single partition",
         "topic_id": "topic id; null if unknown",
-        "cluster": CLUSTER_DOC,
         "generation": "number of the topic, if several had this name: 0 the last one, -1 the one deleted before it, and so on",
         "replicas": "assigned replicas, the preferred leader first; null or empty if unknown",
         "leader": "leader at the end; -1: no leader, null: unknown",
@@ -93,28 +92,6 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "copies": "the copies of the partition's log, one for each collection of each broker",
         "remarks": "remarks on a broker's copy",
         "changes": "changes between two collections of a broker",
-        "kind": "kind of the finding, as `kafka-forensics rules` lists them",
-        "severity": "critical, high, medium, low or info",
-        "confidence": "certain, probable or possible",
-        "brokers": "brokers concerned",
-        "start": "begin (UTC); if `start_latest` is given, the earliest possible one",
-        "start_latest": "latest possible begin (UTC); null: it began at `start`",
-        "end": "end (UTC); null if it lasts to the end of the evidence, or is unknown",
-        "offsets": "ranges of offsets, `end` exclusive; a null `end` is unknown",
-        "committed": "whether the records were committed; null if unknown",
-        "cause": "cause, for kinds with several causes",
-        "summary": "one line",
-        "explanation": "how the evidence shows it",
-        "loss": "whether it says that records are lost",
-        "message": "name of its message in the catalogue of its kind; its sentences are made of this message and of `values`",
-        "values": 'values that its sentences name, as JSON; `{"time": …}` is a time (UTC)',
-        "next_steps": "next steps",
-        "still_on": "brokers whose disks still hold the lost records",
-        "salvageable": "lost records that collected disks still hold, and disks that may hold the others; null if the finding is not a loss",
-        "records": "how many records the lost offsets have; null if the finding is not a loss",
-        "written": "when the lost records were appended (UTC); null if unknown, or if the finding is not a loss",
-        "clients": "effect of a loss on consumer groups: lost records below the commit of each, and records that each skips",
-        "evidence": "quotes: source, line, byte and text",
     }
 )
 
@@ -154,7 +131,11 @@ _HANDOVER_DOCS: Mapping[str, str] = MappingProxyType(
 )
 
 
-_WORDS = (("summary", pa.string()), ("explanation", pa.string()), ("next_steps", pa.list_(pa.string())))
+_WORDS = (
+    documented("summary", pa.string(), "one line"),
+    documented("explanation", pa.string(), "how the evidence shows it"),
+    documented("next_steps", pa.list_(pa.string()), "next steps"),
+)
 """Columns of the words of a finding."""
 
 
@@ -163,28 +144,14 @@ def _handover_columns() -> list[pa.Field]:
 
 
 def _documented(fields: pa.StructType | pa.Schema, *but: str) -> list[pa.Field]:
-    return [documented(CLUSTER_NUMBER if f.name == "cluster" else f.name, f.type, _DOCS[f.name]) for f in fields if f.name not in but]
+    return [documented(f.name, f.type, _DOCS[f.name]) for f in fields if f.name not in but]
 
 
-PLACES = pa.list_(
-    pa.struct(
-        [
-            ("topic", pa.string()),
-            ("partition", pa.int32()),
-            ("leader_epoch", pa.int32()),
-            ("start", _TIME),
-            ("end", _TIME),
-            ("offsets", _RANGES),
-            ("committed", pa.bool_()),
-            ("brokers", _INTS),
-            ("times", pa.int32()),
-            ("salvageable", SALVAGEABLE),
-            ("clients", CLIENTS),
-            ("written", WRITTEN),
-            ("records", RECORDS),
-        ]
-    )
-)
+def _of(record: type, *names: str) -> list[pa.Field]:
+    """The columns of these fields of a record, in this order; without names all of them."""
+    own = columns(record)
+    return [own[name].with_name(CLUSTER_NUMBER) if name == "cluster" else own[name] for name in names or own]
+
 
 TABLES = (
     Table(
@@ -265,7 +232,7 @@ TABLES = (
                 documented("start", _TIME, "begin (UTC); null: before the evidence"),
                 documented("end", _TIME, "end (UTC); null: the end of the evidence"),
                 documented("words", pa.string(), "details"),
-                documented("evidence", FINDING.field("evidence").type, "quotes: source, line, byte and text"),
+                *_of(Finding, "evidence"),
             ]
         ),
         day="start",
@@ -312,7 +279,7 @@ TABLES = (
     Table(
         "judged",
         "Findings of the rules in single partitions, before those with one cause were merged into one.",
-        pa.schema(_documented(FINDING)),
+        pa.schema(_of(Finding, *(f.name for f in FINDING))),
         day="start",
     ),
     Table(
@@ -340,17 +307,9 @@ TABLES = (
             [
                 documented("number", pa.int32(), "position in the report, from 0"),
                 documented("id", pa.string(), "identifier; the same evidence gives the same one"),
-                documented(
-                    "incident",
-                    pa.string(),
-                    "id of its incident; of the first one, if it is about several; null if no incident, or an unknown one of many, is its cause",
-                ),
-                *_documented(FINDING, "evidence"),
-                *(documented(name, kind, _DOCS[name]) for name, kind in _WORDS),
-                documented("folds", FOLDS, "if several findings became one: how, and the values of all of them"),
-                documented(
-                    "places", PLACES, "the partitions, and the fields that differ between them, if there are several; `topic` is null then"
-                ),
+                *_of(Finding, "incident", *(f.name for f in FINDING if f.name != "evidence")),
+                *_WORDS,
+                *_of(Finding, "folds", "places"),
             ]
         ),
         day="start",
@@ -361,13 +320,9 @@ TABLES = (
         pa.schema(
             [
                 documented("number", pa.int32(), "position in the report, from 0"),
-                documented("id", pa.string(), "identifier; the same evidence gives the same one"),
-                documented("kind", pa.string(), "kind of the finding that is the cause"),
-                *_documented(pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "start_latest", "end")])),
-                *(documented(name, kind, _DOCS[name]) for name, kind in _WORDS[:2]),
-                *_documented(pa.schema([FINDING.field("values")])),
-                documented("findings", pa.list_(pa.string()), "ids of the findings that are the cause or its consequences"),
-                documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
+                *_of(Incident, "id", "kind", "severity", "brokers", "start", "start_latest", "end"),
+                *_WORDS[:2],
+                *_of(Incident, "values", "findings", "cluster"),
             ]
         ),
         day="start",
@@ -379,10 +334,7 @@ TABLES = (
             [
                 documented("finding", pa.int32(), "`number` of the finding"),
                 documented("number", pa.int32(), "position among the quotes of the finding, from 0"),
-                documented("source", pa.string(), "path of the source"),
-                documented("line", pa.int64(), "1-based line; null in binary files"),
-                documented("byte", pa.int64(), "byte offset in the (decompressed) source"),
-                documented("text", pa.string(), "the quoted text"),
+                *_of(Evidence),
             ]
         ),
         day="finding",
@@ -404,11 +356,10 @@ EXPORTED = (
             [
                 documented("finding", pa.int32(), "`number` of the finding"),
                 documented("id", pa.string(), "`id` of the finding"),
-                *_documented(pa.schema([FINDING.field(n) for n in ("kind", "severity", "confidence", "topic", "partition")])),
-                *_documented(pa.schema([FINDING.field(n) for n in ("brokers", "leader_epoch", "start", "end")])),
+                *_of(Finding, "kind", "severity", "confidence", "topic", "partition", "brokers", "leader_epoch", "start", "end"),
                 documented("first_offset", pa.int64(), "first offset of the range; null without a range"),
                 documented("end_offset", pa.int64(), "offset after the last one of the range; null if unknown"),
-                *_documented(pa.schema([FINDING.field(n) for n in ("committed", "cause")])),
+                *_of(Finding, "committed", "cause"),
             ]
         ),
     ),

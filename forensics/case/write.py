@@ -32,7 +32,7 @@ from forensics.model.cluster.facts import Cluster, Measure, Source
 from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
-from forensics.model.message import encoded
+from forensics.model.record import row_of
 from forensics.output.files import in_evidence
 from forensics.output.version import version
 from forensics.views.document import rules_digest
@@ -247,21 +247,10 @@ def _measure(m: Measure) -> dict[str, Any]:
 
 
 def _finding(number: int, f: Finding) -> dict[str, Any]:
-    places = [
-        {
-            **{name: getattr(p, name) for name in ("topic", "partition", "leader_epoch", "start", "end", "committed", "times")},
-            "offsets": [r.row() for r in p.offsets],
-            "brokers": list(p.brokers),
-            "salvageable": p.salvageable.row() if p.salvageable is not None else None,
-            "clients": [c.row() for c in p.clients],
-            "written": p.written.row() if p.written is not None else None,
-            "records": p.records.row() if p.records is not None else None,
-        }
-        for p in f.places
-    ]
-    folds = [{"how": fold.how, "values": encoded(fold.values)} for fold in f.folds]
-    own = words(f)._asdict()
-    return {"number": number, "id": f.id, "incident": f.incident, **f.row(), **own, "folds": folds, "places": places}
+    return {"number": number, "id": f.id, **_whole(f), **words(f)._asdict()}
+
+
+_whole = row_of(Finding)
 
 
 def _span(s: Span) -> dict[str, Any]:
@@ -270,12 +259,12 @@ def _span(s: Span) -> dict[str, Any]:
 
 def _incident(number: int, i: Incident) -> dict[str, Any]:
     own = of_incident(i)
-    return {"number": number, **asdict(i), "values": encoded(i.values), "summary": own.summary, "explanation": own.explanation}
+    return {"number": number, **i.row(), "summary": own.summary, "explanation": own.explanation}
 
 
 def _quotes(finding: int, f: Finding) -> Iterator[dict[str, Any]]:
     for number, e in enumerate(f.evidence):
-        yield {"finding": finding, "number": number, "source": e.source, "line": e.line, "byte": e.byte, "text": e.text}
+        yield {"finding": finding, "number": number, **e.row()}
 
 
 # rows of partitions

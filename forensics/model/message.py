@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias, Union
 
+from forensics.model.record import Record
 from parsers.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Range(Record):
     """Offsets [start, end); `end` None: no evidence shows the end."""
 
     start: int
@@ -29,9 +30,6 @@ class Range:
     @property
     def length(self) -> int | None:
         return None if self.end is None else self.end - self.start
-
-    def row(self) -> dict[str, int | None]:
-        return {"start": self.start, "end": self.end}
 
 
 Value: TypeAlias = Union[bool, int, float, str, datetime, Range, "Message", tuple["Value", ...], None]

@@ -11,22 +11,22 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.incidents.incidents import ROLLING
+from forensics.incidents.incidents import ROLLING, Incident
 from forensics.model.cluster.broker_states import STATES
 from forensics.model.findings import (
-    CLIENTS,
     COMPACTED,
     CONFIDENCES,
     EVIDENCE,
     LEVELS,
     PLAIN_LOG,
-    RECORDS,
-    SALVAGEABLE,
     TRANSACTIONAL,
     UNKNOWN_LOG,
-    WRITTEN,
+    Finding,
+    Place,
 )
+from forensics.model.message import Range
 from forensics.model.partition.durability import SPENT
+from forensics.model.record import Field, arrow_type, declared, inner_of, is_record, items_of
 from forensics.output.json_schema import (
     BOOLEAN,
     COUNT,
@@ -69,6 +69,28 @@ CELL_WORDS: Mapping[str, Sequence[str]] = {
 }
 """The words of a cell of a hand-over: those that are possible before any evidence."""
 HANDOVERS = (BEGIN, CHANGE, RESTART, END)
+_WORDS = {"kind": KINDS, "severity": tuple(reversed(LEVELS)), "confidence": tuple(reversed(CONFIDENCES)), "log": LOGS}
+
+
+def of_record(cls: type, *without: str) -> dict[str, Schema]:
+    """The properties of a record as JSON, without these."""
+    return {f.column: _of_declared(f) for f in declared(cls) if f.column not in without}
+
+
+def _of_declared(f: Field) -> Schema:
+    known = _WORDS.get(f.column)
+    schema = one_of(known) if known is not None else TEXT if f.packed is not None else _of_type(f.hint)
+    allowed = nullable(schema) if inner_of(f.hint) is not f.hint else schema
+    return described(allowed, f.doc) if f.doc is not None else allowed
+
+
+def _of_type(hint: Any) -> Schema:
+    inner = inner_of(hint)
+    if (items := items_of(inner)) is not None:
+        return listed(_of_type(items))
+    return record(of_record(inner)) if is_record(inner) else of_arrow(arrow_type(inner))
+
+
 MODE = one_of(("zookeeper", "kraft", "unknown"))
 BROKER = INTEGER
 BROKERS = listed(BROKER)
@@ -81,7 +103,7 @@ LOSS = one_of((FOUND, EXCLUDED, UNSETTLED))
 SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 ID: Schema = {"type": "string", "pattern": "^[0-9a-f]{12}$"}
 DIGEST: Schema = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
-RANGE = record({"start": INTEGER, "end": nullable(INTEGER)})
+RANGE = _of_type(Range)
 RANGES = described(listed(RANGE), "`end` is exclusive; null: the end is unknown")
 COUNTS = record(dict.fromkeys(VERDICTS, COUNT))
 """Partitions by verdict."""
@@ -442,65 +464,31 @@ def _removal() -> Schema:
 
 
 VALUES: Schema = {"type": "object"}
-_ABOUT: dict[str, Any] = {
-    "id": described(ID, "stable for the same evidence (docs/schemas.md)"),
-    "kind": KIND,
-    "severity": SEVERITY,
-    "brokers": BROKERS,
-    "start": described(nullable(TIME), "the earliest possible time if `start_latest` is given"),
-    "start_latest": nullable(TIME),
-    "end": nullable(TIME),
-    "summary": TEXT,
-    "explanation": TEXT,
-    "cluster": described(INTEGER, "only if the evidence has several clusters: 0 the last one, -1 the one before"),
-}
+_SENTENCES = {"summary": TEXT, "explanation": TEXT}
+_CLUSTER = described(INTEGER, "only if the evidence has several clusters: 0 the last one, -1 the one before")
 
 
 def _incident() -> Schema:
-    return record(
-        {**_ABOUT, "kind": one_of(INCIDENTS), "findings": described(listed(ID), "the cause and its consequences")}, optional=("cluster",)
-    )
+    own = {"id": ID, "kind": one_of(INCIDENTS), "findings": listed(ID)}
+    of_incident = of_record(Incident, "values")
+    known = {name: {**schema, **own.get(name, {})} for name, schema in of_incident.items()}
+    return record({**known, **_SENTENCES, "cluster": _CLUSTER}, optional=("cluster",))
 
 
 def _finding() -> Schema:
-    of_loss = {
-        "salvageable": of_arrow(SALVAGEABLE),
-        "clients": of_arrow(CLIENTS),
-        "written": described(of_arrow(WRITTEN), "when the lost records were appended"),
-        "records": of_arrow(RECORDS, {"log": LOGS}),
-        "recoverable": described(listed(record({"offsets": RANGE, "source": TEXT})), "lost offsets that collected files contain"),
-    }
-    place = {
-        "topic": nullable(TEXT),
-        "partition": nullable(INTEGER),
-        "leader_epoch": INTEGER,
-        "brokers": BROKERS,
-        "start": nullable(TIME),
-        "end": nullable(TIME),
-        "offsets": RANGES,
-        "committed": nullable(BOOLEAN),
-        "times": described(COUNT, "how often it happened, if more than once"),
-        **of_loss,
-    }
+    own, place = of_record(Finding, "loss", "folds"), of_record(Place)
+    recoverable = described(listed(record({"offsets": RANGE, "source": TEXT})), "lost offsets that collected files contain, by file")
+    of_loss = ("still_on", "salvageable", "clients", "written", "records", "recoverable")
+    of_place = record({**place, "recoverable": recoverable}, optional={*place, "recoverable"} - {"topic", "partition"})
     whole = {
-        **_ABOUT,
-        "incident": nullable(ID),
-        "confidence": CONFIDENCE,
-        "topic": nullable(TEXT),
-        "partition": nullable(INTEGER),
-        "leader_epoch": nullable(INTEGER),
-        "offsets": RANGES,
-        "committed": described(nullable(BOOLEAN), "whether the records were committed; null: unknown"),
-        "cause": nullable(TEXT),
+        "id": described(ID, "stable for the same evidence (docs/schemas.md)"),
+        **own,
+        **_SENTENCES,
         "next_steps": TEXTS,
         "message": described(TEXT, "id of its message; with `values` a program needs no sentence"),
         "values": described(VALUES, "values that the sentences name: times as text, ranges and messages as objects"),
-        "evidence": listed(of_arrow(EVIDENCE)),
-        "still_on": BROKERS,
-        **of_loss,
-        "places": described(
-            listed(record(place, optional=set(place) - {"topic", "partition"})),
-            "the partitions or topics of one event, each with what differs from the finding",
-        ),
+        "recoverable": recoverable,
+        "places": {**own["places"], "items": of_place},
+        "cluster": _CLUSTER,
     }
-    return record(whole, optional=("still_on", *of_loss, "places", "cluster"))
+    return record(whole, optional=(*of_loss, "places", "cluster"))
