@@ -24,7 +24,7 @@ from forensics.case.read import Unreadable
 from parsers.cached import cached_property
 from parsers.schemas import Row
 
-SCHEMA = "kafka-forensics/audit/1"
+SCHEMA = "kafka-forensics/audit/2"
 FAMILY = SCHEMA.rpartition("/")[0]
 OWN = "_audit"
 """Directory of files other than tables; engines that read Hive directories skip names like this."""

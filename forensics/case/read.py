@@ -71,7 +71,8 @@ class Case:
             self.manifest: dict[str, Any] = self._told()
         if (schema := self.manifest.get("schema")) != SCHEMA:
             raise Unreadable(
-                f"{directory}: the case has the schema {schema}, and this version reads {SCHEMA}; analyze the evidence again, or use another version"
+                f"{directory}: the case has the schema {schema}, and this version reads {SCHEMA}; make the case again: kafka-forensics analyze "
+                f"EVIDENCE --case {directory} --force"
             )
         self._check_tables()
 

@@ -15,11 +15,14 @@ import pyarrow as pa
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import FACTS, STANDING
 from forensics.model.cluster import broker_states, final_state
+from forensics.model.cluster.broker_states import Span
+from forensics.model.cluster.facts import Measure, Source
+from forensics.model.cluster.names import Name
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import CLUSTER_DOC, FINDING, Evidence, Finding
 from forensics.model.message import said
 from forensics.model.partition import offsets
-from forensics.model.record import columns
+from forensics.model.record import columns, struct
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
 from forensics.tools.ordered_records import KEPT
@@ -27,7 +30,7 @@ from forensics.views.story.step import STEPS
 from forensics.words import text
 from parsers.schemas import EVENTS, documented
 
-SCHEMA = "kafka-forensics/case/2"
+SCHEMA = "kafka-forensics/case/3"
 MANIFEST = "case.json"
 PROOF = "handovers"
 """The table with the proof of each verdict, and the column of a partition's row that holds its part of that table. Older cases have neither."""
@@ -96,51 +99,12 @@ _DOCS: Mapping[str, str] = MappingProxyType(
 )
 
 
-_HANDOVER_DOCS: Mapping[str, str] = MappingProxyType(
-    {
-        "row": "number of the hand-over within the partition, from 0, in the order of leader epochs",
-        "kind": "begin (first leader in the evidence), leader-change, restart (same leader epoch, new process) or end (of the evidence)",
-        "at": "time of the hand-over (UTC); null if unknown",
-        "leader_epoch": "leader epoch that begins",
-        "restart": "number of the leader's process within this leader epoch, from 0",
-        "old_leader": "leader before; null in the first row",
-        "new_leader": "leader from here on",
-        "unseen": "number of leader epochs and ISR changes since the row before that no evidence shows",
-        "old_log_end": "log end offset of the old leader when it followed the new one",
-        "new_log_end": "log end offset of the new leader when it took over; in the last row: of the leader's log on disk",
-        "high_watermark": "highest high watermark before the hand-over",
-        "election": "where the new leader was when it was elected: in-isr, eligible (ELR, KIP-966) or outside",
-        "untraced_cuts": "yes: records were cut off a log, and it is unknown whether the leader had them",
-        "process": "process of the new leader since it last had all committed records: kept-running, stopped (cleanly) or crashed",
-        "log": "log of the new leader in that time: kept, recovered (an unflushed tail is gone), damaged (cut at damaged records), "
-        "cut-to-high-watermark or wiped",
-        "had_all": "yes: the new leader had every committed record when it took over",
-        "sole_commit": "yes: the old leader was the whole ISR, so it committed everything that it appended",
-        "sole_restart": "restarts of the only in-sync replica since the row before: none, clean or unclean",
-        "sole_end_lost": "yes: the only in-sync replica lost the end of its own log, and no evidence shows where that end was",
-        "resent": "yes: producers sent the removed records again, or never got an acknowledgement for them",
-        "truncation": "how followers cut their logs: by leader-epoch (KIP-101), or to their high-watermark (before 0.11)",
-        "removed": "records that a log had and the new leader's log did not have: offsets from `start` to before `end`, by which broker and how; "
-        "`exact_end`: that log did not go on; `earlier`: all were written before this hand-over; `here`: lost in this hand-over, not in a later "
-        "one; `foreign`: of another topic or cluster of this name; `likely_start`: probably gone from this offset on",
-        "resent_because": "why the removed records were probably sent again",
-        "premises": "premises that do not hold, with the reason; nothing that rests on them narrows a cell",
-        "contradictions": "statements about the partition that cannot all be true",
-        "decides": "cells of this row that leave the verdict open, each as `cell: what is missing`",
-    }
-)
-
-
 _WORDS = (
     documented("summary", pa.string(), "one line"),
     documented("explanation", pa.string(), "how the evidence shows it"),
     documented("next_steps", pa.list_(pa.string()), "next steps"),
 )
 """Columns of the words of a finding."""
-
-
-def _handover_columns() -> list[pa.Field]:
-    return [documented(f.name, f.type, _HANDOVER_DOCS[f.name]) for f in HANDOVER]
 
 
 def _documented(fields: pa.StructType | pa.Schema, *but: str) -> list[pa.Field]:
@@ -153,30 +117,13 @@ def _of(record: type, *names: str) -> list[pa.Field]:
     return [own[name].with_name(CLUSTER_NUMBER) if name == "cluster" else own[name] for name in names or own]
 
 
+BROKER_STATES = "; ".join(f"{state}: {text(said(f'broker-state/{state}'))}" for state in broker_states.STATES)
 TABLES = (
     Table(
         "sources",
         "The evidence: a row for each file, a row of kind `archive` for each archive that contained files, and a row of kind `ignored` for each "
         "file that was not read (with its path from the top of the evidence).",
-        pa.schema(
-            [
-                documented("path", pa.string(), "path inside the evidence; containers joined with '/'"),
-                documented("kind", pa.string(), "kind of the file: server-log, hw-checkpoint, segment, …"),
-                documented("broker", pa.int32(), "broker that wrote it; null if unknown, or if several wrote it"),
-                documented("shared", _INTS, "the brokers, if several wrote it"),
-                documented("collection", pa.string(), "top directory of its collection; a broker may have several collections"),
-                documented("bytes", pa.int64(), "size"),
-                documented("sha256", pa.string(), "SHA-256"),
-                documented("modified", _TIME, "modification time (UTC); null if it is only the time of the copy"),
-                documented("lines", pa.int64(), "lines of a log"),
-                documented("unrecognised", pa.int64(), "relevant lines that were not recognised"),
-                documented("samples", pa.list_(pa.string()), "some of those lines"),
-                documented("first", _TIME, "time of its first line, UTC"),
-                documented("last", _TIME, "time of its last line, UTC"),
-                documented("layout", pa.string(), "conversion patterns learned from its lines, one a line"),
-                documented("problem", pa.string(), "why it could not be read, or not completely"),
-            ]
-        ),
+        pa.schema(_of(Source)),
         day="last",
     ),
     Table(
@@ -193,26 +140,9 @@ TABLES = (
                 documented("clock_basis", pa.string(), "evidence for the clock"),
                 documented("clock_uncertainty_ms", pa.int64(), "uncertainty of the clock in ms"),
                 documented("collections", pa.list_(pa.string()), "its collections, oldest first"),
+                documented("names", pa.list_(struct(Name)), "the names by which the evidence calls it"),
                 documented(
-                    "names",
-                    pa.list_(
-                        pa.struct(
-                            [
-                                *((name, pa.string()) for name in ("kind", "name")),
-                                ("first", _TIME),
-                                ("last", _TIME),
-                                ("source", pa.string()),
-                                ("line", pa.int64()),
-                                ("text", pa.string()),
-                                ("also", pa.list_(pa.int32())),
-                            ]
-                        )
-                    ),
-                    "the names by which the evidence calls it: directory, writer (pod, container, host or stream of an export), address (of a "
-                    "listener), rack or disk; with time (UTC), place and text; also: other nodes with this address at the same time",
-                ),
-                documented(
-                    "lives",
+                    "runs",
                     pa.list_(pa.struct([("begin", _TIME), ("end", _TIME), ("outcome", pa.string())])),
                     "runs of the node, from start to stop or crash (UTC); null if unknown",
                 ),
@@ -223,17 +153,7 @@ TABLES = (
         "broker_states",
         "States of each node over time. States of one node may overlap: it can be up, fenced and the controller at the same time.",
         pa.schema(
-            [
-                documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
-                documented("broker", pa.int32(), "node id"),
-                documented(
-                    "state", pa.string(), "; ".join(f"{state}: {text(said(f'broker-state/{state}'))}" for state in broker_states.STATES)
-                ),
-                documented("start", _TIME, "begin (UTC); null: before the evidence"),
-                documented("end", _TIME, "end (UTC); null: the end of the evidence"),
-                documented("words", pa.string(), "details"),
-                *_of(Finding, "evidence"),
-            ]
+            [f.with_metadata({"doc": BROKER_STATES}) if f.name == "state" else f for f in _of(Span)],
         ),
         day="start",
     ),
@@ -249,18 +169,7 @@ TABLES = (
     Table(
         "measures",
         "Load as the user measured it, the mean by broker and metric.",
-        pa.schema(
-            [
-                documented("broker", pa.int32(), "broker"),
-                documented("metric", pa.string(), "column of the CSV of load metrics"),
-                documented("mean", pa.float64(), "mean of its values"),
-                documented("count", pa.int64(), "number of values"),
-                documented("source", pa.string(), "file of the first value"),
-                documented("line", pa.int64(), "line of the first value"),
-                documented("byte", pa.int64(), "byte offset of the first value"),
-                documented("text", pa.string(), "text of the first value"),
-            ]
-        ),
+        pa.schema(_of(Measure)),
     ),
     Table(
         "partitions",
@@ -274,7 +183,7 @@ TABLES = (
         "The proof of each verdict: a row for each hand-over of a partition, in order. A cell holds what is still possible: offsets as an interval "
         "(`at_most` null: no upper bound) with the evidence of its bounds (`text` only if the partition is not intact), everything else as a list "
         "of words. `kafka-forensics verify CASE --proof` computes the verdicts again from these rows alone.",
-        pa.schema([*_PARTITION_KEY, *_handover_columns()]),
+        pa.schema([*_PARTITION_KEY, *HANDOVER]),
     ),
     Table(
         "judged",

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
 from types import TracebackType
@@ -28,11 +28,12 @@ from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import Conclusion, conclude
 from forensics.model.cluster.broker_states import Span, spans
 from forensics.model.cluster.build import EventResolver, Options
-from forensics.model.cluster.facts import Cluster, Measure, Source
+from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
-from forensics.model.record import row_of
+from forensics.model.message import Message
+from forensics.model.record import Writers, row_of
 from forensics.output.files import in_evidence
 from forensics.output.version import version
 from forensics.views.document import rules_digest
@@ -105,7 +106,7 @@ def write(
 
     put("records", records)
     put("facts", [facts(told, resolver)])
-    put("measures", [_table("measures", (_measure(m) for m in cluster.measures))])
+    put("measures", [_table("measures", (m.row() for m in cluster.measures))])
     with _sorted(partitions, to / "rows") as slices:
         put("partitions", slices("partition_state"))
         put(PROOF, map(handovers, slices("partition_state")))
@@ -132,7 +133,7 @@ def _pieces(directory: Path, table: Table) -> Iterator[pa.Table]:
 def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence[Incident]) -> dict[str, pa.Table]:
     """The tables for a report by name, without partitions."""
     return {
-        "sources": _table("sources", chain(map(_source, cluster.sources), _digests(cluster))),
+        "sources": _table("sources", chain((s.row() for s in cluster.sources), _digests(cluster))),
         "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
         "findings": _table("findings", (_finding(n, f) for n, f in enumerate(findings))),
         "incidents": _table("incidents", (_incident(n, i) for n, i in enumerate(incidents))),
@@ -214,11 +215,6 @@ def facts(told: pa.Table, resolver: EventResolver) -> pa.Table:
     return whole.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
 
 
-def _source(s: Source) -> dict[str, Any]:
-    told = ("path", "kind", "collection", "bytes", "sha256", "modified", "lines", "unrecognised", "first", "last", "layout", "problem")
-    return {**{name: getattr(s, name) for name in told}, "broker": s.node, "shared": list(s.shared), "samples": list(s.samples)}
-
-
 def _digests(cluster: Cluster) -> Iterator[dict[str, Any]]:
     """Files that are not sources."""
     for kind, files in (("archive", cluster.archives), (IGNORED, cluster.ignored)):
@@ -238,23 +234,15 @@ def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
             "clock_uncertainty_ms": node.clock.uncertainty_ms,
             "collections": node.collections,
             "names": [name.row() for name in names(cluster).get(node.id, ())],
-            "lives": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
+            "runs": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
         }
-
-
-def _measure(m: Measure) -> dict[str, Any]:
-    return {name: getattr(m, name) for name in BY_NAME["measures"].schema.names}
 
 
 def _finding(number: int, f: Finding) -> dict[str, Any]:
     return {"number": number, "id": f.id, **_whole(f), **words(f)._asdict()}
 
 
-_whole = row_of(Finding)
-
-
-def _span(s: Span) -> dict[str, Any]:
-    return {**asdict(s), "words": text(s.detail) if s.detail is not None else ""}
+_whole, _span = row_of(Finding), Writers({Message: text}).of(Span)
 
 
 def _incident(number: int, i: Incident) -> dict[str, Any]:

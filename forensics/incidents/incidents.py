@@ -21,8 +21,8 @@ from typing import Annotated, NamedTuple
 from forensics.incidents.folding import by_event, hit, places, recurring
 from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.findings import CLUSTER_DOC, LEVELS, Finding, Impact, Purpose, Rule, Statement, offsets_in
-from forensics.model.message import Message, Value, Values, decoded, encoded, said
-from forensics.model.record import Int32, Packed, Record
+from forensics.model.message import ENCODED, Message, Value, Values, said
+from forensics.model.record import Int32, Record
 from forensics.proof.aftermath import sentences
 from forensics.rules import BY_KIND, RULES, kind_of
 from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
@@ -44,7 +44,7 @@ class Incident(Record):
     brokers: Annotated[tuple[Int32, ...], "brokers concerned"]
     start: Annotated[datetime | None, "begin (UTC); if `start_latest` is given, the earliest possible one"]
     end: Annotated[datetime | None, "end (UTC); null if it lasts to the end of the evidence, or is unknown"]
-    values: Annotated[Values, Packed(encoded, decoded), 'values that its sentences name, as JSON; `{"time": …}` is a time (UTC)']
+    values: Annotated[Values, ENCODED, 'values that its sentences name, as JSON; `{"time": …}` is a time (UTC)']
     findings: Annotated[tuple[str, ...], "ids of the findings that are the cause or its consequences"] = ()
     cluster: Annotated[Int32, CLUSTER_DOC] = 0
     start_latest: Annotated[datetime | None, "latest possible begin (UTC); null: it began at `start`"] = None

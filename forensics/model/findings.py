@@ -20,9 +20,9 @@ import pyarrow as pa
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.message import Message, Range, Value, Values, by_name, decoded, encoded, packed, unpacked
+from forensics.model.message import ENCODED, PACKED, Message, Range, Value, Values, by_name
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.model.record import Int32, Named, Packed, Record, row_of, struct
+from forensics.model.record import Int32, Named, Record, row_of, struct
 from forensics.model.rows import Rows
 from forensics.thresholds import NAMED
 from parsers.frozen import dataclass
@@ -95,11 +95,11 @@ def quote(*events: Event | Iterable[Event] | None) -> tuple[Evidence, ...]:
 class Held(Record):
     """Lost records that a collected file contains, all of one leader epoch."""
 
-    source: str
+    source: Annotated[str, "path of the file"]
     byte: Annotated[int | None, "where the list of batches begins that contains the first of them"]
-    broker: Int32 | None
+    broker: Annotated[Int32 | None, "broker of the file"]
     leader_epoch: Annotated[Int32, "-1: of a format without epochs"]
-    offsets: Range
+    offsets: Annotated[Range, "offsets of the records"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +107,16 @@ class Producer(Record):
     """A producer that sent some of the lost records that a disk still contains."""
 
     id: Annotated[int | None, "producer id of an idempotent or transactional producer; null for all others together"]
-    records: int
-    bytes: int
+    records: Annotated[int, "number of its records"]
+    bytes: Annotated[int, "size of its batches"]
     first: Annotated[datetime | None, "from the timestamps of the batches"]
-    last: datetime | None
-    transactional_id: str | None = None
+    last: Annotated[datetime | None, "from the timestamps of the batches"]
+    transactional_id: Annotated[str | None, "transactional.id, if known"] = None
     state: Annotated[str | None, "state of its transaction in the last record of __transaction_state"] = None
     epoch: Annotated[Int32 | None, "the latest producer epoch in its batches"] = None
     first_sequence: Annotated[int | None, "sequence number of its first record; each epoch begins at 0"] = None
     last_sequence: Annotated[int | None, "sequence number of its last record; the number after the largest one is 0"] = None
-    codecs: tuple[str, ...] = ()
+    codecs: Annotated[tuple[str, ...], "compression of its batches"] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +124,9 @@ class DifferingCopies(Record):
     """Files with different records at the same offsets and in the same leader epoch, all with valid checksums: at most one has the lost
     records."""
 
-    leader_epoch: Int32
-    offsets: Range
-    sources: tuple[str, ...]
+    leader_epoch: Annotated[Int32, "leader epoch of the records"]
+    offsets: Annotated[Range, "offsets of the records"]
+    sources: Annotated[tuple[str, ...], "paths of the files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Salvageable(Record):
     held: Annotated[tuple[Held, ...], "what collected files contain, in the order of offsets, each offset once"] = ()
     missing: Annotated[tuple[Range, ...], "lost offsets that no collected file contains"] = ()
     certain: Annotated[bool, "the leader epochs prove that these are the lost records, and not other records at the same offsets"] = True
-    elsewhere: Annotated[Message | None, Packed(packed, unpacked), "where the missing records might be"] = None
+    elsewhere: Annotated[Message | None, PACKED, "where the missing records might be"] = None
     producers: Annotated[tuple[Producer, ...], "the producers of the held records, the one with most records first"] = ()
     differing: Annotated[tuple[DifferingCopies, ...], "offsets of which the collected files have different copies"] = ()
 
@@ -145,15 +145,15 @@ class Salvageable(Record):
 class ClientOfGroup(Record):
     """A member of a consumer group to which the group had assigned the partition."""
 
-    client_id: str
-    host: str | None
+    client_id: Annotated[str, "client.id"]
+    host: Annotated[str | None, "host of the client"]
 
 
 @dataclass(frozen=True, slots=True)
 class Client(Record):
     """The effect of a loss on a consumer group (forensics.proof.readers)."""
 
-    group: str
+    group: Annotated[str, "name of the group"]
     outcome: Annotated[
         str,
         "skips or skipped: the group does not get the records that were written again below its commit; reset: its commit is beyond the end of "
@@ -164,8 +164,8 @@ class Client(Record):
         int | None,
         "its position when the records were lost; for a share group the start of its share-partition; null if unknown",
     ]
-    leader_epoch: Int32 | None
-    at: datetime | None
+    leader_epoch: Annotated[Int32 | None, "leader epoch that its commit names"]
+    at: Annotated[datetime | None, "time of its commit (UTC)"]
     had_read: Annotated[Range | None, "lost offsets below a commit of the group: it probably had read them"]
     skipped: Annotated[Range | None, "offsets that were written again, or will be, and that the group does not get"]
     protocol: Annotated[str | None, "classic, consumer (KIP-848) or share (KIP-932); null if unknown"] = None
@@ -177,10 +177,10 @@ class Client(Record):
 
 @dataclass(frozen=True, slots=True)
 class Written(Record):
-    """The span of time in which records were appended; None: unknown."""
+    """The span of time in which records were appended."""
 
-    since: Annotated[datetime | None, Named("from")]
-    until: datetime | None
+    since: Annotated[datetime | None, Named("from"), "null if unknown"]
+    until: Annotated[datetime | None, "null if unknown"]
 
 
 PLAIN_LOG, COMPACTED, TRANSACTIONAL, UNKNOWN_LOG = "plain", "compacted", "transactional", "unknown"
@@ -201,19 +201,19 @@ class Records(Record):
 class Place(Record):
     """A partition that an event affected, and what happened there."""
 
-    topic: str | None
-    partition: Int32 | None
-    leader_epoch: Int32 | None
-    start: datetime | None
-    end: datetime | None
-    offsets: tuple[Range, ...]
-    committed: bool | None
-    brokers: tuple[Int32, ...] = ()
+    topic: Annotated[str | None, "topic name"]
+    partition: Annotated[Int32 | None, "partition index; null: all of the topic"]
+    leader_epoch: Annotated[Int32 | None, "leader epoch"]
+    start: Annotated[datetime | None, "begin (UTC)"]
+    end: Annotated[datetime | None, "end (UTC)"]
+    offsets: Annotated[tuple[Range, ...], "ranges of offsets"]
+    committed: Annotated[bool | None, "whether the records were committed; null if unknown"]
+    brokers: Annotated[tuple[Int32, ...], "brokers concerned"] = ()
     times: Annotated[Int32, "number of times; if more than one, the span is from the first start to the last end"] = 1
-    salvageable: Salvageable | None = None
-    clients: tuple[Client, ...] = ()
-    written: Written | None = None
-    records: Records | None = None
+    salvageable: Annotated[Salvageable | None, "as in the finding"] = None
+    clients: Annotated[tuple[Client, ...], "as in the finding"] = ()
+    written: Annotated[Written | None, "as in the finding"] = None
+    records: Annotated[Records | None, "as in the finding"] = None
 
     @property
     def name(self) -> str:
@@ -341,8 +341,8 @@ _NAMED_IN_SENTENCES = ("brokers", "topic", "partition", "leader_epoch", "start",
 class Fold(Record):
     """One step in which several findings became one (forensics.incidents.folding): how, and what their sentences need."""
 
-    how: str
-    values: Annotated[Values, Packed(encoded, decoded)] = ()
+    how: Annotated[str, "places, brokers, several, again or alike"]
+    values: Annotated[Values, ENCODED, "values of all of them, as JSON"] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,7 +352,7 @@ class Finding(Statement):
     message: Annotated[
         str, "name of its message in the catalogue of its kind, or the id of another one; with `values` it makes its sentences"
     ] = "found"
-    values: Annotated[Values, Packed(encoded, decoded), 'values that its sentences name, as JSON; `{"time": …}` is a time (UTC)'] = ()
+    values: Annotated[Values, ENCODED, 'values that its sentences name, as JSON; `{"time": …}` is a time (UTC)'] = ()
     folds: Annotated[tuple[Fold, ...], "if several findings became one: how, and the values of all of them"] = ()
     evidence: Annotated[tuple[Evidence, ...], "quotes: source, line, byte and text"]
 

@@ -1,6 +1,6 @@
 """Records that are declared once: from a dataclass come the Arrow type, the row of a record, the record of a row, and the docs of columns.
 
-A field is declared as `name: Annotated[TYPE, "doc"]`. TYPE is a str, int, bool, float or datetime, another record, a tuple of these, or one
+A field `name: Annotated[TYPE, "doc"]` is a column, others are not. TYPE is a str, int, bool, float or datetime, another record, a tuple of these, or one
 of them or None; `Int32`, or Annotated with an Arrow type, says in which type it is stored, `Named` under which name, and `Packed` by which
 functions. Functions are generated per class, as dataclasses generates __init__, so they take as long as those written by hand. Not here:
 any record.
@@ -9,7 +9,7 @@ any record.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import cache
@@ -48,22 +48,23 @@ class Field(NamedTuple):
     column: str
     hint: Any
     """The type, without what is not about its values."""
-    doc: str | None
+    doc: str
     packed: Packed | None
 
 
 @cache
 def declared(cls: type) -> tuple[Field, ...]:
+    """Its fields that are columns."""
     hints = {name: hint for base in reversed(cls.__mro__) for name, hint in get_annotations(base, eval_str=True).items()}
-    return tuple(_field(f.name, hints[f.name]) for f in fields(cls))
+    return tuple(_field(f.name, hints[f.name]) for f in fields(cls) if get_origin(hints[f.name]) is Annotated)
 
 
 def _field(name: str, hint: Any) -> Field:
-    kind, notes = (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
+    kind, notes = hint.__origin__, hint.__metadata__
     found: dict[type, Any] = {type(note): note for note in notes}
     stored = tuple(note for note in notes if isinstance(note, pa.DataType))
     column = found[Named].column if Named in found else name
-    return Field(name, column, Annotated[kind, stored[0]] if stored else kind, found.get(str), found.get(Packed))
+    return Field(name, column, Annotated[kind, stored[0]] if stored else kind, found[str], found.get(Packed))
 
 
 def inner_of(hint: Any) -> Any:
@@ -74,8 +75,8 @@ def inner_of(hint: Any) -> Any:
 
 
 def items_of(hint: Any) -> Any:
-    """The type of the items of a tuple; None if it is not a tuple."""
-    return get_args(hint)[0] if get_origin(hint) is tuple else None
+    """The type of the items of a tuple or a sequence; None if it is neither."""
+    return get_args(hint)[0] if get_origin(hint) in (tuple, Sequence) else None
 
 
 def is_record(hint: Any) -> bool:
@@ -94,10 +95,7 @@ def arrow_type(hint: Any) -> pa.DataType:
 @cache
 def columns(cls: type) -> Mapping[str, pa.Field]:
     """The column of each field by its name, with its doc."""
-    return {
-        f.column: pa.field(f.column, pa.string() if f.packed else arrow_type(f.hint), metadata={"doc": f.doc} if f.doc else None)
-        for f in declared(cls)
-    }
+    return {f.column: pa.field(f.column, pa.string() if f.packed else arrow_type(f.hint), metadata={"doc": f.doc}) for f in declared(cls)}
 
 
 @cache

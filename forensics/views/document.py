@@ -300,7 +300,7 @@ def _under_replication(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "leaders": [{"broker": s.leader, **_steps(s, min(MAX_STEPS, OF_LEADERS // len(by_leader)))} for s in by_leader],
         "leaders_left_out": len(leaders) - len(by_leader),
         "offline": _offline(partitions),
-        "windows_left_out": sum(p.get("shorts_untold") or 0 for p in partitions),
+        "windows_left_out": sum(p.get("under_replicated_windows_omitted") or 0 for p in partitions),
     }
 
 

@@ -45,7 +45,7 @@ from forensics.output.json_schema import (
     record,
 )
 from forensics.proof.records import HANDOVER
-from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, NO, RESTART, VERDICTS, YES, Handover, Possible
+from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, NO, REMOVED_CELLS, RESTART, VERDICTS, YES, Handover, Possible
 from forensics.rules import RULES
 from forensics.views.clusters import NOT_JUDGED
 from forensics.views.clusters import SCHEMA as CLUSTERS
@@ -81,7 +81,7 @@ def _of_declared(f: Field) -> Schema:
     known = _WORDS.get(f.column)
     schema = one_of(known) if known is not None else TEXT if f.packed is not None else _of_type(f.hint)
     allowed = nullable(schema) if inner_of(f.hint) is not f.hint else schema
-    return described(allowed, f.doc) if f.doc is not None else allowed
+    return described(allowed, f.doc)
 
 
 def _of_type(hint: Any) -> Schema:
@@ -457,7 +457,7 @@ def _removal() -> Schema:
             "start": BOUNDS,
             "end": BOUNDS,
             "exact_end": nullable(BOOLEAN),
-            **dict.fromkeys(("earlier", "here", "foreign"), listed(one_of((YES, NO)))),
+            **dict.fromkeys(REMOVED_CELLS[2:], listed(one_of((YES, NO)))),
             "likely_start": nullable(INTEGER),
         }
     )
