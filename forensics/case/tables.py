@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -69,36 +68,6 @@ _PARTITION_KEY = (
     documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
 )
 
-_DOCS: Mapping[str, str] = MappingProxyType(
-    {
-        "topic": "topic name; null if the finding is not about a single partition",
-        "partition": "partition index; null if the finding is not about a single partition",
-        "topic_id": "topic id; null if unknown",
-        "generation": "number of the topic, if several had this name: 0 the last one, -1 the one deleted before it, and so on",
-        "replicas": "assigned replicas, the preferred leader first; null or empty if unknown",
-        "leader": "leader at the end; -1: no leader, null: unknown",
-        "isr": "in-sync replicas at the end",
-        "leader_epoch": "leader epoch",
-        "log_end_offset": "log end offset (LEO) of the leader; null if unknown",
-        "high_watermark": "high watermark (HW); null if unknown",
-        "low_watermark": "offset up to which records were deleted on request (DeleteRecords)",
-        "verdict": "partitions: lost, tail-cut, intact or unknown; checkpoints: odd, differ, agree or single",
-        "since": "begin of the time that the verdict covers (UTC)",
-        "until": "end of the time that the verdict covers (UTC)",
-        "why": "reason for the verdict; for unknown, the evidence that is missing",
-        "reason": "the same as JSON: id of its message, and values",
-        "from_creation": "the verdict reaches back to the partition's creation",
-        "leaderless": "begin of the time without a leader (UTC); null if there is a leader",
-        "moving": "a reassignment is under way",
-        "ends": "highest known log end offset of each replica; only for partitions without a leader",
-        "moved": "offsets or epochs changed between two collections",
-        "copies": "the copies of the partition's log, one for each collection of each broker",
-        "remarks": "remarks on a broker's copy",
-        "changes": "changes between two collections of a broker",
-    }
-)
-
-
 _WORDS = (
     documented("summary", pa.string(), "one line"),
     documented("explanation", pa.string(), "how the evidence shows it"),
@@ -107,8 +76,8 @@ _WORDS = (
 """Columns of the words of a finding."""
 
 
-def _documented(fields: pa.StructType | pa.Schema, *but: str) -> list[pa.Field]:
-    return [documented(f.name, f.type, _DOCS[f.name]) for f in fields if f.name not in but]
+def _without(fields: pa.StructType | pa.Schema, *names: str) -> list[pa.Field]:
+    return [f for f in fields if f.name not in names]
 
 
 def _of(record: type, *names: str) -> list[pa.Field]:
@@ -175,7 +144,7 @@ TABLES = (
         "partitions",
         "Each partition at the end of the evidence: state, verdict, and the facts that rules read.",
         pa.schema(
-            [*_PARTITION_KEY, *_documented(STANDING, "topic", "partition", PROOF), *(documented(f.name, f.type, f.meaning) for f in FACTS)]
+            [*_PARTITION_KEY, *_without(STANDING, "topic", "partition", PROOF), *(documented(f.name, f.type, f.meaning) for f in FACTS)]
         ),
     ),
     Table(
@@ -194,12 +163,12 @@ TABLES = (
     Table(
         "standing",
         "Assignment, leader and ISR of each partition that still exists; the command `plan` starts from them.",
-        pa.schema([*_PARTITION_KEY, *_documented(final_state.SCHEMA, "topic", "partition")]),
+        pa.schema([*_PARTITION_KEY, *_without(final_state.SCHEMA, "topic", "partition")]),
     ),
     Table(
         "checkpoints",
         "The checkpoint and epoch files of all replicas, compared.",
-        pa.schema([*_PARTITION_KEY, *_documented(checkpoint_diff.SCHEMA, "topic", "partition")]),
+        pa.schema([*_PARTITION_KEY, *_without(checkpoint_diff.SCHEMA, "topic", "partition")]),
     ),
     Table("steps", "The timeline of each partition, complete and unfolded.", pa.schema([*_PARTITION_KEY, *STEPS]), day="time"),
     Table(
@@ -256,7 +225,7 @@ EXPORTED = (
     Table(
         "partitions",
         "Each partition at the end of the evidence: state and verdict.",
-        pa.schema([*_PARTITION_KEY[:2], *_documented(STANDING, "topic", "partition", PROOF)]),
+        pa.schema([*_PARTITION_KEY[:2], *_without(STANDING, "topic", "partition", PROOF)]),
     ),
     Table(
         "places",

@@ -20,7 +20,7 @@ from forensics.incidents.incidents import Incident
 from forensics.model.cluster import balance
 from forensics.model.cluster.broker_states import Span, running, spans
 from forensics.model.cluster.clocks import UNSURE, Clock
-from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.cluster.names import Name, names
 from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
 from forensics.model.cluster.versions import versions
@@ -154,21 +154,7 @@ class Report:
             "scope": self.scope.document() if self.scope is not None else None,
             "evidence": {
                 "sources": [
-                    {
-                        "path": s.path,
-                        "broker": s.node,
-                        "kind": s.kind,
-                        "sha256": s.sha256,
-                        "bytes": s.bytes,
-                        "lines": s.lines,
-                        "unrecognised": s.unrecognised,
-                        "first": timestamp(s.first),
-                        "last": timestamp(s.last),
-                        "newest_first": s.newest_first,
-                        "layout": s.layout,
-                        "problem": s.problem,
-                        **({"repeated": s.repeated} if s.repeated else {}),
-                    }
+                    {**_source_row(s), "newest_first": s.newest_first, **({"repeated": s.repeated} if s.repeated else {})}
                     for s in self.cluster.sources
                 ],
                 "archives": [{"path": a.path, "sha256": a.sha256, "bytes": a.bytes} for a in self.cluster.archives],
@@ -281,11 +267,8 @@ def _node(node: Node, states: Sequence[Span], named: Sequence[Name]) -> dict[str
             {"at": timestamp(c.at), "before": Clock.at_offset(c.before_ms).zone, "after": Clock.at_offset(c.after_ms).zone}
             for c in node.clock.changes
         ],
-        "names": [{**n.row(), "first": timestamp(n.first), "last": timestamp(n.last)} for n in named],
-        "states": [
-            {"state": s.state, "start": timestamp(s.start), "end": timestamp(s.end), **({"cluster": s.cluster} if s.cluster else {})}
-            for s in states
-        ],
+        "names": [*map(_name_row, named)],
+        "states": [{**_span_row(s), **({"cluster": s.cluster} if s.cluster else {})} for s in states],
     }
 
 
@@ -342,7 +325,9 @@ _JSON = Writers({datetime: timestamp, Message: text})
 _OF_LOSS = ("still_on", "salvageable", "written", "records", "recoverable", "clients")
 _incident_row = _JSON.of(Incident, "values", "cluster")
 _finding_row = _JSON.of(Finding, "loss", "message", "values", "cluster", "folds", "places")
-_place_row = _JSON.of(Place)
+_place_row, _name_row = _JSON.of(Place), _JSON.of(Name)
+_source_row = _JSON.of(Source, "collection", "modified", "samples", "shared")
+_span_row = _JSON.of(Span, "broker", "detail", "evidence", "cluster")
 
 
 def _incident(i: Incident, cluster: Cluster) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.incidents.incidents import ROLLING, Incident
-from forensics.model.cluster.broker_states import STATES
+from forensics.model.cluster.broker_states import STATES, Span
+from forensics.model.cluster.facts import Source
+from forensics.model.cluster.names import Name
 from forensics.model.findings import (
     COMPACTED,
     CONFIDENCES,
@@ -23,6 +25,7 @@ from forensics.model.findings import (
     UNKNOWN_LOG,
     Finding,
     Place,
+    Records,
 )
 from forensics.model.message import Range
 from forensics.model.partition.durability import SPENT
@@ -69,28 +72,6 @@ CELL_WORDS: Mapping[str, Sequence[str]] = {
 }
 """The words of a cell of a hand-over: those that are possible before any evidence."""
 HANDOVERS = (BEGIN, CHANGE, RESTART, END)
-_WORDS = {"kind": KINDS, "severity": tuple(reversed(LEVELS)), "confidence": tuple(reversed(CONFIDENCES)), "log": LOGS}
-
-
-def of_record(cls: type, *without: str) -> dict[str, Schema]:
-    """The properties of a record as JSON, without these."""
-    return {f.column: _of_declared(f) for f in declared(cls) if f.column not in without}
-
-
-def _of_declared(f: Field) -> Schema:
-    known = _WORDS.get(f.column)
-    schema = one_of(known) if known is not None else TEXT if f.packed is not None else _of_type(f.hint)
-    allowed = nullable(schema) if inner_of(f.hint) is not f.hint else schema
-    return described(allowed, f.doc)
-
-
-def _of_type(hint: Any) -> Schema:
-    inner = inner_of(hint)
-    if (items := items_of(inner)) is not None:
-        return listed(_of_type(items))
-    return record(of_record(inner)) if is_record(inner) else of_arrow(arrow_type(inner))
-
-
 MODE = one_of(("zookeeper", "kraft", "unknown"))
 BROKER = INTEGER
 BROKERS = listed(BROKER)
@@ -103,6 +84,34 @@ LOSS = one_of((FOUND, EXCLUDED, UNSETTLED))
 SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 ID: Schema = {"type": "string", "pattern": "^[0-9a-f]{12}$"}
 DIGEST: Schema = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
+_WORDS: Mapping[type, Mapping[str, Schema]] = {
+    Finding: {"kind": KIND, "severity": SEVERITY, "confidence": CONFIDENCE, "incident": ID},
+    Incident: {"id": ID, "kind": one_of(INCIDENTS), "severity": SEVERITY, "findings": listed(ID)},
+    Records: {"log": one_of(LOGS)},
+    Source: {"kind": one_of(SOURCES), "sha256": SHA256},
+    Span: {"state": one_of(STATES)},
+}
+"""Values of fields that their types do not say."""
+
+
+def of_record(cls: type, *without: str) -> dict[str, Schema]:
+    """The properties of a record as JSON, without these."""
+    known = _WORDS.get(cls, {})
+    return {f.column: _of_declared(f, known.get(f.column)) for f in declared(cls) if f.column not in without}
+
+
+def _of_declared(f: Field, known: Schema | None) -> Schema:
+    schema = known or (TEXT if f.packed is not None else _of_type(f.hint))
+    return described(nullable(schema) if inner_of(f.hint) is not f.hint else schema, f.doc)
+
+
+def _of_type(hint: Any) -> Schema:
+    inner = inner_of(hint)
+    if (items := items_of(inner)) is not None:
+        return listed(_of_type(items))
+    return record(of_record(inner)) if is_record(inner) else of_arrow(arrow_type(inner))
+
+
 RANGE = _of_type(Range)
 RANGES = described(listed(RANGE), "`end` is exclusive; null: the end is unknown")
 COUNTS = record(dict.fromkeys(VERDICTS, COUNT))
@@ -270,18 +279,8 @@ def _scope() -> Schema:
 def _evidence() -> Schema:
     source = record(
         {
-            "path": TEXT,
-            "broker": nullable(BROKER),
-            "kind": one_of(SOURCES),
-            "sha256": nullable(SHA256),
-            "bytes": nullable(COUNT),
-            "lines": nullable(COUNT),
-            "unrecognised": nullable(COUNT),
-            "first": nullable(TIME),
-            "last": nullable(TIME),
-            "newest_first": BOOLEAN,
-            "layout": nullable(TEXT),
-            "problem": nullable(TEXT),
+            **of_record(Source, "collection", "modified", "samples", "shared"),
+            "newest_first": described(BOOLEAN, "its newest line comes first"),
             "repeated": described(COUNT, "lines that were there twice and were read once; absent if there are none"),
         },
         optional=("repeated",),
@@ -321,17 +320,7 @@ def _cluster() -> Schema:
 
 
 def _node() -> Schema:
-    name = {
-        "kind": TEXT,
-        "name": TEXT,
-        "first": nullable(TIME),
-        "last": nullable(TIME),
-        "source": TEXT,
-        "line": nullable(INTEGER),
-        "text": nullable(TEXT),
-        "also": BROKERS,
-    }
-    state = {"state": one_of(STATES), "start": nullable(TIME), "end": nullable(TIME), "cluster": INTEGER}
+    state = of_record(Span, "broker", "detail", "evidence")
     return record(
         {
             "id": BROKER,
@@ -342,7 +331,7 @@ def _node() -> Schema:
             "clock_basis": TEXT,
             "clock_uncertainty_ms": nullable(COUNT),
             "timezone_changes": listed(record({"at": nullable(TIME), "before": TEXT, "after": TEXT})),
-            "names": listed(record(name)),
+            "names": listed(record(of_record(Name))),
             "states": listed(record(state, optional=("cluster",))),
         }
     )
@@ -469,10 +458,7 @@ _CLUSTER = described(INTEGER, "only if the evidence has several clusters: 0 the 
 
 
 def _incident() -> Schema:
-    own = {"id": ID, "kind": one_of(INCIDENTS), "findings": listed(ID)}
-    of_incident = of_record(Incident, "values")
-    known = {name: {**schema, **own.get(name, {})} for name, schema in of_incident.items()}
-    return record({**known, **_SENTENCES, "cluster": _CLUSTER}, optional=("cluster",))
+    return record({**of_record(Incident, "values"), **_SENTENCES, "cluster": _CLUSTER}, optional=("cluster",))
 
 
 def _finding() -> Schema:
