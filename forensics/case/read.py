@@ -92,17 +92,11 @@ class Case:
         with self._readable(MANIFEST):
             return dict(self.manifest["verdict"])
 
-    @property
-    def with_proof(self) -> bool:
-        """False for a case that was made before there was a table of hand-overs."""
-        with self._readable(MANIFEST):
-            return PROOF in self.manifest["tables"]
-
     def _tables(self) -> list[Table]:
         """The tables that this case must have."""
         if self.tolerant:
             return [table for table in TABLES if table.name in self.manifest["tables"]]
-        return [table for table in TABLES if table.name != PROOF or self.with_proof]
+        return list(TABLES)
 
     def _check(self, name: str, schema: pa.Schema, rows: int) -> None:
         if not (path := self.directory / name).exists():
@@ -204,9 +198,7 @@ class Case:
         return replace(found, partitions=found.partitions.later(**{PROOF: cache(lambda: self._handovers_of(names))}))
 
     def _handovers_of(self, names: pa.Table) -> pa.ChunkedArray:
-        """The rows of each of these partitions of the cluster at the end; null if the case has no proof."""
-        if not self.with_proof:
-            return pa.chunked_array([pa.nulls(len(names), PARTITION.field(PROOF).type)])
+        """The rows of each of these partitions of the cluster at the end."""
         rows = self.table(PROOF)
         return pa.chunked_array([listed(names, rows.filter(pc.equal(rows["cluster"], self.cluster.number)))])
 
@@ -271,14 +263,14 @@ class Case:
         return found.filter(own).to_pylist()  # type: ignore[no-any-return]
 
     def proof(self, topic: str, partition: int) -> dict[str, Any] | None:
-        """The verdict on a partition of the cluster at the end, with the rows of its table of hand-overs; these are null without that table."""
+        """The verdict on a partition of the cluster at the end, with the rows of its table of hand-overs."""
         number = self.cluster.number
         own = [r for r in self._of("partitions", topic, partition, [*NAME, "cluster", *OF_VERDICT]) if r["cluster"] == number]
         if not own:
             return None
-        rows = [r for r in self._of(PROOF, topic, partition) if r["cluster"] == number] if self.with_proof else None
+        rows = [{n: r[n] for n in HANDOVER.names} for r in self._of(PROOF, topic, partition) if r["cluster"] == number]
         verdict = {name: own[0][name] for name in OF_VERDICT}
-        return {**verdict, PROOF: [{n: r[n] for n in HANDOVER.names} for r in rows] if rows is not None else None}
+        return {**verdict, PROOF: rows}
 
     def standing(self) -> list[dict[str, Any]]:
         return self.table("standing", final_state.SCHEMA.names).to_pylist()  # type: ignore[no-any-return]

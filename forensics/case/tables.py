@@ -32,7 +32,7 @@ from parsers.schemas import EVENTS, documented
 SCHEMA = "kafka-forensics/case/3"
 MANIFEST = "case.json"
 PROOF = "handovers"
-"""The table with the proof of each verdict, and the column of a partition's row that holds its part of that table. Older cases have neither."""
+"""The table with the proof of each verdict, and the column of a partition's row that holds its part of that table."""
 CLUSTER_NUMBER = "cluster_number"
 """Name on disk of the column `cluster`: in the tables of an audit, `cluster` is the name of the cluster."""
 

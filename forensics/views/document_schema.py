@@ -416,7 +416,7 @@ def _partition() -> Schema:
             "since": nullable(TIME),
             "until": nullable(TIME),
             "why": nullable(TEXT),
-            "handovers": described(nullable(listed(_handover())), "the proof; null if it was left out, or if an older case has none"),
+            "handovers": described(nullable(listed(_handover())), "the proof; null if it was left out to keep the report small"),
         }
     )
 

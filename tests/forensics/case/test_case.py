@@ -21,7 +21,7 @@ from forensics.case.judge import ROW, judge
 from forensics.case.read import Case
 from forensics.case.reference import page
 from forensics.case.run import RUN, public
-from forensics.case.tables import PROOF, TABLES
+from forensics.case.tables import TABLES
 from forensics.case.write import Origin, Refused, check, write
 from forensics.cli import cli
 from forensics.commands.inputs import CaseInput
@@ -194,30 +194,6 @@ def test_a_case_takes_no_place_that_is_not_its_own(case: Path, tmp_path: Path) -
         check(tmp_path / "evidence", [], force=True)
     check(case, [], force=True)
     check(tmp_path / "new", [str(tmp_path / "evidence")], force=False)
-
-
-def without_proof(directory: Path) -> Path:
-    """A case as it was before it had the table of hand-overs."""
-    manifest = json.loads((directory / "case.json").read_text())
-    del manifest["tables"][PROOF]
-    (directory / "case.json").write_text(json.dumps(manifest))
-    (directory / f"{PROOF}.parquet").unlink()
-    return directory
-
-
-def test_a_case_without_the_proof_opens_and_says_so(case: Path, tmp_path: Path) -> None:
-    directory = str(without_proof(shutil.copytree(case, tmp_path / "a.case")))
-    done = [CliRunner().invoke(cli, ["report", str(path), "--json", "-"]) for path in (case, directory)]
-    partitions = [json.loads(d.stdout)["partitions"] for d in done]
-    assert {p["handovers"] is None for p in partitions[1]} == {True} and {p["handovers"] is None for p in partitions[0]} == {False}
-    assert [{**p, "handovers": None} for p in partitions[0]] == partitions[1]
-    story = CliRunner().invoke(cli, ["timeline", directory, "--topic", "sessions", "--partition", "0"])
-    assert "The proof: tail-cut" in story.stdout and "no table `handovers`" in story.stdout
-    page = CliRunner().invoke(cli, ["report", directory, "--html", "-"]).stdout
-    assert "has no table `handovers`" in page and 'class="proof"' not in page
-    refused = CliRunner().invoke(cli, ["verify", directory, "--proof"])
-    assert (refused.exit_code, refused.stdout, len(refused.stderr.splitlines())) == (2, "", 1)
-    assert "has no table 'handovers'" in refused.stderr
 
 
 def missing(directory: Path) -> None:
