@@ -7,9 +7,9 @@ No Spark, and no pyspark.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 from itertools import accumulate, chain
 from pathlib import Path
@@ -31,8 +31,8 @@ from forensics.model.cluster import final_state
 from forensics.model.cluster.build import EventResolver, Options, build_cluster
 from forensics.model.cluster.facts import Cluster, Measure
 from forensics.model.cluster.gathered import Gathered
-from forensics.model.findings import FINDING, MAX_EVIDENCE, Client, Evidence, Finding, Fold, Place, Records, Salvageable, Written
-from forensics.model.message import Range, decoded
+from forensics.model.findings import FINDING, MAX_EVIDENCE, Finding
+from forensics.model.record import reader
 from forensics.model.rows import Rows
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
@@ -72,7 +72,8 @@ class Case:
             self.manifest: dict[str, Any] = self._told()
         if (schema := self.manifest.get("schema")) != SCHEMA:
             raise Unreadable(
-                f"{directory}: the case has the schema {schema}, and this version reads {SCHEMA}; analyze the evidence again, or use another version"
+                f"{directory}: the case has the schema {schema}, and this version reads {SCHEMA}; make the case again: kafka-forensics analyze "
+                f"EVIDENCE --case {directory} --force"
             )
         with self._readable(MANIFEST):
             checked(self.manifest, CASE)
@@ -96,16 +97,11 @@ class Case:
         """`loss` ("found", "excluded" or "unknown"), `summary` (one line) and `partitions` (number of partitions by verdict)."""
         return dict(self.manifest["verdict"])
 
-    @property
-    def with_proof(self) -> bool:
-        """False for a case that was made before there was a table of hand-overs."""
-        return PROOF in self.manifest["tables"]
-
     def _tables(self) -> list[Table]:
         """The tables that this case must have."""
         if self.tolerant:
             return [table for table in TABLES if table.name in self.manifest["tables"]]
-        return [table for table in TABLES if table.name != PROOF or self.with_proof]
+        return list(TABLES)
 
     def _check(self, name: str, schema: pa.Schema, rows: int) -> None:
         if not (path := self.directory / name).exists():
@@ -209,9 +205,7 @@ class Case:
         return replace(found, partitions=found.partitions.later(**{PROOF: cache(lambda: self._handovers_of(names))}))
 
     def _handovers_of(self, names: pa.Table) -> pa.ChunkedArray:
-        """The rows of each of these partitions of the cluster at the end; null if the case has no proof."""
-        if not self.with_proof:
-            return pa.chunked_array([pa.nulls(len(names), PARTITION.field(PROOF).type)])
+        """The rows of each of these partitions of the cluster at the end."""
         rows = self.table(PROOF)
         return pa.chunked_array([listed(names, rows.filter(pc.equal(rows["cluster"], self.cluster.number)))])
 
@@ -220,22 +214,14 @@ class Case:
         told, quoted = self.table("findings"), self.table("quotes")
         if len(quoted) > FREE_QUOTES + MAX_EVIDENCE * len(told):
             raise Unreadable(f"{self.directory}: damaged ({len(quoted)} quotes for {len(told)} findings); analyze the evidence again")
-        quotes: dict[int, list[Evidence]] = defaultdict(list)
+        quotes: dict[int, list[Row]] = defaultdict(list)
         for q in quoted.to_pylist():
-            quotes[q["finding"]].append(Evidence(q["source"], q["line"], q["byte"], q["text"]))
-        found = []
-        for row in told.to_pylist():
-            bare = Finding.of({**{f.name: row.get(f.name) for f in FINDING}, "evidence": ()})
-            places = tuple(map(_place, row["places"] or ()))
-            folds = tuple(Fold(fold["how"], decoded(fold["values"])) for fold in row["folds"] or ())
-            found.append(replace(bare, places=places, folds=folds, evidence=tuple(quotes[row["number"]]), incident=row["incident"]))
-        return found
+            quotes[q["finding"]].append(q)
+        read = reader(Finding)
+        return [read({**row, "evidence": quotes[row["number"]]}) for row in told.to_pylist()]
 
     def _incidents(self) -> list[Incident]:
-        rows = self.table("incidents").drop_columns(["number"]).to_pylist()
-        names = [f.name for f in fields(Incident)]
-        decoders: Mapping[str, Callable[[Any], Any]] = {"brokers": tuple, "findings": tuple, "values": decoded}
-        return [Incident(**{n: decoders[n](row[n]) if n in decoders else row[n] for n in names}) for row in rows]
+        return list(map(reader(Incident), self.table("incidents").to_pylist()))
 
     def records(self, wanted: RecordFilter, *, stated: bool) -> Iterator[Row]:
         """Rows of MERGED in their order; with their events only if `stated`."""
@@ -287,14 +273,14 @@ class Case:
         return found.filter(own).to_pylist()  # type: ignore[no-any-return]
 
     def proof(self, topic: str, partition: int) -> dict[str, Any] | None:
-        """The verdict on a partition of the cluster at the end, with the rows of its table of hand-overs; these are null without that table."""
+        """The verdict on a partition of the cluster at the end, with the rows of its table of hand-overs."""
         number = self.cluster.number
         own = [r for r in self._of("partitions", topic, partition, [*NAME, "cluster", *OF_VERDICT]) if r["cluster"] == number]
         if not own:
             return None
-        rows = [r for r in self._of(PROOF, topic, partition) if r["cluster"] == number] if self.with_proof else None
+        rows = [{n: r[n] for n in HANDOVER.names} for r in self._of(PROOF, topic, partition) if r["cluster"] == number]
         verdict = {name: own[0][name] for name in OF_VERDICT}
-        return {**verdict, PROOF: [{n: r[n] for n in HANDOVER.names} for r in rows] if rows is not None else None}
+        return {**verdict, PROOF: rows}
 
     def standing(self) -> list[dict[str, Any]]:
         return self.table("standing", final_state.SCHEMA.names).to_pylist()  # type: ignore[no-any-return]
@@ -348,15 +334,3 @@ def _may_hold(statistics: Any, topic: str) -> bool:
 def _structs(table: pa.Table, kind: pa.StructType) -> pa.Array:
     columns = [table[f.name].combine_chunks().cast(f.type) for f in kind]
     return pa.StructArray.from_arrays(columns, fields=list(kind))
-
-
-def _place(row: dict[str, Any]) -> Place:
-    own = {
-        "offsets": tuple(Range(**r) for r in row["offsets"] or ()),
-        "brokers": tuple(row["brokers"] or ()),
-        "salvageable": Salvageable.of(row["salvageable"]),
-        "clients": tuple(map(Client.of, row["clients"] or ())),
-        "written": Written.of(row["written"]),
-        "records": Records.of(row["records"]),
-    }
-    return Place(**{**row, **own})

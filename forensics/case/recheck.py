@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.case.read import Case, Unreadable
+from forensics.case.read import Case
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, PROOF
 from forensics.model.message import Range
 from forensics.proof.verdict import BEGIN, CELLS, END, Handover, Lost, Verdict, rows_of, verdict
@@ -45,13 +45,7 @@ class Rechecked:
 
 
 def recheck(case: Case) -> list[Rechecked]:
-    """All partitions of a case, in its order. Raises Unreadable if the case has no table of hand-overs."""
-    if not case.with_proof:
-        made = case.manifest["tool"]["version"]
-        raise Unreadable(
-            f"{case.directory}: the case has no table {PROOF!r}, so its verdicts cannot be recomputed: version {made} of the tool did not write "
-            "this table yet; analyze the evidence again"
-        )
+    """All partitions of a case, in its order."""
     said = {_key(r): r["verdict"] for r in _records(case, "partitions", [*KEY, "verdict"])}
     rows: dict[Key, list[Mapping[str, Any]]] = {key: [] for key in said}
     for record in _records(case, PROOF, list(_columns(f for f in BY_NAME[PROOF].schema if f.name in READ))):

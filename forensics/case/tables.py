@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import pyarrow as pa
 
+from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import FACTS, STANDING
 from forensics.model.cluster import broker_states, final_state
+from forensics.model.cluster.broker_states import Span
+from forensics.model.cluster.facts import Measure, Source
+from forensics.model.cluster.names import Name
 from forensics.model.events import IDENTIFIED
-from forensics.model.findings import CLIENTS, FINDING, FOLDS, RECORDS, SALVAGEABLE, WRITTEN
+from forensics.model.findings import CLUSTER_DOC, FINDING, Evidence, Finding
 from forensics.model.message import said
 from forensics.model.partition import offsets
+from forensics.model.record import columns, struct
 from forensics.proof.records import HANDOVER
 from forensics.tools import checkpoint_diff
 from forensics.tools.ordered_records import KEPT
@@ -25,13 +29,12 @@ from forensics.views.story.step import STEPS
 from forensics.words import text
 from parsers.schemas import EVENTS, documented
 
-SCHEMA = "kafka-forensics/case/2"
+SCHEMA = "kafka-forensics/case/3"
 MANIFEST = "case.json"
 PROOF = "handovers"
-"""The table with the proof of each verdict, and the column of a partition's row that holds its part of that table. Older cases have neither."""
+"""The table with the proof of each verdict, and the column of a partition's row that holds its part of that table."""
 CLUSTER_NUMBER = "cluster_number"
 """Name on disk of the column `cluster`: in the tables of an audit, `cluster` is the name of the cluster."""
-CLUSTER_DOC = "number of the cluster, if these brokers were in several one after the other: 0 the last one, -1 the one before it, and so on"
 
 
 @dataclass(frozen=True)
@@ -59,157 +62,37 @@ class Table:
 
 _TIME = pa.timestamp("us")
 _INTS = pa.list_(pa.int32())
-_RANGES = FINDING.field("offsets").type
 _PARTITION_KEY = (
     documented("topic", pa.string(), "topic name"),
     documented("partition", pa.int32(), "partition index"),
     documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
 )
 
-_DOCS: Mapping[str, str] = MappingProxyType(
-    {
-        "topic": "topic name; null if the finding is not about a single partition",
-        "partition": "partition index; null if the finding is not about a single partition",
-        "topic_id": "topic id; null if unknown",
-        "cluster": CLUSTER_DOC,
-        "generation": "number of the topic, if several had this name: 0 the last one, -1 the one deleted before it, and so on",
-        "replicas": "assigned replicas, the preferred leader first; null or empty if unknown",
-        "leader": "leader at the end; -1: no leader, null: unknown",
-        "isr": "in-sync replicas at the end",
-        "leader_epoch": "leader epoch",
-        "log_end_offset": "log end offset (LEO) of the leader; null if unknown",
-        "high_watermark": "high watermark (HW); null if unknown",
-        "low_watermark": "offset up to which records were deleted on request (DeleteRecords)",
-        "verdict": "partitions: lost, tail-cut, intact or unknown; checkpoints: odd, differ, agree or single",
-        "since": "begin of the time that the verdict covers (UTC)",
-        "until": "end of the time that the verdict covers (UTC)",
-        "why": "reason for the verdict; for unknown, the evidence that is missing",
-        "reason": "the same as JSON: id of its message, and values",
-        "from_creation": "the verdict reaches back to the partition's creation",
-        "leaderless": "begin of the time without a leader (UTC); null if there is a leader",
-        "moving": "a reassignment is under way",
-        "ends": "highest known log end offset of each replica; only for partitions without a leader",
-        "moved": "offsets or epochs changed between two collections",
-        "copies": "the copies of the partition's log, one for each collection of each broker",
-        "remarks": "remarks on a broker's copy",
-        "changes": "changes between two collections of a broker",
-        "kind": "kind of the finding, as `kafka-forensics rules` lists them",
-        "severity": "critical, high, medium, low or info",
-        "confidence": "certain, probable or possible",
-        "brokers": "brokers concerned",
-        "start": "begin (UTC); if `start_latest` is given, the earliest possible one",
-        "start_latest": "latest possible begin (UTC); null: it began at `start`",
-        "end": "end (UTC); null if it lasts to the end of the evidence, or is unknown",
-        "offsets": "ranges of offsets, `end` exclusive; a null `end` is unknown",
-        "committed": "whether the records were committed; null if unknown",
-        "cause": "cause, for kinds with several causes",
-        "summary": "one line",
-        "explanation": "how the evidence shows it",
-        "loss": "whether it says that records are lost",
-        "message": "name of its message in the catalogue of its kind; its sentences are made of this message and of `values`",
-        "values": 'values that its sentences name, as JSON; `{"time": …}` is a time (UTC)',
-        "next_steps": "next steps",
-        "still_on": "brokers whose disks still hold the lost records",
-        "salvageable": "lost records that collected disks still hold, and disks that may hold the others (`elsewhere`, a message as JSON); null if the finding is not a loss",
-        "records": "how many records the lost offsets have; null if the finding is not a loss",
-        "written": "when the lost records were appended (UTC); null if unknown, or if the finding is not a loss",
-        "clients": "effect of a loss on consumer groups: lost records below the commit of each, and records that each skips",
-        "evidence": "quotes: source, line, byte and text",
-    }
+_WORDS = (
+    documented("summary", pa.string(), "one line"),
+    documented("explanation", pa.string(), "how the evidence shows it"),
+    documented("next_steps", pa.list_(pa.string()), "next steps"),
 )
-
-
-_HANDOVER_DOCS: Mapping[str, str] = MappingProxyType(
-    {
-        "row": "number of the hand-over within the partition, from 0, in the order of leader epochs",
-        "kind": "begin (first leader in the evidence), leader-change, restart (same leader epoch, new process) or end (of the evidence)",
-        "at": "time of the hand-over (UTC); null if unknown",
-        "leader_epoch": "leader epoch that begins",
-        "restart": "number of the leader's process within this leader epoch, from 0",
-        "old_leader": "leader before; null in the first row",
-        "new_leader": "leader from here on",
-        "unseen": "number of leader epochs and ISR changes since the row before that no evidence shows",
-        "old_log_end": "log end offset of the old leader when it followed the new one",
-        "new_log_end": "log end offset of the new leader when it took over; in the last row: of the leader's log on disk",
-        "high_watermark": "highest high watermark before the hand-over",
-        "election": "where the new leader was when it was elected: in-isr, eligible (ELR, KIP-966) or outside",
-        "untraced_cuts": "yes: records were cut off a log, and it is unknown whether the leader had them",
-        "process": "process of the new leader since it last had all committed records: kept-running, stopped (cleanly) or crashed",
-        "log": "log of the new leader in that time: kept, recovered (an unflushed tail is gone), damaged (cut at damaged records), "
-        "cut-to-high-watermark or wiped",
-        "had_all": "yes: the new leader had every committed record when it took over",
-        "sole_commit": "yes: the old leader was the whole ISR, so it committed everything that it appended",
-        "sole_restart": "restarts of the only in-sync replica since the row before: none, clean or unclean",
-        "sole_end_lost": "yes: the only in-sync replica lost the end of its own log, and no evidence shows where that end was",
-        "resent": "yes: producers sent the removed records again, or never got an acknowledgement for them",
-        "truncation": "how followers cut their logs: by leader-epoch (KIP-101), or to their high-watermark (before 0.11)",
-        "removed": "records that a log had and the new leader's log did not have: offsets from `start` to before `end`, by which broker and how; "
-        "`exact_end`: that log did not go on; `earlier`: all were written before this hand-over; `here`: lost in this hand-over, not in a later "
-        "one; `foreign`: of another topic or cluster of this name; `likely_start`: probably gone from this offset on",
-        "resent_because": "why the removed records were probably sent again",
-        "premises": "premises that do not hold, with the reason; nothing that rests on them narrows a cell",
-        "contradictions": "statements about the partition that cannot all be true",
-        "decides": "cells of this row that leave the verdict open, each as `cell: what is missing`",
-    }
-)
-
-
-_WORDS = (("summary", pa.string()), ("explanation", pa.string()), ("next_steps", pa.list_(pa.string())))
 """Columns of the words of a finding."""
 
 
-def _handover_columns() -> list[pa.Field]:
-    return [documented(f.name, f.type, _HANDOVER_DOCS[f.name]) for f in HANDOVER]
+def _without(fields: pa.StructType | pa.Schema, *names: str) -> list[pa.Field]:
+    return [f for f in fields if f.name not in names]
 
 
-def _documented(fields: pa.StructType | pa.Schema, *but: str) -> list[pa.Field]:
-    return [documented(CLUSTER_NUMBER if f.name == "cluster" else f.name, f.type, _DOCS[f.name]) for f in fields if f.name not in but]
+def _of(record: type, *names: str) -> list[pa.Field]:
+    """The columns of these fields of a record, in this order; without names all of them."""
+    own = columns(record)
+    return [own[name].with_name(CLUSTER_NUMBER) if name == "cluster" else own[name] for name in names or own]
 
 
-PLACES = pa.list_(
-    pa.struct(
-        [
-            ("topic", pa.string()),
-            ("partition", pa.int32()),
-            ("leader_epoch", pa.int32()),
-            ("start", _TIME),
-            ("end", _TIME),
-            ("offsets", _RANGES),
-            ("committed", pa.bool_()),
-            ("brokers", _INTS),
-            ("times", pa.int32()),
-            ("salvageable", SALVAGEABLE),
-            ("clients", CLIENTS),
-            ("written", WRITTEN),
-            ("records", RECORDS),
-        ]
-    )
-)
-
+BROKER_STATES = "; ".join(f"{state}: {text(said(f'broker-state/{state}'))}" for state in broker_states.STATES)
 TABLES = (
     Table(
         "sources",
         "The evidence: a row for each file, a row of kind `archive` for each archive that contained files, and a row of kind `ignored` for each "
         "file that was not read (with its path from the top of the evidence).",
-        pa.schema(
-            [
-                documented("path", pa.string(), "path inside the evidence; containers joined with '/'"),
-                documented("kind", pa.string(), "kind of the file: server-log, hw-checkpoint, segment, …"),
-                documented("broker", pa.int32(), "broker that wrote it; null if unknown, or if several wrote it"),
-                documented("shared", _INTS, "the brokers, if several wrote it"),
-                documented("collection", pa.string(), "top directory of its collection; a broker may have several collections"),
-                documented("bytes", pa.int64(), "size"),
-                documented("sha256", pa.string(), "SHA-256"),
-                documented("modified", _TIME, "modification time (UTC); null if it is only the time of the copy"),
-                documented("lines", pa.int64(), "lines of a log"),
-                documented("unrecognised", pa.int64(), "relevant lines that were not recognised"),
-                documented("samples", pa.list_(pa.string()), "some of those lines"),
-                documented("first", _TIME, "time of its first line, UTC"),
-                documented("last", _TIME, "time of its last line, UTC"),
-                documented("layout", pa.string(), "conversion patterns learned from its lines, one a line"),
-                documented("problem", pa.string(), "why it could not be read, or not completely"),
-            ]
-        ),
+        pa.schema(_of(Source)),
         day="last",
     ),
     Table(
@@ -226,26 +109,9 @@ TABLES = (
                 documented("clock_basis", pa.string(), "evidence for the clock"),
                 documented("clock_uncertainty_ms", pa.int64(), "uncertainty of the clock in ms"),
                 documented("collections", pa.list_(pa.string()), "its collections, oldest first"),
+                documented("names", pa.list_(struct(Name)), "the names by which the evidence calls it"),
                 documented(
-                    "names",
-                    pa.list_(
-                        pa.struct(
-                            [
-                                *((name, pa.string()) for name in ("kind", "name")),
-                                ("first", _TIME),
-                                ("last", _TIME),
-                                ("source", pa.string()),
-                                ("line", pa.int64()),
-                                ("text", pa.string()),
-                                ("also", pa.list_(pa.int32())),
-                            ]
-                        )
-                    ),
-                    "the names by which the evidence calls it: directory, writer (pod, container, host or stream of an export), address (of a "
-                    "listener), rack or disk; with time (UTC), place and text; also: other nodes with this address at the same time",
-                ),
-                documented(
-                    "lives",
+                    "runs",
                     pa.list_(pa.struct([("begin", _TIME), ("end", _TIME), ("outcome", pa.string())])),
                     "runs of the node, from start to stop or crash (UTC); null if unknown",
                 ),
@@ -256,17 +122,7 @@ TABLES = (
         "broker_states",
         "States of each node over time. States of one node may overlap: it can be up, fenced and the controller at the same time.",
         pa.schema(
-            [
-                documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
-                documented("broker", pa.int32(), "node id"),
-                documented(
-                    "state", pa.string(), "; ".join(f"{state}: {text(said(f'broker-state/{state}'))}" for state in broker_states.STATES)
-                ),
-                documented("start", _TIME, "begin (UTC); null: before the evidence"),
-                documented("end", _TIME, "end (UTC); null: the end of the evidence"),
-                documented("words", pa.string(), "details"),
-                documented("evidence", FINDING.field("evidence").type, "quotes: source, line, byte and text"),
-            ]
+            [f.with_metadata({"doc": BROKER_STATES}) if f.name == "state" else f for f in _of(Span)],
         ),
         day="start",
     ),
@@ -282,24 +138,13 @@ TABLES = (
     Table(
         "measures",
         "Load as the user measured it, the mean by broker and metric.",
-        pa.schema(
-            [
-                documented("broker", pa.int32(), "broker"),
-                documented("metric", pa.string(), "column of the CSV of load metrics"),
-                documented("mean", pa.float64(), "mean of its values"),
-                documented("count", pa.int64(), "number of values"),
-                documented("source", pa.string(), "file of the first value"),
-                documented("line", pa.int64(), "line of the first value"),
-                documented("byte", pa.int64(), "byte offset of the first value"),
-                documented("text", pa.string(), "text of the first value"),
-            ]
-        ),
+        pa.schema(_of(Measure)),
     ),
     Table(
         "partitions",
         "Each partition at the end of the evidence: state, verdict, and the facts that rules read.",
         pa.schema(
-            [*_PARTITION_KEY, *_documented(STANDING, "topic", "partition", PROOF), *(documented(f.name, f.type, f.meaning) for f in FACTS)]
+            [*_PARTITION_KEY, *_without(STANDING, "topic", "partition", PROOF), *(documented(f.name, f.type, f.meaning) for f in FACTS)]
         ),
     ),
     Table(
@@ -307,23 +152,23 @@ TABLES = (
         "The proof of each verdict: a row for each hand-over of a partition, in order. A cell holds what is still possible: offsets as an interval "
         "(`at_most` null: no upper bound) with the evidence of its bounds (`text` only if the partition is not intact), everything else as a list "
         "of words. `kafka-forensics verify CASE --proof` computes the verdicts again from these rows alone.",
-        pa.schema([*_PARTITION_KEY, *_handover_columns()]),
+        pa.schema([*_PARTITION_KEY, *HANDOVER]),
     ),
     Table(
         "judged",
         "Findings of the rules in single partitions, before those with one cause were merged into one.",
-        pa.schema(_documented(FINDING)),
+        pa.schema(_of(Finding, *(f.name for f in FINDING))),
         day="start",
     ),
     Table(
         "standing",
         "Assignment, leader and ISR of each partition that still exists; the command `plan` starts from them.",
-        pa.schema([*_PARTITION_KEY, *_documented(final_state.SCHEMA, "topic", "partition")]),
+        pa.schema([*_PARTITION_KEY, *_without(final_state.SCHEMA, "topic", "partition")]),
     ),
     Table(
         "checkpoints",
         "The checkpoint and epoch files of all replicas, compared.",
-        pa.schema([*_PARTITION_KEY, *_documented(checkpoint_diff.SCHEMA, "topic", "partition")]),
+        pa.schema([*_PARTITION_KEY, *_without(checkpoint_diff.SCHEMA, "topic", "partition")]),
     ),
     Table("steps", "The timeline of each partition, complete and unfolded.", pa.schema([*_PARTITION_KEY, *STEPS]), day="time"),
     Table(
@@ -340,17 +185,9 @@ TABLES = (
             [
                 documented("number", pa.int32(), "position in the report, from 0"),
                 documented("id", pa.string(), "identifier; the same evidence gives the same one"),
-                documented(
-                    "incident",
-                    pa.string(),
-                    "id of its incident; of the first one, if it is about several; null if no incident, or an unknown one of many, is its cause",
-                ),
-                *_documented(FINDING, "evidence"),
-                *(documented(name, kind, _DOCS[name]) for name, kind in _WORDS),
-                documented("folds", FOLDS, "if several findings became one: how, and the values of all of them"),
-                documented(
-                    "places", PLACES, "the partitions, and the fields that differ between them, if there are several; `topic` is null then"
-                ),
+                *_of(Finding, "incident", *(f.name for f in FINDING if f.name != "evidence")),
+                *_WORDS,
+                *_of(Finding, "folds", "places"),
             ]
         ),
         day="start",
@@ -361,13 +198,9 @@ TABLES = (
         pa.schema(
             [
                 documented("number", pa.int32(), "position in the report, from 0"),
-                documented("id", pa.string(), "identifier; the same evidence gives the same one"),
-                documented("kind", pa.string(), "kind of the finding that is the cause"),
-                *_documented(pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "start_latest", "end")])),
-                *(documented(name, kind, _DOCS[name]) for name, kind in _WORDS[:2]),
-                *_documented(pa.schema([FINDING.field("values")])),
-                documented("findings", pa.list_(pa.string()), "ids of the findings that are the cause or its consequences"),
-                documented(CLUSTER_NUMBER, pa.int32(), CLUSTER_DOC),
+                *_of(Incident, "id", "kind", "severity", "brokers", "start", "start_latest", "end"),
+                *_WORDS[:2],
+                *_of(Incident, "values", "findings", "cluster"),
             ]
         ),
         day="start",
@@ -379,10 +212,7 @@ TABLES = (
             [
                 documented("finding", pa.int32(), "`number` of the finding"),
                 documented("number", pa.int32(), "position among the quotes of the finding, from 0"),
-                documented("source", pa.string(), "path of the source"),
-                documented("line", pa.int64(), "1-based line; null in binary files"),
-                documented("byte", pa.int64(), "byte offset in the (decompressed) source"),
-                documented("text", pa.string(), "the quoted text"),
+                *_of(Evidence),
             ]
         ),
         day="finding",
@@ -395,7 +225,7 @@ EXPORTED = (
     Table(
         "partitions",
         "Each partition at the end of the evidence: state and verdict.",
-        pa.schema([*_PARTITION_KEY[:2], *_documented(STANDING, "topic", "partition", PROOF)]),
+        pa.schema([*_PARTITION_KEY[:2], *_without(STANDING, "topic", "partition", PROOF)]),
     ),
     Table(
         "places",
@@ -404,11 +234,10 @@ EXPORTED = (
             [
                 documented("finding", pa.int32(), "`number` of the finding"),
                 documented("id", pa.string(), "`id` of the finding"),
-                *_documented(pa.schema([FINDING.field(n) for n in ("kind", "severity", "confidence", "topic", "partition")])),
-                *_documented(pa.schema([FINDING.field(n) for n in ("brokers", "leader_epoch", "start", "end")])),
+                *_of(Finding, "kind", "severity", "confidence", "topic", "partition", "brokers", "leader_epoch", "start", "end"),
                 documented("first_offset", pa.int64(), "first offset of the range; null without a range"),
                 documented("end_offset", pa.int64(), "offset after the last one of the range; null if unknown"),
-                *_documented(pa.schema([FINDING.field(n) for n in ("committed", "cause")])),
+                *_of(Finding, "committed", "cause"),
             ]
         ),
     ),

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
 from types import TracebackType
@@ -29,11 +29,12 @@ from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import Conclusion, conclude
 from forensics.model.cluster.broker_states import Span, spans
 from forensics.model.cluster.build import EventResolver, Options
-from forensics.model.cluster.facts import Cluster, Measure, Source
+from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import names
 from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
-from forensics.model.message import encoded
+from forensics.model.message import Message
+from forensics.model.record import Writers, row_of
 from forensics.output.files import forbidden
 from forensics.output.version import version
 from forensics.views.document import rules_digest
@@ -111,7 +112,7 @@ def write(
 
     put("records", records)
     put("facts", [facts(told, resolver)])
-    put("measures", [_table("measures", (_measure(m) for m in cluster.measures))])
+    put("measures", [_table("measures", (m.row() for m in cluster.measures))])
     with _sorted(partitions, to / "rows") as slices:
         put("partitions", slices("partition_state"))
         put(PROOF, map(handovers, slices("partition_state")))
@@ -138,7 +139,7 @@ def _pieces(directory: Path, table: Table) -> Iterator[pa.Table]:
 def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence[Incident]) -> dict[str, pa.Table]:
     """The tables for a report by name, without partitions."""
     return {
-        "sources": _table("sources", chain(map(_source, cluster.sources), _digests(cluster))),
+        "sources": _table("sources", chain((s.row() for s in cluster.sources), _digests(cluster))),
         "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
         "findings": _table("findings", (_finding(n, f) for n, f in enumerate(findings))),
         "incidents": _table("incidents", (_incident(n, i) for n, i in enumerate(incidents))),
@@ -221,11 +222,6 @@ def facts(told: pa.Table, resolver: EventResolver) -> pa.Table:
     return whole.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
 
 
-def _source(s: Source) -> dict[str, Any]:
-    told = ("path", "kind", "collection", "bytes", "sha256", "modified", "lines", "unrecognised", "first", "last", "layout", "problem")
-    return {**{name: getattr(s, name) for name in told}, "broker": s.node, "shared": list(s.shared), "samples": list(s.samples)}
-
-
 def _digests(cluster: Cluster) -> Iterator[dict[str, Any]]:
     """Files that are not sources."""
     for kind, files in (("archive", cluster.archives), (IGNORED, cluster.ignored)):
@@ -245,44 +241,25 @@ def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
             "clock_uncertainty_ms": node.clock.uncertainty_ms,
             "collections": node.collections,
             "names": [name.row() for name in names(cluster).get(node.id, ())],
-            "lives": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
+            "runs": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
         }
-
-
-def _measure(m: Measure) -> dict[str, Any]:
-    return {name: getattr(m, name) for name in BY_NAME["measures"].schema.names}
 
 
 def _finding(number: int, f: Finding) -> dict[str, Any]:
-    places = [
-        {
-            **{name: getattr(p, name) for name in ("topic", "partition", "leader_epoch", "start", "end", "committed", "times")},
-            "offsets": [r.row() for r in p.offsets],
-            "brokers": list(p.brokers),
-            "salvageable": p.salvageable.row() if p.salvageable is not None else None,
-            "clients": [c.row() for c in p.clients],
-            "written": p.written.row() if p.written is not None else None,
-            "records": p.records.row() if p.records is not None else None,
-        }
-        for p in f.places
-    ]
-    folds = [{"how": fold.how, "values": encoded(fold.values)} for fold in f.folds]
-    own = words(f)._asdict()
-    return {"number": number, "id": f.id, "incident": f.incident, **f.row(), **own, "folds": folds, "places": places}
+    return {"number": number, "id": f.id, **_whole(f), **words(f)._asdict()}
 
 
-def _span(s: Span) -> dict[str, Any]:
-    return {**asdict(s), "words": text(s.detail) if s.detail is not None else ""}
+_whole, _span = row_of(Finding), Writers({Message: text}).of(Span)
 
 
 def _incident(number: int, i: Incident) -> dict[str, Any]:
     own = of_incident(i)
-    return {"number": number, **asdict(i), "values": encoded(i.values), "summary": own.summary, "explanation": own.explanation}
+    return {"number": number, **i.row(), "summary": own.summary, "explanation": own.explanation}
 
 
 def _quotes(finding: int, f: Finding) -> Iterator[dict[str, Any]]:
     for number, e in enumerate(f.evidence):
-        yield {"finding": finding, "number": number, "source": e.source, "line": e.line, "byte": e.byte, "text": e.text}
+        yield {"finding": finding, "number": number, **e.row()}
 
 
 # rows of partitions

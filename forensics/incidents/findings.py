@@ -15,37 +15,15 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.model.events import values
-from forensics.model.findings import FINDING, LEVELS, Client, Evidence, Finding, Records, Salvageable, Statement, Written
-from forensics.model.message import Range, decoded
+from forensics.model.findings import FINDING, FOLDED, LEVELS, Evidence, Finding, Statement
+from forensics.model.message import decoded
+from forensics.model.record import reader, readers
 from forensics.model.stored import Store, Stored, by_value
 from parsers.frozen import made
 
-_PLAIN = (
-    "kind",
-    "severity",
-    "confidence",
-    "topic",
-    "partition",
-    "leader_epoch",
-    "start",
-    "start_latest",
-    "end",
-    "committed",
-    "cause",
-    "loss",
-    "cluster",
-)
-_LISTS = ("brokers", "still_on")
-_DECODERS: Mapping[str, Callable[[Any], Any]] = {
-    "offsets": lambda ranges: tuple(Range(r["start"], r["end"]) for r in ranges or ()),
-    "salvageable": Salvageable.of,
-    "clients": lambda clients: tuple(map(Client.of, clients or ())),
-    "written": Written.of,
-    "records": Records.of,
-}
-_STATED = (*_PLAIN, *_LISTS, *_DECODERS)
-"""Columns of a partition's finding that belong to its statement."""
 _WORDS = ("message", "values", "evidence")
+_READERS = readers(Finding, *_WORDS, *FOLDED)
+"""By column that belongs to the statement of a partition's finding."""
 _OF_WORDS = pa.struct([FINDING.field(name) for name in _WORDS])
 NEAR = 64
 """Findings whose words are read together: one needs those of one finding in some hundred, in the order of time."""
@@ -97,19 +75,21 @@ class FindingRows:
         if (rows := self._by_kind.get(kind)) is None:
             return []
         stated, _ = rows.kept()
-        columns: dict[str, Iterable[Any]] = {name: _decoded(name, stated.column(name).combine_chunks()) for name in _STATED}
+        columns: dict[str, Iterable[Any]] = {name: _decoded(name, stated.column(name).combine_chunks()) for name in _READERS}
         columns |= {"places": repeat(()), "incident": repeat(None), "_rows": repeat(rows), "_at": count()}
         return made(_StoredFinding, columns, len(stated))
 
 
 def _decoded(name: str, column: pa.Array) -> list[Any]:
-    if name in _LISTS:
-        alike: dict[tuple[int, ...], tuple[int, ...]] = {}
-        return [alike.setdefault(own := tuple(row or ()), own) for row in column.to_pylist()]
-    if (decode := _DECODERS.get(name)) is not None:
-        none = column.null_count == len(column)  # few kinds have any
-        return [decode(None)] * len(column) if none else list(map(decode, column.to_pylist()))
-    return values(column)
+    if (read := _READERS[name]) is None:
+        return values(column)
+    if column.null_count == len(column) or (pa.types.is_list(column.type) and not len(column.flatten())):  # few kinds have any
+        return [read(None)] * len(column)
+    made = map(read, column.to_pylist())
+    if pa.types.is_list(column.type) and pa.types.is_integer(column.type.value_type):
+        alike: dict[Any, Any] = {}
+        return [alike.setdefault(own, own) for own in made]
+    return list(made)
 
 
 class _StoredFinding(Statement):
@@ -121,7 +101,7 @@ class _StoredFinding(Statement):
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        return tuple(Evidence(**e) for e in self._words("evidence") or ())
+        return tuple(map(reader(Evidence), self._words("evidence") or ()))
 
     def _words(self, name: str) -> Any:
         _, words = self._rows.kept()
@@ -130,7 +110,7 @@ class _StoredFinding(Statement):
     @property
     def whole(self) -> Finding:
         return Finding(
-            **{name: getattr(self, name) for name in _STATED},
+            **{name: getattr(self, name) for name in _READERS},
             incident=self.incident,
             message=self._words("message"),
             values=decoded(self._words("values")),

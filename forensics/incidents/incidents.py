@@ -16,12 +16,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from forensics.incidents.folding import by_event, hit, places, recurring
 from forensics.model.cluster.availability import DETECTION, SLACK
-from forensics.model.findings import LEVELS, Finding, Impact, Purpose, Rule, Statement, offsets_in
-from forensics.model.message import Message, Value, Values, said
+from forensics.model.findings import CLUSTER_DOC, LEVELS, Finding, Impact, Purpose, Rule, Statement, offsets_in
+from forensics.model.message import ENCODED, Message, Value, Values, said
+from forensics.model.record import Int32, Record
 from forensics.proof.aftermath import sentences
 from forensics.rules import RULES, kind_of, rule_of
 from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
@@ -34,21 +35,19 @@ _EXPLAINED_BY = {cause: rule.kind for rule in RULES for cause in rule.explains}
 
 
 @dataclass(frozen=True, slots=True)
-class Incident:
-    """`findings`: the ids of the causes and their consequences; `end` None: not over when the evidence ends."""
+class Incident(Record):
+    """A cause with its consequences."""
 
-    id: str
-    kind: str
-    severity: str
-    brokers: tuple[int, ...]
-    start: datetime | None
-    end: datetime | None
-    values: Values
-    """What its sentences are made of (forensics.words)."""
-    findings: tuple[str, ...] = ()
-    cluster: int = 0
-    start_latest: datetime | None = None
-    """As in forensics.model.findings.Statement."""
+    id: Annotated[str, "identifier; the same evidence gives the same one"]
+    kind: Annotated[str, "kind of the finding that is the cause"]
+    severity: Annotated[str, "critical, high, medium, low or info"]
+    brokers: Annotated[tuple[Int32, ...], "brokers concerned"]
+    start: Annotated[datetime | None, "begin (UTC); if `start_latest` is given, the earliest possible one"]
+    end: Annotated[datetime | None, "end (UTC); null if it lasts to the end of the evidence, or is unknown"]
+    values: Annotated[Values, ENCODED, 'values that its sentences name, as JSON; `{"time": …}` is a time (UTC)']
+    findings: Annotated[tuple[str, ...], "ids of the findings that are the cause or its consequences"] = ()
+    cluster: Annotated[Int32, CLUSTER_DOC] = 0
+    start_latest: Annotated[datetime | None, "latest possible begin (UTC); null: it began at `start`"] = None
 
 
 @dataclass(frozen=True, slots=True)

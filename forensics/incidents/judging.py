@@ -33,7 +33,7 @@ from forensics.proof.records import HANDOVER, records
 from forensics.proof.verdict import UNKNOWN
 from forensics.rules import RULES, rule_of, rules
 from parsers.own_files import OwnFile
-from parsers.schemas import release
+from parsers.schemas import documented, release
 
 INTERNAL = "__cluster_metadata"
 
@@ -44,23 +44,23 @@ FACTS: tuple[Fact, ...] = tuple(dict.fromkeys((*(f for rule in RULES for f in ru
 NAME = ("topic", "partition")
 STANDING = pa.struct(
     [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("topic_id", pa.string()),
-        ("replicas", pa.list_(pa.int32())),
-        ("leader", pa.int32()),
-        ("isr", pa.list_(pa.int32())),
-        ("leader_epoch", pa.int32()),
-        ("log_end_offset", pa.int64()),
-        ("high_watermark", pa.int64()),
-        ("low_watermark", pa.int64()),
-        ("verdict", pa.string()),
-        ("since", pa.timestamp("us")),
-        ("until", pa.timestamp("us")),
-        ("why", pa.string()),
-        ("reason", pa.string()),
-        ("from_creation", pa.bool_()),
-        ("handovers", pa.list_(HANDOVER)),
+        documented("topic", pa.string(), "topic name"),
+        documented("partition", pa.int32(), "partition index"),
+        documented("topic_id", pa.string(), "topic id; null if unknown"),
+        documented("replicas", pa.list_(pa.int32()), "assigned replicas, the preferred leader first; null or empty if unknown"),
+        documented("leader", pa.int32(), "leader at the end; -1: no leader, null: unknown"),
+        documented("isr", pa.list_(pa.int32()), "in-sync replicas at the end"),
+        documented("leader_epoch", pa.int32(), "leader epoch"),
+        documented("log_end_offset", pa.int64(), "log end offset (LEO) of the leader; null if unknown"),
+        documented("high_watermark", pa.int64(), "high watermark (HW); null if unknown"),
+        documented("low_watermark", pa.int64(), "offset up to which records were deleted on request (DeleteRecords)"),
+        documented("verdict", pa.string(), "lost, tail-cut, intact or unknown"),
+        documented("since", pa.timestamp("us"), "begin of the time that the verdict covers (UTC)"),
+        documented("until", pa.timestamp("us"), "end of the time that the verdict covers (UTC)"),
+        documented("why", pa.string(), "reason for the verdict; for unknown, the evidence that is missing"),
+        documented("reason", pa.string(), "the same as JSON: id of its message, and values"),
+        documented("from_creation", pa.bool_(), "the verdict reaches back to the partition's creation"),
+        documented("handovers", pa.list_(HANDOVER), "the proof of the verdict"),
     ]
 )
 """The partition, its state at the end, and its verdict."""

@@ -14,14 +14,15 @@ from dataclasses import fields
 from datetime import datetime
 from enum import Enum, IntEnum, auto
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.message import Message, Range, Value, Values, by_name, decoded, encoded, packed, unpacked
+from forensics.model.message import ENCODED, PACKED, Message, Range, Value, Values, by_name
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.record import Int32, Named, Record, row_of, struct
 from forensics.model.rows import Rows
 from forensics.thresholds import NAMED
 from parsers.frozen import dataclass, replace
@@ -36,6 +37,7 @@ def lower(one: str, other: str) -> str:
     return min(one, other, key=CONFIDENCES.index)
 
 
+CLUSTER_DOC = "number of the cluster, if these brokers were in several one after the other: 0 the last one, -1 the one before it, and so on"
 MAX_EVIDENCE = 8
 """Pieces of evidence a finding quotes."""
 MAX_QUOTE = 600
@@ -48,13 +50,13 @@ def shortened(text: str, most: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Record):
     """A place in the evidence and the text found there."""
 
-    source: str
-    line: int | None
-    byte: int | None
-    text: str
+    source: Annotated[str, "path of the source"]
+    line: Annotated[int | None, "1-based line; null in binary files"]
+    byte: Annotated[int | None, "byte offset in the (decompressed) source"]
+    text: Annotated[str, "the quoted text"]
 
     @classmethod
     def of(cls, event: Event) -> Evidence:
@@ -65,9 +67,6 @@ class Evidence:
     def shown(self) -> str:
         """The text, with `…` if it was cut."""
         return shortened(self.text, MAX_QUOTE - 1)
-
-    def row(self) -> dict[str, Any]:
-        return {"source": self.source, "line": self.line, "byte": self.byte, "text": self.text}
 
 
 def _rendered(event: Event) -> str:
@@ -93,200 +92,128 @@ def quote(*events: Event | Iterable[Event] | None) -> tuple[Evidence, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """Lost records that a collected file contains, all of one leader epoch (-1: of a format without epochs)."""
+class Held(Record):
+    """Lost records that a collected file contains, all of one leader epoch."""
 
-    source: str
-    byte: int | None
-    """Byte at which the list of batches begins that contains the first of them."""
-    broker: int | None
-    leader_epoch: int
-    offsets: Range
+    source: Annotated[str, "path of the file"]
+    byte: Annotated[int | None, "where the list of batches begins that contains the first of them"]
+    broker: Annotated[Int32 | None, "broker of the file"]
+    leader_epoch: Annotated[Int32, "-1: of a format without epochs"]
+    offsets: Annotated[Range, "offsets of the records"]
 
 
 @dataclass(frozen=True, slots=True)
-class Producer:
+class Producer(Record):
     """A producer that sent some of the lost records that a disk still contains."""
 
-    id: int | None
-    """Producer id of an idempotent or transactional producer; None for all others together."""
-    records: int
-    bytes: int
-    first: datetime | None
-    """From the timestamps of the batches."""
-    last: datetime | None
-    transactional_id: str | None = None
-    state: str | None = None
-    """State of its transaction in the last record of __transaction_state."""
-    epoch: int | None = None
-    """The latest producer epoch in its batches."""
-    first_sequence: int | None = None
-    last_sequence: int | None = None
-    """Sequence numbers of its first and last record. Each epoch begins at 0 again, and the number after the largest one is 0."""
-    codecs: tuple[str, ...] = ()
-
-    def row(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__} | {"codecs": list(self.codecs)}
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Producer:
-        return cls(**{**row, "codecs": tuple(row["codecs"] or ())})
+    id: Annotated[int | None, "producer id of an idempotent or transactional producer; null for all others together"]
+    records: Annotated[int, "number of its records"]
+    bytes: Annotated[int, "size of its batches"]
+    first: Annotated[datetime | None, "from the timestamps of the batches"]
+    last: Annotated[datetime | None, "from the timestamps of the batches"]
+    transactional_id: Annotated[str | None, "transactional.id, if known"] = None
+    state: Annotated[str | None, "state of its transaction in the last record of __transaction_state"] = None
+    epoch: Annotated[Int32 | None, "the latest producer epoch in its batches"] = None
+    first_sequence: Annotated[int | None, "sequence number of its first record; each epoch begins at 0"] = None
+    last_sequence: Annotated[int | None, "sequence number of its last record; the number after the largest one is 0"] = None
+    codecs: Annotated[tuple[str, ...], "compression of its batches"] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class DifferingCopies:
+class DifferingCopies(Record):
     """Files with different records at the same offsets and in the same leader epoch, all with valid checksums: at most one has the lost
     records."""
 
-    leader_epoch: int
-    offsets: Range
-    sources: tuple[str, ...]
-
-    def row(self) -> dict[str, Any]:
-        return {"leader_epoch": self.leader_epoch, "offsets": self.offsets.row(), "sources": list(self.sources)}
+    leader_epoch: Annotated[Int32, "leader epoch of the records"]
+    offsets: Annotated[Range, "offsets of the records"]
+    sources: Annotated[tuple[str, ...], "paths of the files"]
 
 
 @dataclass(frozen=True, slots=True)
-class Salvageable:
+class Salvageable(Record):
     """The lost records that the collected disks still contain (forensics.model.partition.salvageable)."""
 
-    held: tuple[Held, ...] = ()
-    """In the order of offsets, each offset once."""
-    missing: tuple[Range, ...] = ()
-    """Lost offsets that no collected file contains."""
-    certain: bool = True
-    """The leader epochs prove that these are the lost records, and not other records at the same offsets."""
-    elsewhere: Message | None = None
-    """Where the missing records might be."""
-    producers: tuple[Producer, ...] = ()
-    """The producers of the held records, the one with most records first."""
-    differing: tuple[DifferingCopies, ...] = ()
-    """Offsets of which the collected files have different copies."""
-
-    def row(self) -> dict[str, Any]:
-        return {
-            "held": [
-                {"source": h.source, "byte": h.byte, "broker": h.broker, "leader_epoch": h.leader_epoch, "offsets": h.offsets.row()}
-                for h in self.held
-            ],
-            "missing": [r.row() for r in self.missing],
-            "certain": self.certain,
-            "elsewhere": packed(self.elsewhere) if self.elsewhere is not None else None,
-            "producers": [p.row() for p in self.producers],
-            "differing": [d.row() for d in self.differing],
-        }
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any] | None) -> Salvageable | None:
-        if row is None:
-            return None
-        held = tuple(Held(**{**h, "offsets": Range(**h["offsets"])}) for h in row["held"] or ())
-        producers = tuple(map(Producer.of, row["producers"] or ()))
-        differing = tuple(
-            DifferingCopies(d["leader_epoch"], Range(**d["offsets"]), tuple(d["sources"])) for d in row.get("differing") or ()
-        )
-        elsewhere = unpacked(row["elsewhere"]) if row["elsewhere"] is not None else None
-        assert elsewhere is None or isinstance(elsewhere, Message)
-        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], elsewhere, producers, differing)
+    held: Annotated[tuple[Held, ...], "what collected files contain, in the order of offsets, each offset once"] = ()
+    missing: Annotated[tuple[Range, ...], "lost offsets that no collected file contains"] = ()
+    certain: Annotated[bool, "the leader epochs prove that these are the lost records, and not other records at the same offsets"] = True
+    elsewhere: Annotated[Message | None, PACKED, "where the missing records might be"] = None
+    producers: Annotated[tuple[Producer, ...], "the producers of the held records, the one with most records first"] = ()
+    differing: Annotated[tuple[DifferingCopies, ...], "offsets of which the collected files have different copies"] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class ClientOfGroup:
+class ClientOfGroup(Record):
     """A member of a consumer group to which the group had assigned the partition."""
 
-    client_id: str
-    host: str | None
+    client_id: Annotated[str, "client.id"]
+    host: Annotated[str | None, "host of the client"]
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class Client(Record):
     """The effect of a loss on a consumer group (forensics.proof.readers)."""
 
-    group: str
-    outcome: str
-    """'skips' or 'skipped': the group does not get the records that were written again below its commit; 'reset': its commit is beyond the
-    end of the log; 'returns': its commit names its leader epoch, by which its consumers detect that the log was cut; 'went-back': it did;
-    'untouched'; 'unknown': it reads the partition, and its position is not in the collected evidence."""
-    committed: int | None
-    """Its position when the records were lost; for a share group the start of its share-partition. None if unknown."""
-    leader_epoch: int | None
-    at: datetime | None
-    had_read: Range | None
-    """Lost offsets below a commit of it: it probably had read them."""
-    skipped: Range | None
-    """Offsets that were written again, or will be, and that the group does not get."""
-    protocol: str | None = None
-    """'classic', 'consumer' (KIP-848) or 'share' (KIP-932); None if unknown."""
-    out_of_order: int | None = None
-    """Offsets above `committed` that a share group had also finished."""
-    members: tuple[ClientOfGroup, ...] = ()
-    """Members that had the partition, the last first, from coordinators' records and the tool's output."""
-
-    def row(self) -> dict[str, Any]:
-        ranges = {name: r.row() if (r := getattr(self, name)) is not None else None for name in ("had_read", "skipped")}
-        members = [{"client_id": m.client_id, "host": m.host} for m in self.members]
-        return {name: getattr(self, name) for name in self.__slots__} | ranges | {"members": members}
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Client:
-        ranges = {name: Range(**row[name]) if row[name] is not None else None for name in ("had_read", "skipped")}
-        return cls(**{**row, **ranges, "members": tuple(ClientOfGroup(**m) for m in row["members"] or ())})
+    group: Annotated[str, "name of the group"]
+    outcome: Annotated[
+        str,
+        "skips or skipped: the group does not get the records that were written again below its commit; reset: its commit is beyond the end of "
+        "the log; returns: its commit names its leader epoch, by which its consumers detect that the log was cut; went-back: it did; untouched; "
+        "unknown: it reads the partition, and its position is not in the collected evidence",
+    ]
+    committed: Annotated[
+        int | None,
+        "its position when the records were lost; for a share group the start of its share-partition; null if unknown",
+    ]
+    leader_epoch: Annotated[Int32 | None, "leader epoch that its commit names"]
+    at: Annotated[datetime | None, "time of its commit (UTC)"]
+    had_read: Annotated[Range | None, "lost offsets below a commit of the group: it probably had read them"]
+    skipped: Annotated[Range | None, "offsets that were written again, or will be, and that the group does not get"]
+    protocol: Annotated[str | None, "classic, consumer (KIP-848) or share (KIP-932); null if unknown"] = None
+    out_of_order: Annotated[int | None, "number of offsets above `committed` that a share group had also finished"] = None
+    members: Annotated[
+        tuple[ClientOfGroup, ...], "members that had the partition, the last first, from coordinators' records and the tool's output"
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """The span of time in which records were appended; None: unknown."""
+class Written(Record):
+    """The span of time in which records were appended."""
 
-    since: datetime | None
-    until: datetime | None
-
-    def row(self) -> dict[str, datetime | None]:
-        return {"from": self.since, "until": self.until}
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any] | None) -> Written | None:
-        return cls(row["from"], row["until"]) if row is not None else None
+    since: Annotated[datetime | None, Named("from"), "null if unknown"]
+    until: Annotated[datetime | None, "null if unknown"]
 
 
 PLAIN_LOG, COMPACTED, TRANSACTIONAL, UNKNOWN_LOG = "plain", "compacted", "transactional", "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class Records(Record):
     """How many records a range of offsets has. In a compacted log some offsets have no record any more; in a log with transactions some are
     of their markers."""
 
-    count: int | None
-    """None: at most as many as there are offsets."""
-    log: str
-    """'plain' (each offset is a record), 'compacted', 'transactional', or 'unknown' (the settings of the topic are not in the evidence)."""
-
-    def row(self) -> dict[str, Any]:
-        return {"count": self.count, "log": self.log}
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any] | None) -> Records | None:
-        return cls(row["count"], row["log"]) if row is not None else None
+    count: Annotated[int | None, "null: at most as many as there are offsets"]
+    log: Annotated[
+        str, "plain (each offset is a record), compacted, transactional, or unknown (the topic's settings are not in the evidence)"
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Place(Record):
     """A partition that an event affected, and what happened there."""
 
-    topic: str | None
-    partition: int | None
-    leader_epoch: int | None
-    start: datetime | None
-    end: datetime | None
-    offsets: tuple[Range, ...]
-    committed: bool | None
-    brokers: tuple[int, ...] = ()
-    times: int = 1
-    """Number of times; if more than one, the span is from the first start to the last end."""
-    salvageable: Salvageable | None = None
-    clients: tuple[Client, ...] = ()
-    written: Written | None = None
-    records: Records | None = None
+    topic: Annotated[str | None, "topic name"]
+    partition: Annotated[Int32 | None, "partition index; null: all of the topic"]
+    leader_epoch: Annotated[Int32 | None, "leader epoch"]
+    start: Annotated[datetime | None, "begin (UTC)"]
+    end: Annotated[datetime | None, "end (UTC)"]
+    offsets: Annotated[tuple[Range, ...], "ranges of offsets"]
+    committed: Annotated[bool | None, "whether the records were committed; null if unknown"]
+    brokers: Annotated[tuple[Int32, ...], "brokers concerned"] = ()
+    times: Annotated[Int32, "number of times; if more than one, the span is from the first start to the last end"] = 1
+    salvageable: Annotated[Salvageable | None, "as in the finding"] = None
+    clients: Annotated[tuple[Client, ...], "as in the finding"] = ()
+    written: Annotated[Written | None, "as in the finding"] = None
+    records: Annotated[Records | None, "as in the finding"] = None
 
     @property
     def name(self) -> str:
@@ -295,43 +222,42 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """The statement of a finding, without its words and evidence. Findings are compared, ordered and folded by it."""
+class Statement(Record):
+    """The statement of a finding, without its words and evidence. Findings are compared, ordered and folded by it. `salvageable`, `clients`,
+    `written` and `records` are those of a loss in one partition; `places` have their own."""
 
-    kind: str
-    severity: str
-    confidence: str
-    topic: str | None = None
-    partition: int | None = None
-    brokers: tuple[int, ...] = ()
-    leader_epoch: int | None = None
-    start: datetime | None = None
-    """When it began; if `start_latest` is given, the earliest time at which it can have begun."""
-    start_latest: datetime | None = None
-    """The latest time at which it can have begun. None: it began at `start`."""
-    end: datetime | None = None
-    offsets: tuple[Range, ...] = ()
-    committed: bool | None = None
-    cause: str | None = None
-    loss: bool = False
-    """It says that records are lost, whether they were read before or not."""
-    cluster: int = 0
-    """The cluster it is about, among those that used these brokers: 0 is the one at the end, -1 the one before, as in
-    forensics.model.cluster.facts.Cluster."""
-    places: tuple[Place, ...] = ()
-    """What one event did to many partitions (forensics.incidents.folding); `topic` and `partition` are None then."""
-    still_on: tuple[int, ...] = ()
-    """Brokers whose disks still contain the lost records."""
-    salvageable: Salvageable | None = None
-    """The lost records that the collected disks still contain. None if the finding is not a loss, or if `places` have it."""
-    clients: tuple[Client, ...] = ()
-    """The effect of a loss on consumer groups. Empty if the finding is not a loss, or if `places` have it."""
-    written: Written | None = None
-    """When the lost records were written. None if the finding is not a loss, or if `places` have it."""
-    records: Records | None = None
-    """How many records the lost offsets have. None if the finding is not a loss, or if `places` have it."""
-    incident: str | None = None
-    """Id of the incident it belongs to (forensics.incidents.incidents)."""
+    kind: Annotated[str, "kind of the finding, as `kafka-forensics rules` lists them"]
+    severity: Annotated[str, "critical, high, medium, low or info"]
+    confidence: Annotated[str, "certain, probable or possible"]
+    topic: Annotated[str | None, "topic name; null if the finding is not about a single partition"] = None
+    partition: Annotated[Int32 | None, "partition index; null if the finding is not about a single partition"] = None
+    brokers: Annotated[tuple[Int32, ...], "brokers concerned"] = ()
+    leader_epoch: Annotated[Int32 | None, "leader epoch"] = None
+    start: Annotated[datetime | None, "begin (UTC); if `start_latest` is given, the earliest possible one"] = None
+    start_latest: Annotated[datetime | None, "latest possible begin (UTC); null: it began at `start`"] = None
+    end: Annotated[datetime | None, "end (UTC); null if it lasts to the end of the evidence, or is unknown"] = None
+    offsets: Annotated[tuple[Range, ...], "ranges of offsets, `end` exclusive; a null `end` is unknown"] = ()
+    committed: Annotated[bool | None, "whether the records were committed; null if unknown"] = None
+    cause: Annotated[str | None, "cause, for kinds with several causes"] = None
+    loss: Annotated[bool, "whether it says that records are lost, read before or not"] = False
+    cluster: Annotated[Int32, CLUSTER_DOC] = 0
+    still_on: Annotated[tuple[Int32, ...], "brokers whose disks still hold the lost records"] = ()
+    salvageable: Annotated[
+        Salvageable | None,
+        "lost records that collected disks still hold, and disks that may hold the others; null if the finding is not a loss",
+    ] = None
+    clients: Annotated[
+        tuple[Client, ...], "effect of a loss on consumer groups: lost records below the commit of each, and records that each skips"
+    ] = ()
+    written: Annotated[Written | None, "when the lost records were appended (UTC); null if unknown, or if the finding is not a loss"] = None
+    records: Annotated[Records | None, "how many records the lost offsets have; null if the finding is not a loss"] = None
+    incident: Annotated[
+        str | None,
+        "id of its incident; of the first one, if it is about several; null if no incident, or an unknown one of many, is its cause",
+    ] = None
+    places: Annotated[
+        tuple[Place, ...], "the partitions, and the fields that differ between them, if there are several; `topic` is null then"
+    ] = ()
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -412,23 +338,23 @@ _NAMED_IN_SENTENCES = ("brokers", "topic", "partition", "leader_epoch", "start",
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(Record):
     """One step in which several findings became one (forensics.incidents.folding): how, and what their sentences need."""
 
-    how: str
-    values: Values = ()
+    how: Annotated[str, "places, brokers, several, again or alike"]
+    values: Annotated[Values, ENCODED, "values of all of them, as JSON"] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Statement):
     """`message` and `values` are what its sentences are made of (forensics.words)."""
 
-    message: str = "found"
-    """Name of its message among those of its kind, or the id of another one."""
-    values: Values = ()
-    folds: tuple[Fold, ...] = ()
-    """How it was made of several findings, from the first to the last step."""
-    evidence: tuple[Evidence, ...]
+    message: Annotated[
+        str, "name of its message in the catalogue of its kind, or the id of another one; with `values` it makes its sentences"
+    ] = "found"
+    values: Annotated[Values, ENCODED, 'values that its sentences name, as JSON; `{"time": …}` is a time (UTC)'] = ()
+    folds: Annotated[tuple[Fold, ...], "if several findings became one: how, and the values of all of them"] = ()
+    evidence: Annotated[tuple[Evidence, ...], "quotes: source, line, byte and text"]
 
     @property
     def whole(self) -> Finding:
@@ -483,143 +409,16 @@ class Finding(Statement):
 
     def row(self) -> dict[str, Any]:
         """The finding as a row of FINDING."""
-        return {
-            "kind": self.kind,
-            "severity": self.severity,
-            "confidence": self.confidence,
-            "topic": self.topic,
-            "partition": self.partition,
-            "brokers": list(self.brokers),
-            "leader_epoch": self.leader_epoch,
-            "start": self.start,
-            "start_latest": self.start_latest,
-            "end": self.end,
-            "offsets": [r.row() for r in self.offsets],
-            "committed": self.committed,
-            "cause": self.cause,
-            "loss": self.loss,
-            "message": self.message,
-            "values": encoded(self.values),
-            "cluster": self.cluster,
-            "still_on": list(self.still_on),
-            "salvageable": self.salvageable.row() if self.salvageable is not None else None,
-            "clients": [c.row() for c in self.clients] or None,
-            "written": self.written.row() if self.written is not None else None,
-            "records": self.records.row() if self.records is not None else None,
-            "evidence": [e.row() for e in self.evidence],
-        }
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Finding:
-        return cls(
-            **{
-                **row,
-                "brokers": tuple(row["brokers"] or ()),
-                "offsets": tuple(Range(r["start"], r["end"]) for r in row["offsets"] or ()),
-                "values": decoded(row["values"]),
-                "still_on": tuple(row["still_on"] or ()),
-                "salvageable": Salvageable.of(row["salvageable"]),
-                "clients": tuple(map(Client.of, row["clients"] or ())),
-                "written": Written.of(row["written"]),
-                "records": Records.of(row["records"]),
-                "evidence": tuple(Evidence(**e) for e in row["evidence"] or ()),
-            }
-        )
+        return _row(self)
 
 
+FOLDED = ("incident", "places", "folds")
+"""Columns that only findings of the report have, after those of one event became one."""
+FINDING = struct(Finding, *FOLDED)
+_row = row_of(Finding, *FOLDED)
 _FIELDS = tuple(f.name for f in fields(Finding))
 _values, _PUT = attrgetter(*_FIELDS), tuple(getattr(Finding, name).__set__ for name in _FIELDS)
-_RANGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
-SALVAGEABLE = pa.struct(
-    [
-        (
-            "held",
-            pa.list_(
-                pa.struct(
-                    [
-                        ("source", pa.string()),
-                        ("byte", pa.int64()),
-                        ("broker", pa.int32()),
-                        ("leader_epoch", pa.int32()),
-                        ("offsets", _RANGE),
-                    ]
-                )
-            ),
-        ),
-        ("missing", pa.list_(_RANGE)),
-        ("certain", pa.bool_()),
-        ("elsewhere", pa.string()),
-        (
-            "producers",
-            pa.list_(
-                pa.struct(
-                    [
-                        ("id", pa.int64()),
-                        ("records", pa.int64()),
-                        ("bytes", pa.int64()),
-                        ("first", pa.timestamp("us")),
-                        ("last", pa.timestamp("us")),
-                        ("transactional_id", pa.string()),
-                        ("state", pa.string()),
-                        ("epoch", pa.int32()),
-                        ("first_sequence", pa.int64()),
-                        ("last_sequence", pa.int64()),
-                        ("codecs", pa.list_(pa.string())),
-                    ]
-                )
-            ),
-        ),
-        ("differing", pa.list_(pa.struct([("leader_epoch", pa.int32()), ("offsets", _RANGE), ("sources", pa.list_(pa.string()))]))),
-    ]
-)
-CLIENTS = pa.list_(
-    pa.struct(
-        [
-            ("group", pa.string()),
-            ("outcome", pa.string()),
-            ("committed", pa.int64()),
-            ("leader_epoch", pa.int32()),
-            ("at", pa.timestamp("us")),
-            ("had_read", _RANGE),
-            ("skipped", _RANGE),
-            ("protocol", pa.string()),
-            ("out_of_order", pa.int64()),
-            ("members", pa.list_(pa.struct([("client_id", pa.string()), ("host", pa.string())]))),
-        ]
-    )
-)
-WRITTEN = pa.struct([("from", pa.timestamp("us")), ("until", pa.timestamp("us"))])
-RECORDS = pa.struct([("count", pa.int64()), ("log", pa.string())])
-FOLDS = pa.list_(pa.struct([("how", pa.string()), ("values", pa.string())]))
-EVIDENCE = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
-
-FINDING = pa.struct(
-    [
-        ("kind", pa.string()),
-        ("severity", pa.string()),
-        ("confidence", pa.string()),
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("brokers", pa.list_(pa.int32())),
-        ("leader_epoch", pa.int32()),
-        ("start", pa.timestamp("us")),
-        ("start_latest", pa.timestamp("us")),
-        ("end", pa.timestamp("us")),
-        ("offsets", pa.list_(_RANGE)),
-        ("committed", pa.bool_()),
-        ("cause", pa.string()),
-        ("loss", pa.bool_()),
-        ("message", pa.string()),
-        ("values", pa.string()),
-        ("cluster", pa.int32()),
-        ("still_on", pa.list_(pa.int32())),
-        ("salvageable", SALVAGEABLE),
-        ("clients", CLIENTS),
-        ("written", WRITTEN),
-        ("records", RECORDS),
-        ("evidence", pa.list_(EVIDENCE)),
-    ]
-)
+EVIDENCE = struct(Evidence)
 
 
 @dataclass(frozen=True, slots=True)

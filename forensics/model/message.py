@@ -8,17 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, TypeAlias, Union
+from typing import Annotated, Any, TypeAlias, Union
 
+from forensics.model.record import Packed, Record
 from parsers.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """Offsets [start, end); `end` None: no evidence shows the end."""
+class Range(Record):
+    """Offsets [start, end)."""
 
-    start: int
-    end: int | None
+    start: Annotated[int, "first offset"]
+    end: Annotated[int | None, "offset after the last one; null if no evidence shows the end"]
 
     def __str__(self) -> str:
         """'200–357', '200' for one offset, or 'from 200 on'."""
@@ -29,9 +30,6 @@ class Range:
     @property
     def length(self) -> int | None:
         return None if self.end is None else self.end - self.start
-
-    def row(self) -> dict[str, int | None]:
-        return {"start": self.start, "end": self.end}
 
 
 Value: TypeAlias = Union[bool, int, float, str, datetime, Range, "Message", tuple["Value", ...], None]
@@ -116,3 +114,7 @@ def _value(value: Any) -> Value:
             return datetime.fromisoformat(value[_TIME])
         return Message(value["message"], _values(value["values"])) if "message" in value else Range(value["start"], value["end"])
     return tuple(map(_value, value)) if isinstance(value, Iterable) and not isinstance(value, str) else value
+
+
+PACKED, ENCODED = Packed(packed, unpacked), Packed(encoded, decoded)
+"""How a message, and values by name, are stored in a row."""

@@ -26,8 +26,8 @@ acknowledged."""
 def cause(row: Handover, committed: bool | None, *, any_committed: bool = False) -> str:
     """The cause of one part of the removed records. `any_committed`: another part of them was committed, so a leader in sync once had
     them."""
-    foreign = any(r.foreign.only(YES) for r in row.removed)
-    if not foreign and any(not r.here.only(YES) for r in row.removed):
+    foreign = any(r.from_other_topic.only(YES) for r in row.removed)
+    if not foreign and any(not r.lost_in_this_handover.only(YES) for r in row.removed):
         return UNKNOWN
     if suspected_outside(row):
         return UNCLEAN_ELECTION

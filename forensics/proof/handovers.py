@@ -396,7 +396,7 @@ def _removed(row: _Draft, t: LeaderTransition) -> _Draft:
     """Parts of logs that the new leader did not have."""
     found = tuple(_removed_of(piece, t) for piece in t.pieces)
     alone = bool(found) and t.lost_end_alone
-    return row.put("removed", found).narrowed(sole_end_lost=_only(YES if alone else NO))
+    return row.put("removed", found).narrowed(last_isr_member_lost_tail=_only(YES if alone else NO))
 
 
 def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
@@ -415,9 +415,9 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
         Interval(low, piece.start, marks or removal.evidence, removal.evidence),
         Interval(end, end if settled and witnessed is None else None, removal.evidence, removal.evidence),
         exact_end=removal.exact,
-        earlier=_only(YES) if sure else EITHER,
-        here=EITHER if piece.several or maybe_brought else _only(YES),
-        foreign=_only(YES if t.foreign else NO),
+        written_before_handover=_only(YES) if sure else EITHER,
+        lost_in_this_handover=EITHER if piece.several or maybe_brought else _only(YES),
+        from_other_topic=_only(YES if t.foreign else NO),
         likely_start=likely,
         evidence=(*removal.evidence, *piece.seen),
         removal=removal,
@@ -452,15 +452,15 @@ def _untraced_cuts(row: _Draft, t: LeaderTransition) -> _Draft:
     """Cuts that only the lines of the broker itself would show."""
     for broker in (t.leader, *((t.before.leader,) if t.before is not None else ())):
         if not covers_logs(broker, t.cluster) or lines_missing(broker, t.timeline):
-            return row.noted("untraced_cuts", _uncovered(broker, t.cluster))
+            return row.noted("unexplained_truncations", _uncovered(broker, t.cluster))
     for removal, term in _untraced(t.timeline, t.cluster):
         if term is t.term:
             cut = Range(removal.start, removal.end)
-            return row.noted("untraced_cuts", said("handover/untraced-cut", broker=removal.broker, cut=cut))
+            return row.noted("unexplained_truncations", said("handover/untraced-cut", broker=removal.broker, cut=cut))
     for one, other in _leader_changes(t.timeline, t.cluster).get(t.term.epoch, ()):
         if other.at is not None and not covers_logs(one.leader, t.cluster, other.at):
-            return row.noted("untraced_cuts", said("handover/log-begins-later", leader=one.leader, leader_epoch=one.leader_epoch))
-    return row.narrowed(untraced_cuts=_only(NO))
+            return row.noted("unexplained_truncations", said("handover/log-begins-later", leader=one.leader, leader_epoch=one.leader_epoch))
+    return row.narrowed(unexplained_truncations=_only(NO))
 
 
 @cached_on_timeline
@@ -713,11 +713,11 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
     else:
         row = _restarts(row, _lone_states(timeline, cluster).get(None, ()), timeline, cluster)
     if not covers_logs(last.leader, cluster):
-        row = row.noted("untraced_cuts", _uncovered(last.leader, cluster))
+        row = row.noted("unexplained_truncations", _uncovered(last.leader, cluster))
     elif _ended_before(last, cluster) and not t.prints_start:
-        row = row.noted("untraced_cuts", said("handover/logs-end", leader=last.leader, leader_epoch=last.epoch))
+        row = row.noted("unexplained_truncations", said("handover/logs-end", leader=last.leader, leader_epoch=last.epoch))
     else:
-        row = row.narrowed(untraced_cuts=_only(NO))
+        row = row.narrowed(unexplained_truncations=_only(NO))
     disk = next((d for broker, d in timeline.collected_logs.items() if broker == timeline.standing.leader), None)
     if disk is not None and (log_end := exact_end(disk, timeline)) is not None:
         end = (disk.end_event(),)

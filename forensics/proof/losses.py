@@ -145,7 +145,7 @@ def losses_of(row: Handover, hop: LeaderTransition) -> Iterator[Loss]:
 def _below(row: Handover, part: Lost) -> Below | None:
     """Records that may be gone below the proven start: down to the offset up to which the new leader is known to have had the log."""
     found = removed_range(row)
-    if found is None or found[0].start.exact or not found[0].here.only(YES) or found[0].start.at_least >= part.start:
+    if found is None or found[0].start.exact or not found[0].lost_in_this_handover.only(YES) or found[0].start.at_least >= part.start:
         return None
     if part.committed is not False and not suspected_outside(row):
         return None

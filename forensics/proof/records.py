@@ -15,50 +15,52 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.model.events import Event
-from forensics.model.findings import Evidence
+from forensics.model.findings import EVIDENCE, Evidence
 from forensics.model.message import Message, said
+from forensics.model.record import declared, inner_of
 from forensics.proof.judgement import Judgement, note_of
-from forensics.proof.verdict import CELLS, INTACT, Handover, Interval, Open, Possible, Removed
+from forensics.proof.verdict import CELLS, INTACT, REMOVED_CELLS, Handover, Interval, Open, Possible, Removed
+from parsers.schemas import documented
 
-QUOTED = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
-"""The place that a bound is from. `text` only for partitions that are not intact, because those are looked at."""
-INTERVAL = pa.struct([("at_least", pa.int64()), ("at_most", pa.int64()), ("evidence", pa.list_(QUOTED))])
-"""Offsets, or a count, that are still possible, both bounds included; `at_most` null: no upper bound."""
+INTERVAL = pa.struct(
+    [
+        documented("at_least", pa.int64(), "lowest value that is possible"),
+        documented("at_most", pa.int64(), "highest value that is possible; null: no upper bound"),
+        documented("evidence", pa.list_(EVIDENCE), "lines that show the bounds; their `text` is null if the partition is intact"),
+    ]
+)
+"""Offsets, or a count, that are still possible, both bounds included; `at_most` null: no upper bound. The evidence is quoted only for
+partitions that are not intact, because those are looked at; for the others its `text` is null."""
 WORDS = pa.list_(pa.string())
 """The values of a cell that are still possible."""
-REMOVED = pa.struct(
-    [
-        ("broker", pa.int32()),
-        ("how", pa.string()),
-        ("start", INTERVAL),
-        ("end", INTERVAL),
-        ("exact_end", pa.bool_()),
-        ("earlier", WORDS),
-        ("here", WORDS),
-        ("foreign", WORDS),
-        ("likely_start", pa.int64()),
-    ]
+_STORED = {
+    Interval: INTERVAL,
+    Possible: WORDS,
+    int: pa.int32(),
+    str: pa.string(),
+    bool: pa.bool_(),
+    object: pa.string(),
+    Any: pa.timestamp("us"),
+}
+
+
+def _columns(cls: type, **types: pa.DataType) -> list[pa.Field]:
+    """The columns of a row of the proof; `types`: those that the types of its fields do not say."""
+    return [pa.field(f.name, types.get(f.name) or _STORED[inner_of(f.hint)], metadata={"doc": f.doc}) for f in declared(cls)]
+
+
+REMOVED = pa.struct(_columns(Removed, likely_start=pa.int64()))
+PREMISE = pa.struct(
+    [documented("premise", pa.string(), "the broker"), documented("reason", pa.string(), "why its log does not show everything")]
 )
-PREMISE = pa.struct([("premise", pa.string()), ("reason", pa.string())])
 HANDOVER = pa.struct(
     [
-        ("row", pa.int32()),
-        ("kind", pa.string()),
-        ("at", pa.timestamp("us")),
-        ("leader_epoch", pa.int32()),
-        ("restart", pa.int32()),
-        ("old_leader", pa.int32()),
-        ("new_leader", pa.int32()),
-        *((f, INTERVAL) for f in ("unseen", "old_log_end", "new_log_end", "high_watermark")),
-        *((f, WORDS) for f in CELLS if f not in ("unseen", "old_log_end", "new_log_end", "high_watermark")),
-        ("removed", pa.list_(REMOVED)),
-        ("resent_because", pa.string()),
-        ("premises", pa.list_(PREMISE)),
-        ("contradictions", WORDS),
-        ("decides", WORDS),
+        documented("row", pa.int32(), "number of the hand-over within the partition, from 0, in the order of leader epochs"),
+        *_columns(Handover, removed=pa.list_(REMOVED), premises=pa.list_(PREMISE), contradictions=WORDS),
+        documented("decides", WORDS, "cells of this row that leave the verdict open, each as `cell: what is missing`"),
     ]
 )
-"""One row of the table: forensics.proof.verdict.Handover. `decides`: its cells that leave the verdict open, as `cell: what is missing`."""
+"""One row of the table."""
 _PLAIN = ("kind", "at", "leader_epoch", "restart", "old_leader", "new_leader", "resent_because")
 _plain, _cells = attrgetter(*_PLAIN), attrgetter(*CELLS)
 MAX_QUOTED = 3
@@ -90,7 +92,7 @@ def _decides(row: Handover, left: Open) -> Message:
 
 
 def _removed(removed: Removed, *, texts: bool) -> dict[str, Any]:
-    cells = {name: _cell(getattr(removed, name), texts=texts) for name in ("start", "end", "earlier", "here", "foreign")}
+    cells = {name: _cell(getattr(removed, name), texts=texts) for name in REMOVED_CELLS}
     return {**cells, **{name: getattr(removed, name) for name in ("broker", "how", "exact_end", "likely_start")}}
 
 

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any
 
 LOST, TAIL_CUT, INTACT, UNKNOWN = "lost", "tail-cut", "intact", "unknown"
 VERDICTS = (LOST, TAIL_CUT, INTACT, UNKNOWN)
@@ -120,23 +120,23 @@ ANY_TRUNCATION = Possible.of(BY_EPOCH, BY_HIGH_WATERMARK)
 class Removed:
     """Records of earlier leaders that a log had and the new leader's log did not: from `start` to before `end`."""
 
-    broker: int
-    how: str = ""
-    """How they left the log: the cause of a forensics.model.partition.replicas.Removal."""
-    start: Interval = Interval()
-    """Where the two logs diverge."""
-    end: Interval = Interval()
-    """Where the log ended, exclusive; no upper bound if it may have gone on."""
-    exact_end: bool = False
-    """The log is known to have ended there; else it may have gone on a little, after the last checkpoint of its broker."""
-    earlier: Possible = EITHER
-    """All of them were written before this hand-over, and in the log until then."""
-    here: Possible = EITHER
-    """They were lost in this hand-over and not in a later one."""
-    foreign: Possible = EITHER
-    """They are records of another partition of this name, of an earlier topic or cluster."""
-    likely_start: int | None = None
-    """Two brokers agree that the high watermark was at this offset: the records from here on are probably gone."""
+    broker: Annotated[int, "broker of the log"]
+    how: Annotated[
+        str, "how they left the log: leader-epoch, high-watermark, truncation, restart, empty, left-behind, deleted or stray"
+    ] = ""
+    start: Annotated[Interval, "where the two logs diverge"] = Interval()
+    end: Annotated[Interval, "where the log ended, exclusive; no upper bound if it may have gone on"] = Interval()
+    exact_end: Annotated[
+        bool, "the log is known to have ended there; else it may have gone on a little, after the last checkpoint of its broker"
+    ] = False
+    written_before_handover: Annotated[Possible, "yes: all were written before this hand-over, and in the log until then"] = EITHER
+    lost_in_this_handover: Annotated[Possible, "yes: they were lost in this hand-over and not in a later one"] = EITHER
+    from_other_topic: Annotated[Possible, "yes: they are records of another partition of this name, of an earlier topic or cluster"] = (
+        EITHER
+    )
+    likely_start: Annotated[
+        int | None, "two brokers agree that the high watermark was at this offset: the records from here on are probably gone"
+    ] = None
     evidence: tuple[Any, ...] = ()
     removal: Any = None
     """The removal that it was made from; not part of the table."""
@@ -146,49 +146,57 @@ class Removed:
 class Handover:
     """One row. Every cell begins as wide as it can be."""
 
-    kind: str
-    leader_epoch: int
-    restart: int = 0
-    """Number of the leader's process in its leader epoch, from 0."""
-    old_leader: int | None = None
-    new_leader: int | None = None
-    at: Any = None
-    """When, UTC."""
-    election: Possible = ANY_ELECTION
-    """Where the new leader was when it was elected: in the ISR, an eligible replica (KIP-966), or outside."""
-    unseen: Interval = Interval()
-    """Number of unknown leader epochs and ISR changes between the previous row and this one."""
-    old_log_end: Interval = Interval()
-    """Where the old leader's log ended when it followed the new one; earlier cuts are in `removed`."""
-    new_log_end: Interval = Interval()
-    """Where the new leader's log ended when it took over."""
-    high_watermark: Interval = Interval()
-    """The highest high watermark before the hand-over."""
-    removed: tuple[Removed, ...] = ()
-    untraced_cuts: Possible = EITHER
-    """Records were cut off a log, or may have been, and it is not known whether the leader had them."""
-    process: Possible = ANY_PROCESS
-    """What happened to the new leader's process since it last had all committed records."""
-    log: Possible = ANY_LOG
-    """What happened to its log in that time."""
-    had_all: Possible = EITHER
-    """The new leader had every committed record when it took over."""
-    sole_commit: Possible = EITHER
-    """The old leader was the whole ISR and committed everything that it appended."""
-    sole_restart: Possible = ANY_RESTART
-    """Restarts of the only in-sync replica between the row before and this one; at the end, all in-sync replicas may be gone."""
-    sole_end_lost: Possible = EITHER
-    """The only in-sync replica lost the end of its own log, and no evidence shows where that was."""
-    resent: Possible = EITHER
-    """The producers sent the removed records again, or had not got an acknowledgement for them."""
-    truncation: Possible = ANY_TRUNCATION
-    """How followers cut their logs: by leader epoch (KIP-101), or to their high watermark (before 0.11)."""
-    resent_because: object = None
-    """Why the removed records were probably sent again."""
-    premises: Mapping[int, object] = field(default_factory=dict)
-    """Premises about the logs of brokers that do not hold, each with the reason. Evidence that relies on them was not used to narrow a cell."""
-    contradictions: tuple[object, ...] = ()
-    """Statements about this partition that cannot all be true."""
+    kind: Annotated[
+        str, "begin (first leader in the evidence), leader-change, restart (same leader epoch, new process) or end (of the evidence)"
+    ]
+    leader_epoch: Annotated[int, "leader epoch that begins"]
+    restart: Annotated[int, "number of the leader's process within this leader epoch, from 0"] = 0
+    old_leader: Annotated[int | None, "leader before; null in the first row"] = None
+    new_leader: Annotated[int | None, "leader from here on"] = None
+    at: Annotated[Any, "time of the hand-over (UTC); null if unknown"] = None
+    election: Annotated[Possible, "where the new leader was when it was elected: in-isr, eligible (ELR, KIP-966) or outside"] = ANY_ELECTION
+    unseen: Annotated[Interval, "number of leader epochs and ISR changes since the row before that no evidence shows"] = Interval()
+    old_log_end: Annotated[Interval, "log end offset of the old leader when it followed the new one; earlier cuts are in `removed`"] = (
+        Interval()
+    )
+    new_log_end: Annotated[Interval, "log end offset of the new leader when it took over; in the last row: of the leader's log on disk"] = (
+        Interval()
+    )
+    high_watermark: Annotated[Interval, "highest high watermark before the hand-over"] = Interval()
+    removed: Annotated[
+        tuple[Removed, ...],
+        "records that a log had and the new leader's log did not have: offsets from `start` to before `end`, by which broker and how",
+    ] = ()
+    unexplained_truncations: Annotated[
+        Possible, "yes: records were cut off a log, or may have been, and it is unknown whether the leader had them"
+    ] = EITHER
+    process: Annotated[
+        Possible, "process of the new leader since it last had all committed records: kept-running, stopped (cleanly) or crashed"
+    ] = ANY_PROCESS
+    log: Annotated[
+        Possible,
+        "log of the new leader in that time: kept, recovered (an unflushed tail is gone), damaged (cut at damaged records below the flushed "
+        "part), cut-to-high-watermark or wiped",
+    ] = ANY_LOG
+    had_all: Annotated[Possible, "yes: the new leader had every committed record when it took over"] = EITHER
+    sole_commit: Annotated[Possible, "yes: the old leader was the whole ISR, so it committed everything that it appended"] = EITHER
+    sole_restart: Annotated[
+        Possible,
+        "restarts of the only in-sync replica since the row before: none, clean or unclean; at the end, all in-sync replicas may be gone",
+    ] = ANY_RESTART
+    last_isr_member_lost_tail: Annotated[
+        Possible, "yes: the only in-sync replica lost the end of its own log, and no evidence shows where that end was"
+    ] = EITHER
+    resent: Annotated[Possible, "yes: producers sent the removed records again, or never got an acknowledgement for them"] = EITHER
+    truncation: Annotated[Possible, "how followers cut their logs: by leader-epoch (KIP-101), or to their high-watermark (before 0.11)"] = (
+        ANY_TRUNCATION
+    )
+    resent_because: Annotated[object, "why the removed records were probably sent again"] = None
+    premises: Annotated[
+        Mapping[int, object],
+        "premises about the logs of brokers that do not hold, with the reason; nothing that rests on them narrows a cell",
+    ] = field(default_factory=dict)
+    contradictions: Annotated[tuple[object, ...], "statements about the partition that cannot all be true"] = ()
     notes: Mapping[str, object] = field(default_factory=dict)
     """By name of a cell that stays wide: what is missing, and what would show it."""
 
@@ -201,19 +209,21 @@ class Handover:
         return replace(self, **{name: getattr(self, name) & cell for name, cell in cells.items()})
 
 
-CELLS = tuple(f.name for f in fields(Handover) if isinstance(f.default, Interval | Possible))
+CELLS, REMOVED_CELLS = (tuple(f.name for f in fields(row) if isinstance(f.default, Interval | Possible)) for row in (Handover, Removed))
 _cells = attrgetter(*CELLS)
 
 
 def conflicts(row: Handover) -> list[str]:
     """Names of the row's empty cells, and `had_all` if committed records are known that the new leader did not have."""
     found = [name for name, cell in zip(CELLS, _cells(row), strict=True) if cell.conflict]
-    found += [name for r in row.removed for name in ("start", "end", "earlier", "here", "foreign") if getattr(r, name).conflict]
+    found += [name for r in row.removed for name in REMOVED_CELLS if getattr(r, name).conflict]
     return [*found, "had_all"] if row.had_all.only(YES) and (_lacked_committed(row) or _old_kept_more(row)) else found
 
 
 def _lacked_committed(row: Handover) -> bool:
-    return any(_proven(r) and r.here.only(YES) and (r.start.at_most or 0) < row.high_watermark.at_least for r in row.removed)
+    return any(
+        _proven(r) and r.lost_in_this_handover.only(YES) and (r.start.at_most or 0) < row.high_watermark.at_least for r in row.removed
+    )
 
 
 def _old_kept_more(row: Handover) -> bool:
@@ -283,7 +293,7 @@ def losses(number: int, row: Handover) -> Iterator[Lost]:
     parts = _parts(number, row, known)
     if row.contradictions or conflicts(row):
         yield from (replace(part, reached=part.start, committed=None, confidence=POSSIBLE) for part in parts)
-    elif not row.sole_end_lost.only(NO):
+    elif not row.last_isr_member_lost_tail.only(NO):
         yield from _with_open_end(row, parts)
     else:
         yield from parts
@@ -324,13 +334,13 @@ def _committed(claims: Iterable[tuple[bool | None, str]]) -> bool | None:
 def _claim(row: Handover, removed: Removed, offset: int) -> tuple[bool | None, str]:
     """Commitment and confidence by one removal: committed below the high watermark; never committed above its highest possible value, or
     if the new leader had all committed records."""
-    mark, here = row.high_watermark, removed.here.only(YES)
+    mark, here = row.high_watermark, removed.lost_in_this_handover.only(YES)
     committed = None
     if here and offset < mark.at_least:
         committed = True
     elif here and (row.had_all.only(YES) or (mark.at_most is not None and offset >= mark.at_most)):
         committed = False
-    if not removed.earlier.only(YES) or (committed is not True and not row.resent.only(NO)):
+    if not removed.written_before_handover.only(YES) or (committed is not True and not row.resent.only(NO)):
         return committed, POSSIBLE
     return committed, CERTAIN if here and row.new_log_end.at_most is not None else PROBABLE
 
@@ -358,7 +368,7 @@ def _reached(first: Lost, sure: Sequence[Lost]) -> int:
 
 def _weakened(row: Handover, part: Lost) -> Lost:
     mark = row.high_watermark.at_most
-    never = mark is not None and all(r.here.only(YES) and r.start.at_least >= mark for r in row.removed)
+    never = mark is not None and all(r.lost_in_this_handover.only(YES) and r.start.at_least >= mark for r in row.removed)
     committed = part.committed or (False if never else None)
     return replace(part, committed=committed, confidence=min(part.confidence, PROBABLE, key=STRENGTH.index))
 
@@ -381,8 +391,8 @@ def open_cells(row: Handover) -> Iterator[str]:
         yield "unseen"
     if not row.sole_restart.only(NONE, CLEAN):
         yield "sole_restart"
-    if not row.untraced_cuts.only(NO):
-        yield "untraced_cuts"
+    if not row.unexplained_truncations.only(NO):
+        yield "unexplained_truncations"
     if any(_more_removed(row, r) for r in row.removed):
         yield "removed"
     if row.kind == CHANGE or row.kind == RESTART:
@@ -397,7 +407,7 @@ def _more_removed(row: Handover, removed: Removed) -> bool:
         return removed.end.at_most is None or removed.start.at_least < removed.end.at_most
     mark = row.high_watermark.at_most
     above = row.had_all.only(YES) or (mark is not None and removed.start.at_least >= mark)
-    return not (removed.start.exact and removed.end.exact) and not (above and removed.here.only(YES))
+    return not (removed.start.exact and removed.end.exact) and not (above and removed.lost_in_this_handover.only(YES))
 
 
 def _open_in_handover(row: Handover) -> Iterator[str]:
@@ -450,7 +460,7 @@ def _row_of(record: Mapping[str, Any]) -> Handover:
 def _removed_of(record: Mapping[str, Any]) -> Removed:
     plain = ("broker", "how", "likely_start", "exact_end")
     values: dict[str, Any] = {name: record[name] for name in plain}
-    return Removed(**values, **{name: _cell_of(record[name]) for name in ("start", "end", "earlier", "here", "foreign")})
+    return Removed(**values, **{name: _cell_of(record[name]) for name in REMOVED_CELLS})
 
 
 def _cell_of(value: Any) -> Any:

@@ -11,7 +11,7 @@ from forensics.model.cluster.failed_replicas import SHOWN, Degradation, Episode,
 from forensics.model.cluster.under_replication import series
 from forensics.model.findings import Finding
 from forensics.model.message import Values, said, values
-from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, NOT_STATED, SHORTS, SLOW, STUCK
+from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, NOT_STATED, SLOW, STUCK, UNDER_REPLICATED
 from forensics.model.rows import Rows
 from forensics.thresholds import WIDE_SHARE
 
@@ -80,4 +80,4 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, clust
     )
 
 
-READS = (ABSENCES, SHORTS)
+READS = (ABSENCES, UNDER_REPLICATED)

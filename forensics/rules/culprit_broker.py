@@ -11,7 +11,7 @@ from forensics.model.cluster.failed_replicas import Degradation, Episode, degrad
 from forensics.model.cluster.under_replication import series
 from forensics.model.findings import Finding
 from forensics.model.message import Values, said, values
-from forensics.model.partition.absences import ABSENCES, CRASHED, GONE, SHORTS, TOLD_FROM
+from forensics.model.partition.absences import ABSENCES, CRASHED, FIRST_STATE_AT, GONE, UNDER_REPLICATED
 from forensics.model.rows import Rows
 
 OFFLINE = "offline"
@@ -37,7 +37,9 @@ class _Whole:
     def __init__(self, partitions: Rows) -> None:
         self._shared = shared(partitions)
         self._short = [
-            (f"{p['topic']}-{p['partition']}", [s for s in p["shorts"] or () if not s["planned"]]) for p in partitions if p["shorts"]
+            (f"{p['topic']}-{p['partition']}", [s for s in p["under_replicated_windows"] or () if not s["planned"]])
+            for p in partitions
+            if p["under_replicated_windows"]
         ]
         self.count = series(partitions, leaders=False)[0]
         """Number of under-replicated partitions over time."""
@@ -111,4 +113,4 @@ def _slack(found: Degradation, whole: _Whole, cluster: Cluster) -> Finding:
     )
 
 
-READS = (ABSENCES, SHORTS, TOLD_FROM)
+READS = (ABSENCES, UNDER_REPLICATED, FIRST_STATE_AT)

@@ -29,13 +29,13 @@ REMOVED, REPLACED = "removed", "replaced"
 def of_cluster(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     made: dict[tuple[int, datetime], list[Made]] = defaultdict(list)
     for name, row in emptied_logs(partitions):
-        made[row["broker"], row["begun"]].append((name, row))
+        made[row["broker"], row["process_start"]].append((name, row))
     for (broker, begun), own in sorted(made.items()):
         yield _finding(broker, begun, own, cluster, partitions)
 
 
 def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster, partitions: Rows) -> Finding:
-    names, sole = sorted({name for name, _ in own}), sorted({name for name, row in own if row["sole"]})
+    names, sole = sorted({name for name, _ in own}), sorted({name for name, row in own if row["only_in_sync"]})
     missing = _missing(broker, begun, cluster)
     since, latest = _when(broker, begun, own, missing, cluster)
     out, end = _in_sync_again(broker, begun, own, partitions)
@@ -43,7 +43,7 @@ def _finding(broker: int, begun: datetime, own: Sequence[Made], cluster: Cluster
     return Finding(
         kind="log-dir-emptied",
         severity="high" if sole else "medium",
-        confidence="certain" if any(row["had"] for _, row in own) else "probable",
+        confidence="certain" if any(row["had_log"] for _, row in own) else "probable",
         brokers=(broker,),
         start=since,
         start_latest=latest,
@@ -79,7 +79,7 @@ def _when(
 ) -> tuple[datetime | None, datetime | None]:
     """The earliest and the latest time: between the last sign of the process that had the logs and the next process, or before a running
     process missed a file."""
-    in_sync = [row["in_sync"] for _, row in own]
+    in_sync = [row["in_sync_at"] for _, row in own]
     if missing:
         return max((at for at in in_sync if at <= missing[0].at), default=None), missing[0].at
     ended = (_ended(a) for a in cluster.availability(broker).outages if a.until == begun)

@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,9 +26,11 @@ from forensics.model.message import Range
 from forensics.model.partition.lineage import Lineage, reach
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.record import Int32, Record, struct
 from forensics.model.timelines import Judge
 from forensics.proof.lineage import part, same_batches
 from parsers.kinds import ON_DISK
+from parsers.schemas import documented
 
 BEFORE = "against: "
 """Marks collections of the evidence that was given for comparison."""
@@ -40,6 +42,18 @@ LISTS_PARTITIONS = "hw-checkpoint"
 ODD, DIFFER, AGREE, SINGLE = "odd", "differ", "agree", "single"
 """Verdicts: files contradict each other or lineages diverge; replicas only have different offsets; they agree; only one replica's files
 were collected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark(Record):
+    """A remark about one broker's copy."""
+
+    kind: Annotated[str, "kind of the remark"]
+    odd: Annotated[bool, "the copy contradicts itself or the others; otherwise it is only worth knowing"]
+    broker: Annotated[Int32, "broker of the copy"]
+    text: Annotated[str, "the remark in words"]
+    offset: Annotated[int | None, "the offset that it is about"] = None
+
 
 _COPY = pa.struct(
     [
@@ -57,7 +71,6 @@ _COPY = pa.struct(
         ("topic_id", pa.string()),
     ]
 )
-_REMARK = pa.struct([("kind", pa.string()), ("odd", pa.bool_()), ("broker", pa.int32()), ("offset", pa.int64()), ("text", pa.string())])
 _CHANGE = pa.struct(
     [
         ("broker", pa.int32()),
@@ -71,38 +84,28 @@ _CHANGE = pa.struct(
 )
 SCHEMA = pa.schema(
     [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("generation", pa.int32()),
-        ("topic_id", pa.string()),
-        ("leader", pa.int32()),
-        ("leader_epoch", pa.int32()),
-        ("isr", pa.list_(pa.int32())),
-        ("replicas", pa.list_(pa.int32())),
-        ("verdict", pa.string()),
-        ("moved", pa.bool_()),
-        ("copies", pa.list_(_COPY)),
-        ("remarks", pa.list_(_REMARK)),
-        ("changes", pa.list_(_CHANGE)),
+        documented("topic", pa.string(), "topic name"),
+        documented("partition", pa.int32(), "partition index"),
+        documented(
+            "generation",
+            pa.int32(),
+            "number of the topic, if several had this name: 0 the last one, -1 the one deleted before it, and so on",
+        ),
+        documented("topic_id", pa.string(), "topic id; null if unknown"),
+        documented("leader", pa.int32(), "leader at the end; -1: no leader, null: unknown"),
+        documented("leader_epoch", pa.int32(), "leader epoch"),
+        documented("isr", pa.list_(pa.int32()), "in-sync replicas at the end"),
+        documented("replicas", pa.list_(pa.int32()), "assigned replicas, the preferred leader first; null or empty if unknown"),
+        documented("verdict", pa.string(), "odd, differ, agree or single"),
+        documented("moved", pa.bool_(), "offsets or epochs changed between two collections"),
+        documented("copies", pa.list_(_COPY), "the copies of the partition's log, one for each collection of each broker"),
+        documented("remarks", pa.list_(struct(Remark)), "remarks on a broker's copy"),
+        documented("changes", pa.list_(_CHANGE), "changes between two collections of a broker"),
     ]
 )
 """A row for each partition and incarnation of its topic with files in the evidence. `moved`: offsets or epochs changed between two
 collections. For partitions that agree, copies are null unless all were requested. `state` of a copy: null for the replica's, else 'delete',
 'future' or 'stray': an additional directory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """A remark about one broker's copy. `odd`: it contradicts itself or the others; otherwise it is only worth knowing."""
-
-    kind: str
-    odd: bool
-    broker: int
-    text: str
-    offset: int | None = None
-
-    def row(self) -> dict[str, Any]:
-        return {"kind": self.kind, "odd": self.odd, "broker": self.broker, "offset": self.offset, "text": self.text}
 
 
 @dataclass

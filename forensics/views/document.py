@@ -9,6 +9,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import chain, islice
@@ -20,13 +21,14 @@ from forensics.incidents.incidents import Incident
 from forensics.model.cluster import balance
 from forensics.model.cluster.broker_states import Span, running, spans
 from forensics.model.cluster.clocks import UNSURE, Clock
-from forensics.model.cluster.facts import Cluster, Node
+from forensics.model.cluster.facts import Cluster, Node, Source
 from forensics.model.cluster.names import Name, names
 from forensics.model.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
 from forensics.model.cluster.versions import versions
-from forensics.model.findings import MINOR, Finding, Place, Purpose, Salvageable, Written
-from forensics.model.message import timestamp
+from forensics.model.findings import MINOR, Finding, Place, Purpose
+from forensics.model.message import Message, timestamp
 from forensics.model.partition import durability
+from forensics.model.record import Writers
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.version import version
@@ -165,21 +167,7 @@ class Report:
             "scope": self.scope.document() if self.scope is not None else None,
             "evidence": {
                 "sources": [
-                    {
-                        "path": s.path,
-                        "broker": s.node,
-                        "kind": s.kind,
-                        "sha256": s.sha256,
-                        "bytes": s.bytes,
-                        "lines": s.lines,
-                        "unrecognised": s.unrecognised,
-                        "first": timestamp(s.first),
-                        "last": timestamp(s.last),
-                        "newest_first": s.newest_first,
-                        "layout": s.layout,
-                        "problem": s.problem,
-                        **({"repeated": s.repeated} if s.repeated else {}),
-                    }
+                    {**_source_row(s), "newest_first": s.newest_first, **({"repeated": s.repeated} if s.repeated else {})}
                     for s in self.cluster.sources
                 ],
                 "archives": [{"path": a.path, "sha256": a.sha256, "bytes": a.bytes} for a in self.cluster.archives],
@@ -292,11 +280,8 @@ def _node(node: Node, states: Sequence[Span], named: Sequence[Name]) -> dict[str
             {"at": timestamp(c.at), "before": Clock.at_offset(c.before_ms).zone, "after": Clock.at_offset(c.after_ms).zone}
             for c in node.clock.changes
         ],
-        "names": [{**n.row(), "first": timestamp(n.first), "last": timestamp(n.last)} for n in named],
-        "states": [
-            {"state": s.state, "start": timestamp(s.start), "end": timestamp(s.end), **({"cluster": s.cluster} if s.cluster else {})}
-            for s in states
-        ],
+        "names": [*map(_name_row, named)],
+        "states": [{**_span_row(s), **({"cluster": s.cluster} if s.cluster else {})} for s in states],
     }
 
 
@@ -311,7 +296,7 @@ def _under_replication(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "leaders": [{"broker": s.leader, **_steps(s, min(MAX_STEPS, OF_LEADERS // len(by_leader)))} for s in by_leader],
         "leaders_left_out": len(leaders) - len(by_leader),
         "offline": _offline(partitions),
-        "windows_left_out": sum(p.get("shorts_untold") or 0 for p in partitions),
+        "windows_left_out": sum(p.get("under_replicated_windows_omitted") or 0 for p in partitions),
     }
 
 
@@ -348,80 +333,54 @@ def _ended(cluster: Cluster) -> dict[str, Any]:
     }
 
 
+_JSON = Writers({datetime: timestamp, Message: text})
+"""Records as JSON values."""
+_OF_LOSS = ("still_on", "salvageable", "written", "records", "recoverable", "clients")
+_incident_row = _JSON.of(Incident, "values", "cluster")
+_finding_row = _JSON.of(Finding, "loss", "message", "values", "cluster", "folds", "places")
+_place_row, _name_row = _JSON.of(Place), _JSON.of(Name)
+_source_row = _JSON.of(Source, "collection", "modified", "samples", "shared")
+_span_row = _JSON.of(Span, "broker", "detail", "evidence", "cluster")
+
+
 def _incident(i: Incident, cluster: Cluster) -> dict[str, Any]:
     own = of_incident(i)
-    return {
-        "id": i.id,
-        "kind": i.kind,
-        "severity": i.severity,
-        "brokers": list(i.brokers),
-        "start": timestamp(i.start),
-        "start_latest": timestamp(i.start_latest),
-        "end": timestamp(i.end),
-        "summary": own.summary,
-        "explanation": own.explanation,
-        "findings": list(i.findings),
-        **({"cluster": i.cluster} if cluster.ended else {}),
-    }
+    row = _incident_row(i)
+    last = {"end": row.pop("end"), "summary": own.summary, "explanation": own.explanation, "findings": row.pop("findings")}
+    return {**row, **last, **({"cluster": i.cluster} if cluster.ended else {})}
 
 
 def _finding(f: Finding, cluster: Cluster, listed: Callable[[Iterable[Any]], Any]) -> dict[str, Any]:
-    row, own = f.row(), words(f)
+    row, own = _finding_row(f), words(f)
+    of_loss, incident, evidence = _of_loss(row), row.pop("incident"), row.pop("evidence")
     return {
         "id": f.id,
-        "incident": f.incident,
-        "kind": f.kind,
-        "severity": f.severity,
-        "confidence": f.confidence,
-        "topic": f.topic,
-        "partition": f.partition,
-        "brokers": list(f.brokers),
-        "leader_epoch": f.leader_epoch,
-        "start": timestamp(f.start),
-        "start_latest": timestamp(f.start_latest),
-        "end": timestamp(f.end),
-        "offsets": row["offsets"],
-        "committed": f.committed,
-        "cause": f.cause,
+        "incident": incident,
+        **row,
         "summary": own.summary,
         "explanation": own.explanation,
         "next_steps": list(own.next_steps),
         "message": f.message_id,
         "values": f.named,
-        "evidence": row["evidence"],
-        **({"still_on": list(f.still_on)} if f.still_on else {}),
-        **({"salvageable": _salvageable(f.salvageable)} if f.salvageable is not None else {}),
-        **({"written": _written(f.written)} if f.written is not None else {}),
-        **({"records": f.records.row()} if f.records is not None else {}),
-        **({"recoverable": _recoverable(f.salvageable)} if f.salvageable is not None else {}),
-        **({"clients": _clients(f)} if f.clients else {}),
+        "evidence": evidence,
+        **of_loss,
         **({"places": listed(_places(f))} if f.places else {}),
         **({"cluster": f.cluster} if cluster.ended else {}),
     }
 
 
-def _salvageable(salvageable: Salvageable) -> dict[str, Any]:
-    row = {**salvageable.row(), "elsewhere": text(salvageable.elsewhere) if salvageable.elsewhere is not None else None}
-    return {**row, "producers": [{**p, "first": timestamp(p["first"]), "last": timestamp(p["last"])} for p in row["producers"]]}
-
-
-def _recoverable(salvageable: Salvageable) -> list[dict[str, Any]]:
-    """The lost offsets that collected files contain, by file."""
-    return [{"offsets": h.offsets.row(), "source": h.source} for h in salvageable.held]
-
-
-def _written(written: Written) -> dict[str, Any]:
-    return {"from": timestamp(written.since), "until": timestamp(written.until)}
-
-
-def _clients(of: Finding | Place) -> list[dict[str, Any]]:
-    return [{**c.row(), "at": timestamp(c.at)} for c in of.clients]
+def _of_loss(row: dict[str, Any]) -> dict[str, Any]:
+    """Takes what only losses have out of the row. `recoverable`: the lost offsets that collected files contain, by file."""
+    if (salvageable := row["salvageable"]) is not None:
+        row["recoverable"] = [{"offsets": held["offsets"], "source": held["source"]} for held in salvageable["held"]]
+    found = {name: row.pop(name, None) for name in _OF_LOSS}
+    return {name: value for name, value in found.items() if value or (name == "recoverable" and value is not None)}
 
 
 def _places(f: Finding) -> Iterable[dict[str, Any]]:
     """The partitions, and where they differ from the finding; if a harmless finding has a thousand partitions, only the distinct places."""
     if f.severity not in MINOR:
-        return (_place(p, f, _when(p, f)) for p in f.places)
+        return (_place(p, f) for p in f.places)
     alike: dict[tuple[str | None, int | None, bool | None], list[Place]] = defaultdict(list)
     for p in f.places:
         alike[p.topic, p.partition, p.committed].append(p)
@@ -431,37 +390,16 @@ def _places(f: Finding) -> Iterable[dict[str, Any]]:
         else places_alike[0]
         for places_alike in alike.values()
     )
-    return (_place(p, f, {}) for p in joined)
+    return ({name: value for name, value in _place(p, f).items() if name in _OF_MINOR} for p in joined)
 
 
-def _when(p: Place, f: Finding) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    if p.leader_epoch is not None:
-        row["leader_epoch"] = p.leader_epoch
-    if p.brokers != f.brokers:
-        row["brokers"] = list(p.brokers)
-    if p.start != f.start:
-        row["start"] = timestamp(p.start)
-    if p.end != f.end:
-        row["end"] = timestamp(p.end)
-    if p.salvageable is not None:
-        row["salvageable"] = _salvageable(p.salvageable)
-        row["recoverable"] = _recoverable(p.salvageable)
-    if p.written is not None:
-        row["written"] = _written(p.written)
-    if p.records is not None:
-        row["records"] = p.records.row()
-    if p.clients:
-        row["clients"] = _clients(p)
-    return row
+_OF_MINOR = ("topic", "partition", "offsets", "committed", "times")
 
 
-def _place(p: Place, f: Finding, when: Mapping[str, Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {"topic": p.topic, "partition": p.partition, **when}
-    if p.offsets:
-        row["offsets"] = [r.row() for r in p.offsets]
-    if p.committed != f.committed:
-        row["committed"] = p.committed
-    if p.times > 1:
-        row["times"] = p.times
-    return row
+def _place(p: Place, f: Finding) -> dict[str, Any]:
+    """The partition, and what it does not have in common with the finding."""
+    row = _place_row(p)
+    of_loss = _of_loss(row)
+    same = {name for name in ("brokers", "start", "end", "committed") if getattr(p, name) == getattr(f, name)}
+    none = {name for name, value in (("leader_epoch", p.leader_epoch), ("offsets", p.offsets or None)) if value is None}
+    return {name: value for name, value in row.items() if name not in same | none and (name != "times" or p.times > 1)} | of_loss

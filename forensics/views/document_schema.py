@@ -11,22 +11,25 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.incidents.incidents import ROLLING
-from forensics.model.cluster.broker_states import STATES
+from forensics.incidents.incidents import ROLLING, Incident
+from forensics.model.cluster.broker_states import STATES, Span
+from forensics.model.cluster.facts import Source
+from forensics.model.cluster.names import Name
 from forensics.model.findings import (
-    CLIENTS,
     COMPACTED,
     CONFIDENCES,
     EVIDENCE,
     LEVELS,
     PLAIN_LOG,
-    RECORDS,
-    SALVAGEABLE,
     TRANSACTIONAL,
     UNKNOWN_LOG,
-    WRITTEN,
+    Finding,
+    Place,
+    Records,
 )
+from forensics.model.message import Range
 from forensics.model.partition.durability import SPENT
+from forensics.model.record import Field, arrow_type, declared, inner_of, is_record, items_of
 from forensics.output.json_schema import (
     BOOLEAN,
     COUNT,
@@ -45,7 +48,7 @@ from forensics.output.json_schema import (
     record,
 )
 from forensics.proof.records import HANDOVER
-from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, NO, RESTART, VERDICTS, YES, Handover, Possible
+from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, NO, REMOVED_CELLS, RESTART, VERDICTS, YES, Handover, Possible
 from forensics.rules import OWN_NAME, RULES
 from forensics.views.clusters import NOT_JUDGED
 from forensics.views.clusters import SCHEMA as CLUSTERS
@@ -87,7 +90,35 @@ LOSS = one_of((FOUND, EXCLUDED, UNSETTLED))
 SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 ID: Schema = {"type": "string", "pattern": "^[0-9a-f]{12}$"}
 DIGEST: Schema = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
-RANGE = record({"start": INTEGER, "end": nullable(INTEGER)})
+_WORDS: Mapping[type, Mapping[str, Schema]] = {
+    Finding: {"kind": KIND, "severity": SEVERITY, "confidence": CONFIDENCE, "incident": ID},
+    Incident: {"id": ID, "kind": INCIDENT, "severity": SEVERITY, "findings": listed(ID)},
+    Records: {"log": one_of(LOGS)},
+    Source: {"kind": one_of(SOURCES), "sha256": SHA256},
+    Span: {"state": one_of(STATES)},
+}
+"""Values of fields that their types do not say."""
+
+
+def of_record(cls: type, *without: str) -> dict[str, Schema]:
+    """The properties of a record as JSON, without these."""
+    known = _WORDS.get(cls, {})
+    return {f.column: _of_declared(f, known.get(f.column)) for f in declared(cls) if f.column not in without}
+
+
+def _of_declared(f: Field, known: Schema | None) -> Schema:
+    schema = known or (TEXT if f.packed is not None else _of_type(f.hint))
+    return described(nullable(schema) if inner_of(f.hint) is not f.hint else schema, f.doc)
+
+
+def _of_type(hint: Any) -> Schema:
+    inner = inner_of(hint)
+    if (items := items_of(inner)) is not None:
+        return listed(_of_type(items))
+    return record(of_record(inner)) if is_record(inner) else of_arrow(arrow_type(inner))
+
+
+RANGE = _of_type(Range)
 RANGES = described(listed(RANGE), "`end` is exclusive; null: the end is unknown")
 COUNTS = record(dict.fromkeys(VERDICTS, COUNT))
 """Partitions by verdict."""
@@ -266,18 +297,8 @@ def _scope() -> Schema:
 def _evidence() -> Schema:
     source = record(
         {
-            "path": TEXT,
-            "broker": nullable(BROKER),
-            "kind": one_of(SOURCES),
-            "sha256": nullable(SHA256),
-            "bytes": nullable(COUNT),
-            "lines": nullable(COUNT),
-            "unrecognised": nullable(COUNT),
-            "first": nullable(TIME),
-            "last": nullable(TIME),
-            "newest_first": BOOLEAN,
-            "layout": nullable(TEXT),
-            "problem": nullable(TEXT),
+            **of_record(Source, "collection", "modified", "samples", "shared"),
+            "newest_first": described(BOOLEAN, "its newest line comes first"),
             "repeated": described(COUNT, "lines that were there twice and were read once; absent if there are none"),
         },
         optional=("repeated",),
@@ -317,17 +338,7 @@ def _cluster() -> Schema:
 
 
 def _node() -> Schema:
-    name = {
-        "kind": TEXT,
-        "name": TEXT,
-        "first": nullable(TIME),
-        "last": nullable(TIME),
-        "source": TEXT,
-        "line": nullable(INTEGER),
-        "text": nullable(TEXT),
-        "also": BROKERS,
-    }
-    state = {"state": one_of(STATES), "start": nullable(TIME), "end": nullable(TIME), "cluster": INTEGER}
+    state = of_record(Span, "broker", "detail", "evidence")
     return record(
         {
             "id": BROKER,
@@ -338,7 +349,7 @@ def _node() -> Schema:
             "clock_basis": TEXT,
             "clock_uncertainty_ms": nullable(COUNT),
             "timezone_changes": listed(record({"at": nullable(TIME), "before": TEXT, "after": TEXT})),
-            "names": listed(record(name)),
+            "names": listed(record(of_record(Name))),
             "states": listed(record(state, optional=("cluster",))),
         }
     )
@@ -423,7 +434,7 @@ def _partition() -> Schema:
             "since": nullable(TIME),
             "until": nullable(TIME),
             "why": nullable(TEXT),
-            "handovers": described(nullable(listed(_handover())), "the proof; null if it was left out, or if an older case has none"),
+            "handovers": described(nullable(listed(_handover())), "the proof; null if it was left out to keep the report small"),
         }
     )
 
@@ -453,70 +464,35 @@ def _removal() -> Schema:
             "start": BOUNDS,
             "end": BOUNDS,
             "exact_end": nullable(BOOLEAN),
-            **dict.fromkeys(("earlier", "here", "foreign"), listed(one_of((YES, NO)))),
+            **dict.fromkeys(REMOVED_CELLS[2:], listed(one_of((YES, NO)))),
             "likely_start": nullable(INTEGER),
         }
     )
 
 
 VALUES: Schema = {"type": "object"}
-_ABOUT: dict[str, Any] = {
-    "id": described(ID, "stable for the same evidence (docs/schemas.md)"),
-    "kind": KIND,
-    "severity": SEVERITY,
-    "brokers": BROKERS,
-    "start": described(nullable(TIME), "the earliest possible time if `start_latest` is given"),
-    "start_latest": nullable(TIME),
-    "end": nullable(TIME),
-    "summary": TEXT,
-    "explanation": TEXT,
-    "cluster": described(INTEGER, "only if the evidence has several clusters: 0 the last one, -1 the one before"),
-}
+_SENTENCES = {"summary": TEXT, "explanation": TEXT}
+_CLUSTER = described(INTEGER, "only if the evidence has several clusters: 0 the last one, -1 the one before")
 
 
 def _incident() -> Schema:
-    return record({**_ABOUT, "kind": INCIDENT, "findings": described(listed(ID), "the cause and its consequences")}, optional=("cluster",))
+    return record({**of_record(Incident, "values"), **_SENTENCES, "cluster": _CLUSTER}, optional=("cluster",))
 
 
 def _finding() -> Schema:
-    of_loss = {
-        "salvageable": of_arrow(SALVAGEABLE),
-        "clients": of_arrow(CLIENTS),
-        "written": described(of_arrow(WRITTEN), "when the lost records were appended"),
-        "records": of_arrow(RECORDS, {"log": LOGS}),
-        "recoverable": described(listed(record({"offsets": RANGE, "source": TEXT})), "lost offsets that collected files contain"),
-    }
-    place = {
-        "topic": nullable(TEXT),
-        "partition": nullable(INTEGER),
-        "leader_epoch": INTEGER,
-        "brokers": BROKERS,
-        "start": nullable(TIME),
-        "end": nullable(TIME),
-        "offsets": RANGES,
-        "committed": nullable(BOOLEAN),
-        "times": described(COUNT, "how often it happened, if more than once"),
-        **of_loss,
-    }
+    own, place = of_record(Finding, "loss", "folds"), of_record(Place)
+    recoverable = described(listed(record({"offsets": RANGE, "source": TEXT})), "lost offsets that collected files contain, by file")
+    of_loss = ("still_on", "salvageable", "clients", "written", "records", "recoverable")
+    of_place = record({**place, "recoverable": recoverable}, optional={*place, "recoverable"} - {"topic", "partition"})
     whole = {
-        **_ABOUT,
-        "incident": nullable(ID),
-        "confidence": CONFIDENCE,
-        "topic": nullable(TEXT),
-        "partition": nullable(INTEGER),
-        "leader_epoch": nullable(INTEGER),
-        "offsets": RANGES,
-        "committed": described(nullable(BOOLEAN), "whether the records were committed; null: unknown"),
-        "cause": nullable(TEXT),
+        "id": described(ID, "stable for the same evidence (docs/schemas.md)"),
+        **own,
+        **_SENTENCES,
         "next_steps": TEXTS,
         "message": described(TEXT, "id of its message; with `values` a program needs no sentence"),
         "values": described(VALUES, "values that the sentences name: times as text, ranges and messages as objects"),
-        "evidence": listed(of_arrow(EVIDENCE)),
-        "still_on": BROKERS,
-        **of_loss,
-        "places": described(
-            listed(record(place, optional=set(place) - {"topic", "partition"})),
-            "the partitions or topics of one event, each with what differs from the finding",
-        ),
+        "recoverable": recoverable,
+        "places": {**own["places"], "items": of_place},
+        "cluster": _CLUSTER,
     }
-    return record(whole, optional=("still_on", *of_loss, "places", "cluster"))
+    return record(whole, optional=(*of_loss, "places", "cluster"))

@@ -183,7 +183,7 @@ class _Trace:
         spans: dict[int, list[tuple[datetime, datetime, str]]] = defaultdict(list)
         for leader, start, end in self._terms(state):
             spans[leader].append((start, end, "leader"))
-        for short in state.get("shorts") or ():
+        for short in state.get("under_replicated_windows") or ():
             for broker in short["missing"]:
                 spans[broker].append((short["start"] or self.since, short["end"] or self.until, "out of sync"))
         for broker, roles in spans.items():

@@ -48,9 +48,8 @@ from forensics.words.formats import counted, moment, period
 Row = Mapping[str, Any]
 """A record of forensics.proof.records.HANDOVER."""
 Proof = Mapping[str, Any]
-"""The verdict on a partition: verdict, why, since, until, from_creation, and its `handovers`; these are None if the case has no proof."""
+"""The verdict on a partition: verdict, why, since, until, from_creation, and its `handovers`."""
 
-MISSING = "This case was made before the proof was kept, so it has no table `handovers`. Analyze the evidence again to get the proof."
 MEANING = (
     "Each row is a hand-over to a new leader, with what the evidence leaves possible: 200–310 is between the two, 200 or more has no upper "
     "bound. Row numbers are those of the verdict."

@@ -35,9 +35,8 @@ def document(proof: Proof | None) -> dict[str, Any] | None:
     """The proof as JSON values."""
     if proof is None:
         return None
-    rows = proof["handovers"]
     times = {name: timestamp(proof[name]) for name in ("since", "until")}
-    return {**proof, **times, "handovers": [words.of_timeline(r) for r in rows] if rows is not None else None}
+    return {**proof, **times, "handovers": [words.of_timeline(r) for r in proof["handovers"]]}
 
 
 def lines(proof: Proof, console: Console, printable: Callable[[str], str], *, everything: bool, zone: DisplayZone = UTC) -> Iterator[Text]:
@@ -47,9 +46,7 @@ def lines(proof: Proof, console: Console, printable: Callable[[str], str], *, ev
     yield from page.hung("", f"The proof: {proof['verdict']}", "bold")
     yield from page.hung("", proof["why"])
     yield from page.hung("", section.period)
-    if proof["handovers"] is None:
-        yield from page.hung("", words.MISSING, "yellow")
-    elif section.rows:
+    if section.rows:
         yield from page.hung("", words.MEANING, "dim")
         yield Text()
         yield from page.table(section, everything=everything)

@@ -12,17 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any
+from typing import Annotated, Any
 
 from forensics.model.cluster.availability import KILLED, MISSED, Availability, BrokerRun, Outage
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event, lasting
-from forensics.model.findings import Evidence, Fact, quote
-from forensics.model.message import Message, said
+from forensics.model.findings import CLUSTER_DOC, Evidence, Fact, quote
+from forensics.model.message import PACKED, Message, said
 from forensics.model.partition import crash_times
 from forensics.model.partition.crash_times import CrashTime, CrashTimes
 from forensics.model.partition.leaderless import OFFLINE
+from forensics.model.record import Int32, Record
 from forensics.thresholds import LOG_GAP, NOTICEABLE_PAUSE
 from parsers.kinds import Role, of
 
@@ -39,17 +40,16 @@ _ELECTED = of(role=Role.ELECTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """`start` None: since before the evidence; `end` None: to the end of the evidence."""
+class Span(Record):
+    """A state of a node."""
 
-    broker: int
-    state: str
-    start: datetime | None
-    end: datetime | None
-    detail: Message | None = None
-    evidence: tuple[Evidence, ...] = ()
-    cluster: int = 0
-    """The cluster that the node was in, among those that used these brokers: 0 is the one at the end, -1 the one before, and so on."""
+    broker: Annotated[Int32, "node id"]
+    state: Annotated[str, "state of the node"]
+    start: Annotated[datetime | None, "begin (UTC); null: before the evidence"]
+    end: Annotated[datetime | None, "end (UTC); null: the end of the evidence"]
+    detail: Annotated[Message | None, PACKED, "details; null if there are none"] = None
+    evidence: Annotated[tuple[Evidence, ...], "quotes: source, line, byte and text"] = ()
+    cluster: Annotated[Int32, CLUSTER_DOC] = 0
 
 
 FACTS: tuple[Fact, ...] = (OFFLINE, *crash_times.FACTS)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import wraps
 from operator import attrgetter
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 from forensics.model.cluster.availability import Availability, BrokerRun, availabilities
 from forensics.model.cluster.clocks import Clock
@@ -21,6 +21,7 @@ from forensics.model.cluster.copies import NONE, Copies
 from forensics.model.cluster.identity import Conflict
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings
 from forensics.model.events import Event
+from forensics.model.record import Int32, Named, Record
 from forensics.thresholds import MAX_CLOCK_STEPS
 from parsers.cached import cached_property
 from parsers.kinds import OF_DELETION, Role, of
@@ -50,31 +51,27 @@ class Node:
 
 
 @dataclass
-class Source:
+class Source(Record):
     """A row of the report's list of sources."""
 
-    path: str
-    kind: str
-    node: int | None
-    """None if unknown, and for a log that several brokers write to."""
-    collection: str
-    bytes: int | None
-    sha256: str | None
-    modified: datetime | None
-    lines: int | None
-    unrecognised: int | None
-    samples: Sequence[str]
-    first: datetime | None
-    last: datetime | None
-    problem: str | None
-    shared: tuple[int, ...] = ()
-    """The brokers that write to it together."""
-
+    path: Annotated[str, "path inside the evidence; containers joined with '/'"]
+    kind: Annotated[str, "kind of the file: server-log, hw-checkpoint, segment, …"]
+    node: Annotated[Int32 | None, Named("broker"), "broker that wrote it; null if unknown, or if several wrote it"]
+    collection: Annotated[str, "top directory of its collection; a broker may have several collections"]
+    bytes: Annotated[int | None, "size"]
+    sha256: Annotated[str | None, "SHA-256"]
+    modified: Annotated[datetime | None, "modification time (UTC); null if it is only the time of the copy"]
+    lines: Annotated[int | None, "lines of a log"]
+    unrecognised: Annotated[int | None, "relevant lines that were not recognised"]
+    samples: Annotated[Sequence[str], "some of those lines"]
+    first: Annotated[datetime | None, "time of its first line, UTC"]
+    last: Annotated[datetime | None, "time of its last line, UTC"]
+    problem: Annotated[str | None, "why it could not be read, or not completely"]
+    shared: Annotated[tuple[Int32, ...], "the brokers, if several wrote it"] = ()
     last_own: datetime | None = None
     """Time of the last line that a broker wrote, if it is known: another process, such as ZooKeeper, may write to the same log."""
 
-    layout: str | None = None
-    """Conversion patterns learned from its lines, one per line."""
+    layout: Annotated[str | None, "conversion patterns learned from its lines, one a line"] = None
     printed: Mapping[str, Sequence[tuple[int, datetime | None]]] = field(default_factory=dict, repr=False)
     """Lines that show that INFO is enabled, by facet (parsers.patterns.facets): their numbers and times (UTC), in the order of lines.
     For a long log, only the first and last lines of blocks."""
@@ -148,18 +145,17 @@ class Archive:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Record):
     """One metric of one broker from a file of load metrics: the mean of its values."""
 
-    broker: int
-    metric: str
-    mean: float
-    count: int
-    source: str
-    line: int | None
-    byte: int | None
-    text: str | None
-    """`source`, `line`, `byte` and `text` are those of the first value."""
+    broker: Annotated[Int32, "broker"]
+    metric: Annotated[str, "column of the CSV of load metrics"]
+    mean: Annotated[float, "mean of its values"]
+    count: Annotated[int, "number of values"]
+    source: Annotated[str, "file of the first value"]
+    line: Annotated[int | None, "line of the first value"]
+    byte: Annotated[int | None, "byte offset of the first value"]
+    text: Annotated[str | None, "text of the first value"]
 
 
 @dataclass(frozen=True, slots=True)

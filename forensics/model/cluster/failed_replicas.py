@@ -164,9 +164,9 @@ def _alike(value: Value, name: str = "") -> Hashable:
 def shared(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]:
     """By broker, the times from which on it shares the replicas of a partition with other brokers, sorted."""
     found: dict[int, list[datetime]] = defaultdict(list)
-    for row in sorted(partitions, key=lambda r: r["told_from"] or datetime.min):
+    for row in sorted(partitions, key=lambda r: r["first_state_at"] or datetime.min):
         for broker in set(row["replicas"] or ()) if len(row["replicas"] or ()) > 1 else ():
-            found[broker].append(row["told_from"] or datetime.min)
+            found[broker].append(row["first_state_at"] or datetime.min)
     return found
 
 

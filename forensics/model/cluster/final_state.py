@@ -21,20 +21,21 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.timeline import PartitionTimeline
+from parsers.schemas import documented
 
 INTERNAL = "__cluster_metadata"
 _END = pa.struct([("broker", pa.int32()), ("offset", pa.int64())])
 SCHEMA = pa.schema(
     [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("replicas", pa.list_(pa.int32())),
-        ("leader", pa.int32()),
-        ("isr", pa.list_(pa.int32())),
-        ("moving", pa.bool_()),
-        ("high_watermark", pa.int64()),
-        ("ends", pa.list_(_END)),
-        ("leaderless", pa.timestamp("us")),
+        documented("topic", pa.string(), "topic name"),
+        documented("partition", pa.int32(), "partition index"),
+        documented("replicas", pa.list_(pa.int32()), "assigned replicas, the preferred leader first; null or empty if unknown"),
+        documented("leader", pa.int32(), "leader at the end; -1: no leader, null: unknown"),
+        documented("isr", pa.list_(pa.int32()), "in-sync replicas at the end"),
+        documented("moving", pa.bool_(), "a reassignment is under way"),
+        documented("high_watermark", pa.int64(), "high watermark (HW); null if unknown"),
+        documented("ends", pa.list_(_END), "highest known log end offset of each replica; only for partitions without a leader"),
+        documented("leaderless", pa.timestamp("us"), "begin of the time without a leader (UTC); null if there is a leader"),
     ]
 )
 """A row for each partition. `replicas` is null if no evidence names the assignment with its order, `leader` if none names one (-1: no

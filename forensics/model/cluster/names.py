@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated
 
 from forensics.model.cluster.facts import Cluster, Node, cached_on_cluster
+from forensics.model.record import Int32, Record
 from parsers.paths import log_kind
 
 DIRECTORY, WRITER, ADDRESS, RACK, DISK = "directory", "writer", "address", "rack", "disk"
@@ -23,24 +24,22 @@ _OWN_HOST = ("localhost:", "127.0.0.1:", "[::1]:")
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
-    """A name of a node; `first` and `last`: the time for which the evidence shows it, UTC."""
+class Name(Record):
+    """A name of a node."""
 
     node: int
-    kind: str
-    """'directory' of the collected files, 'writer' (pod, container, host or stream in an export), 'address' (a listener's host and port),
-    'rack', or 'disk' (meta.properties)."""
-    name: str
-    first: datetime | None
-    last: datetime | None
-    source: str
-    line: int | None
-    text: str | None
-    also: tuple[int, ...] = ()
-    """Other nodes that have this address at the same time: a conflict."""
-
-    def row(self) -> dict[str, Any]:
-        return {**{f: getattr(self, f) for f in ("kind", "name", "first", "last", "source", "line", "text")}, "also": list(self.also)}
+    kind: Annotated[
+        str,
+        "directory (of the collected files), writer (pod, container, host or stream of an export), address (host and port of a listener), rack "
+        "or disk (meta.properties)",
+    ]
+    name: Annotated[str, "the name"]
+    first: Annotated[datetime | None, "the time for which the evidence shows it begins (UTC)"]
+    last: Annotated[datetime | None, "the time for which the evidence shows it ends (UTC)"]
+    source: Annotated[str, "path of the source that shows it"]
+    line: Annotated[int | None, "1-based line; null in binary files"]
+    text: Annotated[str | None, "the text"]
+    also: Annotated[tuple[Int32, ...], "other nodes that have this address at the same time: a conflict"] = ()
 
 
 @cached_on_cluster

@@ -1,6 +1,6 @@
 """Under-replicated partitions and partitions without a leader over time: their number, for each leader and for the cluster, as step series.
 
-Here: the series from the windows that each partition's row carries (absences.SHORTS, leaderless.OFFLINE), and the part of a long series
+Here: the series from the windows that each partition's row carries (absences.UNDER_REPLICATED, leaderless.OFFLINE), and the part of a long series
 that is kept. A partition counts for the broker that leads it, as kafka.server:UnderReplicatedPartitions does; replicas that a reassignment
 adds or removes are counted separately, which the metric did only from 2.5 on (KIP-455). Not here: why a replica was missing (absences),
 what the counts mean (rules).
@@ -16,10 +16,10 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 
 from forensics.model.findings import Fact
-from forensics.model.partition.absences import SHORTS, SHORTS_UNTOLD
+from forensics.model.partition.absences import UNDER_REPLICATED, UNDER_REPLICATED_OMITTED
 from forensics.model.partition.leaderless import OFFLINE
 
-FACTS: tuple[Fact, ...] = (SHORTS, SHORTS_UNTOLD, OFFLINE)
+FACTS: tuple[Fact, ...] = (UNDER_REPLICATED, UNDER_REPLICATED_OMITTED, OFFLINE)
 """Facts that the series are made from."""
 
 MAX_STEPS = 500
@@ -71,7 +71,7 @@ def series(partitions: Iterable[Mapping[str, Any]], *, leaders: bool = True) -> 
     """The cluster's series, then (with `leaders`) one for each leader by id; empty when nothing was ever under-replicated."""
     changes: dict[int | None, dict[datetime | None, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
     for row in partitions:
-        for short in row.get("shorts") or ():
+        for short in row.get("under_replicated_windows") or ():
             kind = 1 if short["planned"] else 0
             start, end = short["start"], short["end"]
             for key in (None, short["leader"]) if leaders else (None,):

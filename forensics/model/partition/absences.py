@@ -1,6 +1,6 @@
 """Absences of replicas from the ISR: every interval in which an assigned replica was not in sync, and why.
 
-Here: the intervals of one partition with their causes, and the facts (ABSENCES, SHORTS) with their rows. A follower is caught
+Here: the intervals of one partition with their causes, and the facts (ABSENCES, UNDER_REPLICATED) with their rows. A follower is caught
 up when it has fetched up to the leader's log end offset of the fetch before, and is removed from the ISR when it was not caught up for
 replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of
 many partitions put together (failed_replicas), whether a broker was running at all (forensics.model.cluster.availability), or the findings (forensics.rules).
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ from forensics.model.cluster.process_errors import of_fetcher
 from forensics.model.cluster.settings import is_directory_id, same_directory
 from forensics.model.events import Event, lasting
 from forensics.model.findings import EVIDENCE, Fact, quote
-from forensics.model.message import Message, Value, packed, said
+from forensics.model.message import PACKED, Message, Value, said
 from forensics.model.partition.directories import failures_of_replica, log_directory
 from forensics.model.partition.fetch_failures import FAILED, GAVE_UP, hindered, says_hindered, unreachable
 from forensics.model.partition.isr_removal import PRINTED, IsrRemoval
@@ -36,8 +36,10 @@ from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, within_life
+from forensics.model.record import Int32, Record, struct
 from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK
+from parsers.schemas import documented
 
 NEW, REASSIGNED = "new", "reassigned"
 RESTARTED, STOPPED, CRASHED, GONE = "restarted", "stopped", "crashed", "gone"
@@ -65,38 +67,35 @@ _CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_STATED})
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """`start` None: since before the evidence; `end` None: still absent at its end. `back`: when the process was up again."""
-
-    broker: int
-    leader: int
-    start: datetime | None
-    end: datetime | None
-    cause: str
-    confidence: str
-    clauses: tuple[Message, ...]
-    """Why, in clauses (forensics/words/absence.toml)."""
-    back: datetime | None
-    stated: bool
-    """False: the leader's log was not collected, so the replica may have been in sync in between."""
+class Interval(Record):
+    broker: Annotated[Int32, "the absent replica"]
+    leader: Annotated[Int32, "leader of the partition when it began"]
+    start: Annotated[datetime | None, "null: since before the evidence"]
+    end: Annotated[datetime | None, "null: still absent at the end of the evidence"]
+    cause: Annotated[str, "restarted, stopped, crashed, gone, stuck, slow, new, reassigned, log-dir, suspended, not-in-log or unknown"]
+    confidence: Annotated[str, "confidence in the cause: certain, probable or possible"]
+    clauses: Annotated[tuple[Message, ...], PACKED, "why, as JSON of messages (forensics/words/absence.toml) and their values"]
+    back: Annotated[datetime | None, "when the process was up again"]
+    stated: Annotated[bool, "false: the leader's log was not collected, so the replica may have been in sync in between"]
     evidence: tuple[Event, ...]
     first: int
     """Index of the first state without the replica."""
     last: int
     """Index of the state that ends it; while it is open, that of the last state plus one."""
-    elected: bool = False
-    """It ended with the election of the replica as leader, from outside the ISR or as an eligible replica: it did not catch up."""
+    elected: Annotated[
+        bool, "it ended with the election of the replica as leader, from outside the ISR or as an eligible replica: it did not catch up"
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
-class UnderReplicatedWindow:
-    """The partition was under-replicated under this leader. `planned`: only replicas being added or removed were missing."""
+class UnderReplicatedWindow(Record):
+    """The partition was under-replicated under this leader."""
 
-    leader: int
-    start: datetime | None
-    end: datetime | None
-    planned: bool
-    missing: tuple[int, ...]
+    leader: Annotated[Int32, "leader of the partition"]
+    start: Annotated[datetime | None, "begin (UTC)"]
+    end: Annotated[datetime | None, "end (UTC); null: the end of the evidence"]
+    planned: Annotated[bool, "only replicas that are added or removed were missing"]
+    missing: Annotated[tuple[Int32, ...], "replicas outside the ISR"]
 
 
 class Absences:
@@ -159,7 +158,7 @@ def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
 
 
 @cached_on_timeline
-def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[UnderReplicatedWindow]:
+def under_replicated_windows(timeline: PartitionTimeline, cluster: Cluster) -> list[UnderReplicatedWindow]:
     """Windows in which the partition was under-replicated, one for each leader and set of missing replicas."""
     out: dict[int, list[Interval]] = defaultdict(list)
     for interval in intervals(timeline, cluster):
@@ -662,63 +661,38 @@ def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
 
 def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
     evidence = quote(i.evidence)[:QUOTED_EACH] if quoted else ()
-    columns = {name: getattr(i, name) for name in ("broker", "leader", "start", "end", "cause", "confidence", "back", "stated", "elected")}
-    return {**columns, "times": times, "clauses": packed(i.clauses), "evidence": [e.row() for e in evidence]}
+    return {**i.row(), "times": times, "evidence": [e.row() for e in evidence]}
 
 
-def short_rows(found: Sequence[UnderReplicatedWindow]) -> list[dict[str, Any]]:
+def window_rows(found: Sequence[UnderReplicatedWindow]) -> list[dict[str, Any]]:
     """The windows as rows; at most MAX_INTERVALS, the first and the longest open ones."""
     kept = found if len(found) <= MAX_INTERVALS else [*found[: MAX_INTERVALS - 1], found[-1]]
-    return [{name: getattr(s, name) for name in ("leader", "start", "end", "planned", "missing")} for s in kept]
+    return [window.row() for window in kept]
 
 
+_EVIDENCE = [documented("evidence", pa.list_(EVIDENCE), "quotes: source, line, byte and text")]
 ABSENCES = Fact(
     "absences",
     pa.list_(
-        pa.struct(
-            [
-                ("broker", pa.int32()),
-                ("leader", pa.int32()),
-                ("start", pa.timestamp("us")),
-                ("end", pa.timestamp("us")),
-                ("cause", pa.string()),
-                ("confidence", pa.string()),
-                ("back", pa.timestamp("us")),
-                ("stated", pa.bool_()),
-                ("times", pa.int32()),
-                ("clauses", pa.string()),
-                ("elected", pa.bool_()),
-                ("evidence", pa.list_(EVIDENCE)),
-            ]
-        )
+        pa.struct([*struct(Interval), documented("times", pa.int32(), "number of intervals that were folded into this one"), *_EVIDENCE])
     ),
-    "assigned replicas outside the ISR (Interval); `times` of them folded into one; `clauses`: why, as JSON of messages and their values",
+    "assigned replicas outside the ISR; `times` of them folded into one",
     lambda timeline, cluster: rows(intervals(timeline, cluster)),
 )
-SHORTS = Fact(
-    "shorts",
-    pa.list_(
-        pa.struct(
-            [
-                ("leader", pa.int32()),
-                ("start", pa.timestamp("us")),
-                ("end", pa.timestamp("us")),
-                ("planned", pa.bool_()),
-                ("missing", pa.list_(pa.int32())),
-            ]
-        )
-    ),
-    "when it was under-replicated, under which leader (UnderReplicatedWindow)",
-    lambda timeline, cluster: short_rows(shorts(timeline, cluster)),
+UNDER_REPLICATED = Fact(
+    "under_replicated_windows",
+    pa.list_(struct(UnderReplicatedWindow)),
+    "when it was under-replicated, under which leader",
+    lambda timeline, cluster: window_rows(under_replicated_windows(timeline, cluster)),
 )
-SHORTS_UNTOLD = Fact(
-    "shorts_untold",
+UNDER_REPLICATED_OMITTED = Fact(
+    "under_replicated_windows_omitted",
     pa.int32(),
-    "number of windows that `shorts` leaves out",
-    lambda timeline, cluster: max(len(shorts(timeline, cluster)) - MAX_INTERVALS, 0),
+    "number of windows that `under_replicated_windows` leaves out",
+    lambda timeline, cluster: max(len(under_replicated_windows(timeline, cluster)) - MAX_INTERVALS, 0),
 )
-TOLD_FROM = Fact(
-    "told_from",
+FIRST_STATE_AT = Fact(
+    "first_state_at",
     pa.timestamp("us"),
     "time of the first state in the evidence",
     lambda timeline, _: timeline.states[0].at if timeline.states else None,

@@ -21,14 +21,14 @@ from forensics.model.cluster.quorum import first_without
 from forensics.model.findings import Fact
 from forensics.model.message import Message, Value, said
 from forensics.model.partition.absences import ABSENCES, LOG_DIR, NEW, REASSIGNED
-from forensics.model.partition.last_events import LAST_WORDS, latest
+from forensics.model.partition.last_events import LAST_LINES, latest
 from forensics.model.partition.placement import STEPS
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 from parsers.kinds import Role, of
 
 T = TypeVar("T")
-FACTS: tuple[Fact, ...] = (ABSENCES, STEPS, LAST_WORDS)
+FACTS: tuple[Fact, ...] = (ABSENCES, STEPS, LAST_LINES)
 """Facts about partitions that the times are read from."""
 
 _WITHOUT_CRASH = frozenset({LOG_DIR, NEW, REASSIGNED})
@@ -148,7 +148,7 @@ class CrashTimes:
         """By broker and time of its next start, its last line about a partition before a crash."""
         found: dict[tuple[int, datetime], datetime] = {}
         for p in self._partitions:
-            latest(p.get("last_words") or (), found)
+            latest(p.get("last_lines_before_crash") or (), found)
         return found
 
     @cached_property

@@ -10,12 +10,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from datetime import datetime, timedelta
 from itertools import zip_longest
-from typing import Any
-
-import pyarrow as pa
+from typing import Annotated, Any
 
 from forensics.model.cluster.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective, number, strict
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
@@ -28,6 +26,7 @@ from forensics.model.partition.placement import FACTOR, STATEMENT
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.record import Record, struct
 from parsers.frozen import dataclass
 
 SHOWN = tuple(key for key in DEFAULTS if key != "zookeeper.session.timeout.ms")
@@ -121,29 +120,23 @@ def _times(cluster: Cluster, topic: str, leader: int) -> tuple[Sequence[datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Exposure:
-    """How long a partition was observed, and how long it had which protection, in milliseconds.
+class Exposure(Record):
+    """How long a partition was observed, and how long it had which protection, in milliseconds."""
 
-    `below`: fewer in sync than min.insync.replicas (of at most all replicas). `at`: exactly that many, and not all of them. `alone`: one
-    replica in sync, the leader, so that its failure may lose records; always the case with one replica. `offline`: no leader. `untold`:
-    under leaders whose ISR changes are missing from the evidence, so that the other values are only what is known.
-    """
-
-    watched_ms: int = 0
-    offline_ms: int = 0
-    below_ms: int = 0
-    at_ms: int = 0
-    alone_ms: int = 0
-    untold_ms: int = 0
-    alone_from: datetime | None = None
-
-
-SPENT = ("watched_ms", "offline_ms", "below_ms", "at_ms", "alone_ms", "untold_ms")
+    watched_ms: Annotated[int, "observed"] = 0
+    offline_ms: Annotated[int, "without a leader"] = 0
+    below_ms: Annotated[int, "with fewer in sync than min.insync.replicas (of at most all replicas)"] = 0
+    at_ms: Annotated[int, "with exactly that many in sync, and not all replicas"] = 0
+    alone_ms: Annotated[
+        int, "with one replica in sync, the leader, so that its failure may lose records; always the case with one replica"
+    ] = 0
+    not_covered_ms: Annotated[
+        int, "under leaders whose ISR changes are missing from the evidence, so that the other values are only what is known"
+    ] = 0
+    alone_from: Annotated[datetime | None, "when it first had one replica in sync (UTC)"] = None
 
 
-def _exposure(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
-    own = exposure(timeline, cluster)
-    return {**{name: getattr(own, name) for name in SPENT}, "alone_from": own.alone_from}
+SPENT = tuple(f.name for f in fields(Exposure) if f.name.endswith("_ms"))
 
 
 def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
@@ -164,15 +157,15 @@ def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
         if state.leader >= 0:
             if state.leader not in observable:
                 observable[state.leader] = isr_changes_observable(state.leader, timeline, cluster)
-            spent["untold_ms"] += 0 if observable[state.leader] else lasted
+            spent["not_covered_ms"] += 0 if observable[state.leader] else lasted
     return Exposure(**{name: spent[name] for name in SPENT}, alone_from=alone_from)
 
 
 EXPOSURE = Fact(
     "exposure",
-    pa.struct([*((name, pa.int64()) for name in SPENT), ("alone_from", pa.timestamp("us"))]),
-    "how long it had too few replicas in sync (Exposure)",
-    _exposure,
+    struct(Exposure),
+    "how long it had too few replicas in sync",
+    lambda timeline, cluster: exposure(timeline, cluster).row(),
 )
 
 
@@ -266,7 +259,7 @@ def document(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[
     total: Counter[str] = Counter()
     for topic in known.values():
         total.update(topic.exposure)
-    exposed = [t for t in known.values() if any(t.exposure[name] for name in SPENT if name not in ("watched_ms", "untold_ms"))]
+    exposed = [t for t in known.values() if any(t.exposure[name] for name in SPENT if name not in ("watched_ms", "not_covered_ms"))]
     return {
         "settings": [row for key in dict.fromkeys((*SHOWN, *OF_TOPICS)) for row in _in_force(cluster, key, own.get(key, {}))],
         "changes": _changes(cluster, own),

@@ -8,24 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
-from forensics.model.findings import EVIDENCE, Fact, quote
+from forensics.model.findings import Evidence, Fact, quote
 from forensics.model.partition.replicas import FollowerStart, LeaderStart, Replica
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.model.record import Int32, Record, struct
 from forensics.model.rows import Rows
+from parsers.frozen import dataclass
 from parsers.kinds import By, Role, of
 
 _OF_LOG = of(role=Role.START | Role.LOAD | Role.CUT, by=By.LEADER | By.FOLLOWER | By.LOG)
 
 
-def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class EmptiedLog(Record):
+    broker: Annotated[Int32, "broker of the log"]
+    process_start: Annotated[datetime | None, "when the process of the broker began"]
+    at: Annotated[datetime | None, "when it created the log"]
+    in_sync_at: Annotated[datetime | None, "the last known time before at which it was in the ISR"]
+    only_in_sync: Annotated[bool, "no other replica was in the ISR then"]
+    had_log: Annotated[bool, "an earlier process printed lines about the log"]
+    evidence: Annotated[tuple[Evidence, ...], "quotes: source, line, byte and text"]
+
+
+def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[EmptiedLog]:
     """The logs that a process created although its broker had been in the ISR before the process began."""
     for broker, replica in sorted(timeline.replicas.items()):
         deleted = False
@@ -38,8 +51,7 @@ def emptied(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[str,
             had = begun is not None and any(_own(other, begun) for other in replica.events)
             deleted = False
             if before is not None and (had or _log_begins(broker, begun, cluster)):
-                row = {"broker": broker, "begun": begun, "at": e.at, "in_sync": before.at, "sole": before.isr == (broker,), "had": had}
-                yield {**row, "evidence": [q.row() for q in quote(before.event, e)]}
+                yield EmptiedLog(broker, begun, e.at, before.at, before.isr == (broker,), had, quote(before.event, e))
 
 
 def _begun(broker: int, created: Event, cluster: Cluster) -> datetime | None:
@@ -87,22 +99,9 @@ def _removed(broker: int, states: Sequence[State]) -> bool:
 
 EMPTIED = Fact(
     "emptied",
-    pa.list_(
-        pa.struct(
-            [
-                ("broker", pa.int32()),
-                ("begun", pa.timestamp("us")),
-                ("at", pa.timestamp("us")),
-                ("in_sync", pa.timestamp("us")),
-                ("sole", pa.bool_()),
-                ("had", pa.bool_()),
-                ("evidence", pa.list_(EVIDENCE)),
-            ]
-        )
-    ),
-    "logs that a broker created again although it had been in the ISR: `begun`: when its process began; `at`: when it created the log; "
-    "`in_sync`: the last known time before at which it was in the ISR; `sole`: it was the only one; `had`: an earlier process printed lines about the log",
-    lambda timeline, cluster: list(emptied(timeline, cluster)),
+    pa.list_(struct(EmptiedLog)),
+    "logs that a broker created again although it had been in the ISR",
+    lambda timeline, cluster: [log.row() for log in emptied(timeline, cluster)],
 )
 
 

@@ -22,14 +22,14 @@ from forensics.model.partition.timeline import PartitionTimeline
 
 def last_events(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[str, Any]]:
     for broker, replica in sorted(timeline.replicas.items()):
-        deaths = killed(cluster).get(broker, ())
-        own = sorted(e.at for e in replica.events if e.at is not None and spoken(e)) if deaths else []
-        word = 0
-        while word < len(own) and (place := bisect_right(deaths, own[word], key=_DIED)) < len(deaths):
-            since, died = deaths[place]
-            word = bisect_left(own, died, word)
-            if own[word - 1] > since:
-                yield {"broker": broker, "died": died, "at": own[word - 1]}
+        crashes = killed(cluster).get(broker, ())
+        own = sorted(e.at for e in replica.events if e.at is not None and spoken(e)) if crashes else []
+        line = 0
+        while line < len(own) and (place := bisect_right(crashes, own[line], key=_NEXT_START)) < len(crashes):
+            since, next_start = crashes[place]
+            line = bisect_left(own, next_start, line)
+            if own[line - 1] > since:
+                yield {"broker": broker, "next_start": next_start, "at": own[line - 1]}
 
 
 @cached_on_cluster
@@ -39,23 +39,23 @@ def killed(cluster: Cluster) -> dict[int, list[tuple[datetime, datetime]]]:
     for node in cluster.nodes:
         outages = (a for a in cluster.availability(node).outages if a.how == KILLED)
         if own := [(a.since, a.followed) for a in outages if a.since is not None and a.followed is not None]:
-            found[node] = sorted(own, key=_DIED)
+            found[node] = sorted(own, key=_NEXT_START)
     return found
 
 
-_DIED = itemgetter(1)
+_NEXT_START = itemgetter(1)
 
 
 def latest(rows: Iterable[Mapping[str, Any]], found: dict[tuple[int, datetime], datetime]) -> None:
     """For each crash in these rows, updates `found` with the time of the last line."""
     for r in rows:
-        key = (r["broker"], r["died"])
+        key = (r["broker"], r["next_start"])
         found[key] = max(r["at"], found.get(key, r["at"]))
 
 
-LAST_WORDS = Fact(
-    "last_words",
-    pa.list_(pa.struct([("broker", pa.int32()), ("died", pa.timestamp("us")), ("at", pa.timestamp("us"))])),
-    "the last lines on it of brokers before they died; `died`: when the process that followed began",
+LAST_LINES = Fact(
+    "last_lines_before_crash",
+    pa.list_(pa.struct([("broker", pa.int32()), ("next_start", pa.timestamp("us")), ("at", pa.timestamp("us"))])),
+    "the last lines about it that brokers printed before they crashed; `next_start`: when the next process began",
     lambda timeline, cluster: list(last_events(timeline, cluster)),
 )

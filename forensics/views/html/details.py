@@ -71,8 +71,7 @@ class Detail:
     """Index among the partitions of the report."""
     lanes: Sequence[Lane]
     data: Mapping[str, Any]
-    proof: Section | None
-    """None: the case has no proof."""
+    proof: Section
 
 
 class Sources:
@@ -120,7 +119,7 @@ def details(order: Sequence[int], report: Report, kept: Kept, window: Window, so
             number,
             list(_lanes(story, observed, lost.get(name, ()), window)),
             _data(story, observed, lost.get(name, ()), window, sources),
-            section(proof, ROWS, AROUND) if proof["handovers"] is not None else None,
+            section(proof, ROWS, AROUND),
         )
         room -= len(json.dumps(detail.data)) + _size(detail.proof)
         if room < 0:
@@ -136,8 +135,7 @@ def printed(shown: Sequence[Detail]) -> set[int]:
         room -= _size(d.proof)
         if room < 0 and numbers:
             break
-        if d.proof is not None:
-            numbers.add(d.number)
+        numbers.add(d.number)
     return numbers
 
 
@@ -155,10 +153,8 @@ def _losses(report: Report) -> Mapping[Name, Sequence[LostRange]]:
     return lost
 
 
-def _size(proof: Section | None) -> int:
+def _size(proof: Section) -> int:
     """Approximate number of characters of a table on the page."""
-    if proof is None:
-        return 0
     rows = [row for row in proof.rows if isinstance(row, Shown)]
     quotes = (len(q.text or "") for row in rows if row.on_bounds and proof.quoted for q in row.quotes)
     return len(rows) * OF_ROW + sum(quotes) + sum(len(words) for row in rows for words in _words_of(row, proof))

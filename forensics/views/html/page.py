@@ -34,7 +34,7 @@ from forensics.views.html.safe import block, visible
 from forensics.views.impact import broken
 from forensics.views.losses import REMOVED, WORDS, losses
 from forensics.views.losses import first_screen as losses_of_first_screen
-from forensics.views.proof import MEANING, MISSING
+from forensics.views.proof import MEANING
 from forensics.views.states import LABELS, label
 from forensics.views.text import PRESENT, sized, subject
 from forensics.words import of_incident, summary, text, words
@@ -171,10 +171,9 @@ class _Page:
             **self._finding_values(findings, contexts),
             "rows": [self.partitions[n] for n in self.ranked[:PAGE]],
             "details": [(d, self.partitions[d.number]) for d in self.details],
-            "proven": {f"{t}-{p}" for t, p in (d.name for d in self.details if d.proof is not None)},
+            "proven": {f"{t}-{p}" for t, p in (d.name for d in self.details)},
             "printed": printed(self.details),
             "proof_meaning": MEANING,
-            "proof_missing": MISSING,
             "balance": self._balance(),
             **self._evidence(),
             "command": shlex.join(("kafka-forensics", *self.report.command)),

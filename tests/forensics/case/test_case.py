@@ -20,7 +20,7 @@ from forensics.case import write as writing
 from forensics.case.judge import ROW, judge
 from forensics.case.read import Case
 from forensics.case.run import RUN, public
-from forensics.case.tables import PROOF, TABLES
+from forensics.case.tables import TABLES
 from forensics.case.write import Origin, Refused, check, write
 from forensics.cli import cli
 from forensics.commands.inputs import CaseInput
@@ -195,30 +195,6 @@ def test_a_case_takes_no_place_that_is_not_its_own(case: Path, tmp_path: Path) -
     check(tmp_path / "new", [str(tmp_path / "evidence")], force=False)
 
 
-def without_proof(directory: Path) -> Path:
-    """A case as it was before it had the table of hand-overs."""
-    manifest = json.loads((directory / "case.json").read_text())
-    del manifest["tables"][PROOF]
-    (directory / "case.json").write_text(json.dumps(manifest))
-    (directory / f"{PROOF}.parquet").unlink()
-    return directory
-
-
-def test_a_case_without_the_proof_opens_and_says_so(case: Path, tmp_path: Path) -> None:
-    directory = str(without_proof(shutil.copytree(case, tmp_path / "a.case")))
-    done = [CliRunner().invoke(cli, ["report", str(path), "--json", "-"]) for path in (case, directory)]
-    partitions = [json.loads(d.stdout)["partitions"] for d in done]
-    assert {p["handovers"] is None for p in partitions[1]} == {True} and {p["handovers"] is None for p in partitions[0]} == {False}
-    assert [{**p, "handovers": None} for p in partitions[0]] == partitions[1]
-    story = CliRunner().invoke(cli, ["timeline", directory, "--topic", "sessions", "--partition", "0"])
-    assert "The proof: tail-cut" in story.stdout and "no table `handovers`" in story.stdout
-    page = CliRunner().invoke(cli, ["report", directory, "--html", "-"]).stdout
-    assert "has no table `handovers`" in page and 'class="proof"' not in page
-    refused = CliRunner().invoke(cli, ["verify", directory, "--proof"])
-    assert (refused.exit_code, refused.stdout, len(refused.stderr.splitlines())) == (2, "", 1)
-    assert "has no table 'handovers'" in refused.stderr
-
-
 def missing(directory: Path) -> None:
     (directory / "steps.parquet").unlink()
 
@@ -249,7 +225,7 @@ def fewer_rows(directory: Path) -> None:
 
 
 def without_tables(directory: Path) -> None:
-    (directory / "case.json").write_text('{"schema": "kafka-forensics/case/2"}')
+    (directory / "case.json").write_text('{"schema": "kafka-forensics/case/3"}')
 
 
 @pytest.mark.parametrize("damage", [missing, of_another_version, cut_short, other_bytes, other_columns, fewer_rows, without_tables])

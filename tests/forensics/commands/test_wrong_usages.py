@@ -40,8 +40,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make(top / "a.case", recorded.events("unclean-election-2.8.2-zk"))
     shutil.copytree(top / "a.case", top / "b.case")
     old = shutil.copytree(top / "a.case", top / "old.case") / "case.json"
-    old.write_text(json.dumps({**json.loads(old.read_text()), "schema": "kafka-forensics/case/1"}))
-    audit = {"schema": "kafka-forensics/audit/1", "clusters": {"prod": "p.json", "test": "t.json"}}
+    old.write_text(json.dumps({**json.loads(old.read_text()), "schema": "kafka-forensics/case/2"}))
+    audit = {"schema": "kafka-forensics/audit/2", "clusters": {"prod": "p.json", "test": "t.json"}}
     (top / "tables" / "_audit" / "manifest.json").write_text(json.dumps(audit))
     return top
 

@@ -48,18 +48,18 @@ from forensics.proof.verdict import (
 
 SETS = {
     "election": ANY_ELECTION,
-    "untraced_cuts": EITHER,
+    "unexplained_truncations": EITHER,
     "process": ANY_PROCESS,
     "log": ANY_LOG,
     "had_all": EITHER,
     "sole_commit": EITHER,
     "sole_restart": ANY_RESTART,
-    "sole_end_lost": EITHER,
+    "last_isr_member_lost_tail": EITHER,
     "resent": EITHER,
     "truncation": ANY_TRUNCATION,
 }
 INTERVALS = ("unseen", "old_log_end", "new_log_end", "high_watermark")
-PARTS = ("earlier", "here", "foreign")
+PARTS = ("written_before_handover", "lost_in_this_handover", "from_other_topic")
 assert {*SETS, *INTERVALS} == {*CELLS}
 
 exactly = Interval.exactly
@@ -67,13 +67,13 @@ only = Possible.of
 T = TypeVar("T")
 NARROW = {
     "election": only(IN_ISR, ELIGIBLE),
-    "untraced_cuts": only(NO),
+    "unexplained_truncations": only(NO),
     "process": only(RUNNING, STOPPED),
     "log": only(KEPT),
     "had_all": only(YES),
     "sole_commit": only(NO),
     "sole_restart": only(NONE),
-    "sole_end_lost": only(NO),
+    "last_isr_member_lost_tail": only(NO),
     "resent": only(NO),
     "truncation": only(BY_EPOCH),
 }
@@ -85,7 +85,7 @@ NARROW = {
 
 def closed(kind: str, leader_epoch: int = 1, **cells: Any) -> Handover:
     """A row in which nothing is open that a row of every kind must show."""
-    narrow: dict[str, Any] = {name: NARROW[name] for name in ("untraced_cuts", "sole_restart", "sole_end_lost")}
+    narrow: dict[str, Any] = {name: NARROW[name] for name in ("unexplained_truncations", "sole_restart", "last_isr_member_lost_tail")}
     return replace(Handover(kind, leader_epoch, unseen=exactly(0), **narrow), **cells)
 
 
@@ -101,7 +101,12 @@ def change(kind: str = CHANGE, **cells: Any) -> Handover:
 
 def tail(begin: int = 5, stop: int = 8, /, **cells: Any) -> Removed:
     """Offsets of broker 1 that the new leader did not have."""
-    known: dict[str, Any] = {"earlier": only(YES), "here": only(YES), "foreign": only(NO), **cells}
+    known: dict[str, Any] = {
+        "written_before_handover": only(YES),
+        "lost_in_this_handover": only(YES),
+        "from_other_topic": only(NO),
+        **cells,
+    }
     return Removed(1, **{"start": exactly(begin), "end": exactly(stop), **known})
 
 
@@ -149,9 +154,9 @@ def removal(c: Choices, end: int) -> Removed:
         c.among((1, 2, 3)),
         start=interval(c) if c.once_in(6) else exactly(start),
         end=interval(c) if c.once_in(6) else exactly(reached),
-        earlier=Possible(c.some(EITHER)) if c.once_in(5) else only(YES),
-        here=Possible(c.some(EITHER)) if c.once_in(5) else only(YES),
-        foreign=Possible(c.some(EITHER)) if c.once_in(5) else only(NO),
+        written_before_handover=Possible(c.some(EITHER)) if c.once_in(5) else only(YES),
+        lost_in_this_handover=Possible(c.some(EITHER)) if c.once_in(5) else only(YES),
+        from_other_topic=Possible(c.some(EITHER)) if c.once_in(5) else only(NO),
     )
 
 

@@ -87,17 +87,17 @@ def test_the_election_is_never_blamed_where_it_cannot_have_been_outside(c: Choic
 
 
 def test_records_of_another_partition_of_this_name() -> None:
-    assert cause(row(tail(5, 8, foreign=only(YES))), COMMITTED) == FOREIGN
-    assert cause(row(tail(5, 8), tail(6, 8, foreign=only(YES))), COMMITTED) == FOREIGN
-    assert cause(row(tail(5, 8, foreign=EITHER)), COMMITTED) == UNKNOWN
+    assert cause(row(tail(5, 8, from_other_topic=only(YES))), COMMITTED) == FOREIGN
+    assert cause(row(tail(5, 8), tail(6, 8, from_other_topic=only(YES))), COMMITTED) == FOREIGN
+    assert cause(row(tail(5, 8, from_other_topic=EITHER)), COMMITTED) == UNKNOWN
 
 
 def test_foreign_records_count_as_such_in_whichever_hand_over_they_went() -> None:
-    assert cause(row(tail(5, 8, foreign=only(YES), here=EITHER)), COMMITTED) == FOREIGN
+    assert cause(row(tail(5, 8, from_other_topic=only(YES), lost_in_this_handover=EITHER)), COMMITTED) == FOREIGN
 
 
 def test_an_unclean_election_is_blamed_before_a_log_from_elsewhere() -> None:
-    assert cause(row(tail(5, 8, foreign=only(YES)), election=only(OUTSIDE)), COMMITTED) == UNCLEAN_ELECTION
+    assert cause(row(tail(5, 8, from_other_topic=only(YES)), election=only(OUTSIDE)), COMMITTED) == UNCLEAN_ELECTION
 
 
 # in which hand-over
@@ -106,7 +106,7 @@ def test_an_unclean_election_is_blamed_before_a_log_from_elsewhere() -> None:
 @pytest.mark.parametrize("here", [EITHER, only(NO)])
 def test_records_that_may_have_gone_in_a_later_hand_over_have_no_known_cause(here: Possible) -> None:
     """This row's election and log need not be those that lost them."""
-    unsure = tail(5, 8, here=here)
+    unsure = tail(5, 8, lost_in_this_handover=here)
     assert cause(row(unsure, election=only(OUTSIDE)), COMMITTED) == UNKNOWN
     assert cause(row(GONE, unsure, log=only(WIPED)), COMMITTED) == UNKNOWN
     assert cause(row(unsure, election=only(IN_ISR), log=only(KEPT)), NEVER) == UNKNOWN

@@ -648,10 +648,10 @@ def test_no_log_of_a_leader_was_collected(broker: int) -> None:
     s = handed_over()
     s.forget(f"broker-{broker}/logs/server.log")
     judged = judge(s)
-    assert (CHANGE, "untraced_cuts") in left(judged)
-    assert {cell for _, cell in left(judged)} <= {"untraced_cuts", "old_log_end"}
+    assert (CHANGE, "unexplained_truncations") in left(judged)
+    assert {cell for _, cell in left(judged)} <= {"unexplained_truncations", "old_log_end"}
     assert f"no server.log of broker {broker}" in text(judged.why)
-    assert the(judged, END).untraced_cuts == (EITHER if broker == 2 else only(NO))
+    assert the(judged, END).unexplained_truncations == (EITHER if broker == 2 else only(NO))
 
 
 def test_a_follower_whose_log_was_not_collected_leaves_nothing_open() -> None:
@@ -669,16 +669,18 @@ def test_the_log_of_a_deposed_leader_begins_after_it() -> None:
     for broker in (1, 2):
         path = f"broker-{broker}/logs/state-change.log"
         late.put(path, s.files[path].splitlines())
-    check(Case(late, [(CHANGE, "untraced_cuts")], "the log of broker 1 begins after it led in leader epoch 0", s))
+    check(Case(late, [(CHANGE, "unexplained_truncations")], "the log of broker 1 begins after it led in leader epoch 0", s))
 
 
 def test_a_leader_whose_log_ends_before_it_is_known_to_lead() -> None:
     s = begun(2)
     s.online(3, 10, 3, 2, [2], 4)
-    assert the(judge(s), END).untraced_cuts == EITHER
-    assert "the logs of broker 2 end before the first line about leader epoch 3" in text(the(judge(s), END).notes["untraced_cuts"])
+    assert the(judge(s), END).unexplained_truncations == EITHER
+    assert "the logs of broker 2 end before the first line about leader epoch 3" in text(
+        the(judge(s), END).notes["unexplained_truncations"]
+    )
     s.line(2, "server", 20, EXPIRED)
-    assert the(judge(s), END).untraced_cuts == only(NO)
+    assert the(judge(s), END).unexplained_truncations == only(NO)
 
 
 def unknown_to_the_leader(end: int) -> Staged:
@@ -693,9 +695,9 @@ def unknown_to_the_leader(end: int) -> Staged:
 
 def test_records_that_were_cut_and_that_the_leader_may_not_have_had() -> None:
     judged = judge(unknown_to_the_leader(205))
-    assert (CHANGE, "untraced_cuts") in left(judged)
-    assert "cut offsets 200–204" in text(the(judged).notes["untraced_cuts"])
-    assert (CHANGE, "untraced_cuts") not in left(judge(unknown_to_the_leader(200)))
+    assert (CHANGE, "unexplained_truncations") in left(judged)
+    assert "cut offsets 200–204" in text(the(judged).notes["unexplained_truncations"])
+    assert (CHANGE, "unexplained_truncations") not in left(judge(unknown_to_the_leader(200)))
 
 
 def brought(isr: Sequence[int], *, prints_start: bool) -> dict[str, bool]:
@@ -712,14 +714,19 @@ def brought(isr: Sequence[int], *, prints_start: bool) -> dict[str, bool]:
     timeline, cluster = made(s)
     cluster.begun = (SimpleNamespace(node=2, at=when(-9), how="restarted"),)  # type: ignore[assignment]
     ((removed,),) = (r.removed for r in handovers(timeline, cluster) if r.kind == CHANGE)
-    assert removed.foreign == only(YES)
-    return {"earlier": removed.earlier == only(YES), "here": removed.here == only(YES)}
+    assert removed.from_other_topic == only(YES)
+    return {
+        "written_before_handover": removed.written_before_handover == only(YES),
+        "lost_in_this_handover": removed.lost_in_this_handover == only(YES),
+    }
 
 
 def test_a_leader_that_did_not_print_its_start_may_have_lost_the_records_of_another_cluster_later() -> None:
-    assert brought([1, 3], prints_start=False) == {"earlier": False, "here": False}
-    assert brought([1, 3], prints_start=True) == {"earlier": True, "here": True}
-    assert brought([1], prints_start=False) == {"earlier": True, "here": True}, "a leader from outside the ISR did not have them"
+    assert brought([1, 3], prints_start=False) == {"written_before_handover": False, "lost_in_this_handover": False}
+    assert brought([1, 3], prints_start=True) == {"written_before_handover": True, "lost_in_this_handover": True}
+    assert brought([1], prints_start=False) == {"written_before_handover": True, "lost_in_this_handover": True}, (
+        "a leader from outside the ISR did not have them"
+    )
 
 
 def two_removals(change: Callable[[PartitionTimeline], None] = lambda _: None) -> Handover:
@@ -948,8 +955,8 @@ def back_with_less(*, clean: bool) -> Handover:
 
 
 def test_the_only_in_sync_replica_lost_the_end_of_its_log() -> None:
-    assert back_with_less(clean=False).sole_end_lost == only(YES)
-    assert back_with_less(clean=True).sole_end_lost == only(NO)
+    assert back_with_less(clean=False).last_isr_member_lost_tail == only(YES)
+    assert back_with_less(clean=True).last_isr_member_lost_tail == only(NO)
 
 
 def test_records_that_the_only_in_sync_replica_does_not_have_were_committed_even_if_it_was_stopped_cleanly() -> None:

@@ -193,7 +193,7 @@ def test_words_of_what_was_lost() -> None:
 def test_words_name_only_what_was_committed_and_is_surely_gone() -> None:
     row = change(removed=(tail(5, 8),), high_watermark=exactly(6), log=only(CUT))
     assert reason(row) == "offset 5, which was committed, is gone (hw-truncation)"
-    possibly = change(removed=(tail(1, 3, earlier=EITHER),), high_watermark=exactly(3), new_log_end=exactly(1))
+    possibly = change(removed=(tail(1, 3, written_before_handover=EITHER),), high_watermark=exactly(3), new_log_end=exactly(1))
     assert reason(possibly, row).startswith("offset 5, which")
 
 
@@ -210,15 +210,17 @@ def test_words_name_the_cause_of_the_first_row_that_lost_something() -> None:
 
 
 def test_words_of_a_loss_whose_end_is_unknown() -> None:
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(OUTSIDE), sole_end_lost=EITHER)
-    assert reason(change(sole_end_lost=EITHER), row) == "offsets 5–7 at least, which were committed, are gone (unclean-election)"
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(OUTSIDE), last_isr_member_lost_tail=EITHER)
+    assert (
+        reason(change(last_isr_member_lost_tail=EITHER), row) == "offsets 5–7 at least, which were committed, are gone (unclean-election)"
+    )
 
 
 def test_words_of_a_loss_whose_end_is_unknown_name_the_row_that_shows_it() -> None:
     """Not one that shows a tail, or records that are only possibly gone."""
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(CUT), sole_end_lost=EITHER)
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(CUT), last_isr_member_lost_tail=EITHER)
     only_a_tail = change(removed=(tail(1, 3),), high_watermark=exactly(1), new_log_end=exactly(1))
-    possibly = replace(row, removed=(tail(2, 4, earlier=EITHER),))
+    possibly = replace(row, removed=(tail(2, 4, written_before_handover=EITHER),))
     assert reason(only_a_tail, possibly, row) == "offsets 5–7 at least, which were committed, are gone (hw-truncation)"
     assert reason(replace(row, log=only(KEPT, RECOVERED))).endswith("(unflushed-log)")
 
@@ -247,13 +249,18 @@ def test_words_of_records_that_may_have_been_committed() -> None:
 
 
 def test_words_of_records_that_are_only_possibly_gone_name_what_is_open() -> None:
-    assert reason(change(removed=(tail(5, 8, earlier=EITHER),), high_watermark=Interval())).endswith("; proof row 1, high_watermark)")
-    assert reason(change(removed=(tail(5, 8),)), change(untraced_cuts=EITHER)).endswith("; proof row 2, untraced_cuts)")
+    assert reason(change(removed=(tail(5, 8, written_before_handover=EITHER),), high_watermark=Interval())).endswith(
+        "; proof row 1, high_watermark)"
+    )
+    assert reason(change(removed=(tail(5, 8),)), change(unexplained_truncations=EITHER)).endswith("; proof row 2, unexplained_truncations)")
 
 
 def test_words_of_what_leaves_it_open_name_the_row_and_the_cell() -> None:
-    row = change(untraced_cuts=EITHER).noted("untraced_cuts", said("handover/no-server-log", leader=2))
-    assert reason(row) == "no server.log of broker 2, which led the partition, was collected (leader epoch 1; proof row 1, untraced_cuts)"
+    row = change(unexplained_truncations=EITHER).noted("unexplained_truncations", said("handover/no-server-log", leader=2))
+    assert (
+        reason(row)
+        == "no server.log of broker 2, which led the partition, was collected (leader epoch 1; proof row 1, unexplained_truncations)"
+    )
     rows = [
         closed(BEGIN, 0, unseen=Interval()).noted("unseen", said("handover/no-epoch")),
         row,
@@ -289,7 +296,10 @@ def test_a_contradiction_is_called_one() -> None:
     assert text(note_of(change(contradictions=("a", "b")), "contradictions")) == "the evidence contradicts itself (a, b)"
     row = change(log=only()).noted("log", said("handover/no-epoch"))
     assert text(note_of(row, "log")) == "the evidence about log contradicts itself"
-    assert text(note_of(change(removed=(tail(here=only()),)), "here")) == "the evidence about here contradicts itself"
+    assert (
+        text(note_of(change(removed=(tail(lost_in_this_handover=only()),)), "lost_in_this_handover"))
+        == "the evidence about lost in this handover contradicts itself"
+    )
 
 
 def test_every_open_cell_of_a_story_has_a_note_or_words() -> None:

@@ -84,7 +84,7 @@ def test_a_part_that_was_committed_shows_what_happened_to_the_others() -> None:
 
 # records of another partition that are there again
 
-FROM_BEFORE = change(removed=(tail(5, 8, foreign=only(YES)),))
+FROM_BEFORE = change(removed=(tail(5, 8, from_other_topic=only(YES)),))
 
 
 def brought(offset: int | None, *, leader: int = 3, order: tuple[int, int] = (2, 0), cut_from: int | None = None) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def test_records_of_another_partition_that_a_later_leader_brought_again(known: d
 
 @pytest.mark.parametrize(("offset", "again"), [(1, True), (0, False), (None, False)])
 def test_the_first_record_of_another_partition(offset: int | None, again: bool) -> None:
-    assert (found(change(removed=(tail(0, 1, foreign=only(YES)),)), **brought(offset)) == []) is again
+    assert (found(change(removed=(tail(0, 1, from_other_topic=only(YES)),)), **brought(offset)) == []) is again
 
 
 def test_only_records_of_another_partition_can_be_brought_again() -> None:
@@ -128,10 +128,10 @@ def test_only_records_of_another_partition_can_be_brought_again() -> None:
 
 def test_records_without_an_end_that_were_brought_again() -> None:
     """From where on they are gone counts."""
-    row = change(removed=(tail(5, 8, foreign=only(YES)),), sole_end_lost=EITHER)
+    row = change(removed=(tail(5, 8, from_other_topic=only(YES)),), last_isr_member_lost_tail=EITHER)
     assert found(row, **brought(5)) == []
     assert len(found(row, **brought(4))) == 1
-    assert len(found(change(removed=(tail(0, 8, foreign=only(YES)),), sole_end_lost=EITHER), **brought(0))) == 1
+    assert len(found(change(removed=(tail(0, 8, from_other_topic=only(YES)),), last_isr_member_lost_tail=EITHER), **brought(0))) == 1
 
 
 # what may be gone below
@@ -162,7 +162,7 @@ def test_records_below_a_proven_start_are_probably_gone_where_two_brokers_agree(
     "row",
     [
         pytest.param(change(removed=(tail(5, 8),)), id="the start is known"),
-        pytest.param(change(removed=(replace(PROVEN, here=EITHER),)), id="they went in an unknown hand-over"),
+        pytest.param(change(removed=(replace(PROVEN, lost_in_this_handover=EITHER),)), id="they went in an unknown hand-over"),
         pytest.param(change(removed=(PROVEN,), **COMMITTED), id="committed: a leader from the ISR had them"),
         pytest.param(change(removed=(PROVEN,), high_watermark=Interval()), id="possibly committed"),
     ],
@@ -182,12 +182,12 @@ def test_what_is_below_is_measured_by_the_removal_that_begins_first() -> None:
     first = replace(PROVEN, likely_start=3)
     loss, *_ = found(change(removed=(furthest, first)))
     assert (loss.proven, loss.below) == (True, Below(Range(3, 5), PROBABLE, (MARK,)))
-    loss, *_ = found(change(removed=(tail(5, 8), replace(PROVEN, start=Interval(1, 6), end=exactly(9), here=EITHER))))
+    loss, *_ = found(change(removed=(tail(5, 8), replace(PROVEN, start=Interval(1, 6), end=exactly(9), lost_in_this_handover=EITHER))))
     assert (loss.proven, loss.below) == (False, None)
 
 
 def test_the_removal_that_reaches_furthest_may_have_gone_in_a_later_hand_over() -> None:
-    assert found(change(removed=(PROVEN, tail(6, 9, here=EITHER))))[0].below == Below(Range(3, 5), POSSIBLE, (MARK,))
+    assert found(change(removed=(PROVEN, tail(6, 9, lost_in_this_handover=EITHER))))[0].below == Below(Range(3, 5), POSSIBLE, (MARK,))
 
 
 def test_only_the_first_part_has_something_below() -> None:
@@ -196,7 +196,7 @@ def test_only_the_first_part_has_something_below() -> None:
 
 
 def test_a_part_without_an_end_has_nothing_below() -> None:
-    assert one(change(removed=(PROVEN,), sole_end_lost=EITHER)).below is None
+    assert one(change(removed=(PROVEN,), last_isr_member_lost_tail=EITHER)).below is None
 
 
 # what a loss knows

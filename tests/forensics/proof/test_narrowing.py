@@ -251,7 +251,12 @@ def test_a_removal_with_all_that_is_known_of_it() -> None:
         exactly(200, *found.start.low),
         exactly(205, *found.end.low),
     )
-    assert (found.earlier, found.here, found.foreign, found.likely_start) == (only(YES), only(YES), only(NO), None)
+    assert (found.written_before_handover, found.lost_in_this_handover, found.from_other_topic, found.likely_start) == (
+        only(YES),
+        only(YES),
+        only(NO),
+        None,
+    )
     assert found.exact_end
     assert found.removal.start == 200
     assert found.evidence == found.removal.evidence == found.start.high
@@ -274,7 +279,7 @@ def test_a_removal_of_a_broker_whose_lines_are_in_no_order() -> None:
             if 1 in source.nodes:
                 source.steps_back = [(9, when(50), when(10))]
 
-    assert removed(disordered).earlier == EITHER
+    assert removed(disordered).written_before_handover == EITHER
 
 
 def test_records_of_a_leader_epoch_that_is_not_known() -> None:
@@ -290,15 +295,15 @@ def test_two_partitions_of_this_name_that_are_mixed() -> None:
     s = handed_over(end=205)
     s.leads(1, 12, 1, 200, 200, [1, 2], previous=0)
     rows = judge(s).rows
-    assert all(r.earlier == EITHER for found in rows for r in found.removed)
+    assert all(r.written_before_handover == EITHER for found in rows for r in found.removed)
 
 
 def test_the_leader_lost_the_end_of_its_own_log() -> None:
     """It had gone on alone after the replica that shows the loss had dropped out."""
     judged = of_bundle("last-replica-standing-1.0.2-zk", "trades-0")
     assert judged.verdict == LOST
-    assert any(r.sole_end_lost == only(NO) for r in judged.rows)
-    assert row(handed_over(end=205)).sole_end_lost == only(NO)
+    assert any(r.last_isr_member_lost_tail == only(NO) for r in judged.rows)
+    assert row(handed_over(end=205)).last_isr_member_lost_tail == only(NO)
 
 
 # records of which no line shows whether the leader had them
@@ -311,7 +316,7 @@ def test_a_log_that_is_created_without_its_first_high_watermark() -> None:
         timeline.replicas[1].events.append(Event(source="", event="log-created", writer=1, at=when(30)))
 
     found = changed(handed_over(), created)
-    assert found.untraced_cuts == EITHER
+    assert found.unexplained_truncations == EITHER
     assert found.old_log_end == Interval()
 
 
@@ -329,8 +334,8 @@ def test_the_log_of_a_leader_before_the_one_before() -> None:
     s.leads(3, 20, 2, 300, 300, [1, 2, 3], previous=0)
     s.follows(2, 20.1, 2, 300, 300, previous=1)
     judged = judge(s)
-    assert [r.untraced_cuts for r in judged.rows] == [only(NO), EITHER, only(NO), only(NO)]
-    assert left(judged) == [(CHANGE, "untraced_cuts")]
+    assert [r.unexplained_truncations for r in judged.rows] == [only(NO), EITHER, only(NO), only(NO)]
+    assert left(judged) == [(CHANGE, "unexplained_truncations")]
 
 
 # the old leader's log
@@ -592,8 +597,8 @@ def test_what_the_last_leader_may_have_cut_off() -> None:
     s = handed_over()
     s.forget("broker-2/logs/server.log")
     found = the(judge(s), END)
-    assert found.untraced_cuts == EITHER
-    assert "no server.log of broker 2" in text(found.notes["untraced_cuts"])
+    assert found.unexplained_truncations == EITHER
+    assert "no server.log of broker 2" in text(found.notes["unexplained_truncations"])
 
 
 def test_the_end_has_the_time_and_the_leader_of_the_last_row() -> None:

@@ -93,7 +93,7 @@ def test_texts_are_kept_only_of_partitions_that_somebody_will_ask_about() -> Non
     intact = records(judged(change(high_watermark=seen)))[0]
     assert judged(change(high_watermark=seen)).verdict == INTACT
     assert intact["high_watermark"]["evidence"][0]["text"] is None
-    unknown = judged(change(high_watermark=seen, untraced_cuts=EITHER))
+    unknown = judged(change(high_watermark=seen, unexplained_truncations=EITHER))
     assert unknown.verdict == UNKNOWN
     assert records(unknown)[0]["high_watermark"]["evidence"][0]["text"] == "line 1"
     gone = judged(change(high_watermark=seen, removed=(tail(5, 8, start=Interval(5, 5, (line(3),))),)))
@@ -101,11 +101,11 @@ def test_texts_are_kept_only_of_partitions_that_somebody_will_ask_about() -> Non
 
 
 def test_removals() -> None:
-    removed = tail(5, 8, how="truncation", exact_end=True, likely_start=4, start=Interval(3, 5, (line(1),)), here=EITHER)
+    removed = tail(5, 8, how="truncation", exact_end=True, likely_start=4, start=Interval(3, 5, (line(1),)), lost_in_this_handover=EITHER)
     (found,) = record(change(removed=(removed,)))["removed"]
     assert (found["broker"], found["how"], found["exact_end"], found["likely_start"]) == (1, "truncation", True, 4)
     assert (found["start"]["at_least"], found["start"]["at_most"], found["end"]["at_most"]) == (3, 5, 8)
-    assert (found["earlier"], found["here"], found["foreign"]) == (["yes"], ["no", "yes"], ["no"])
+    assert (found["written_before_handover"], found["lost_in_this_handover"], found["from_other_topic"]) == (["yes"], ["no", "yes"], ["no"])
     assert found["start"]["evidence"][0]["line"] == 1
 
 
@@ -116,11 +116,13 @@ def test_premises_and_contradictions() -> None:
 
 
 def test_each_row_names_its_own_open_cells_with_what_is_missing() -> None:
-    rows = table(change(untraced_cuts=EITHER, unseen=Interval(0, 2)).noted("untraced_cuts", CUT), change(old_log_end=exactly(9)))
+    rows = table(
+        change(unexplained_truncations=EITHER, unseen=Interval(0, 2)).noted("unexplained_truncations", CUT), change(old_log_end=exactly(9))
+    )
     found = words_in([row["decides"] for row in records(judged(*rows))])
     assert (found[0], found[3]) == ([], [])
-    assert [words.partition(":")[0] for words in found[1]] == ["unseen", "untraced_cuts"]
-    assert found[1][1] == f"untraced_cuts: {text(CUT)}"
+    assert [words.partition(":")[0] for words in found[1]] == ["unseen", "unexplained_truncations"]
+    assert found[1][1] == f"unexplained_truncations: {text(CUT)}"
     assert found[2] == ["old_log_end: where the log of the old leader ended is unknown"]
 
 

@@ -276,7 +276,14 @@ def test_an_interval_without_offsets_is_a_conflict_of_its_cell(cell: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("part", "empty"), [("start", Interval(6, 5)), ("end", Interval(8, 7)), ("earlier", only()), ("here", only()), ("foreign", only())]
+    ("part", "empty"),
+    [
+        ("start", Interval(6, 5)),
+        ("end", Interval(8, 7)),
+        ("written_before_handover", only()),
+        ("lost_in_this_handover", only()),
+        ("from_other_topic", only()),
+    ],
 )
 def test_a_conflict_in_a_removal_is_one_of_its_row(part: str, empty: Any) -> None:
     row = change(removed=(tail(), replace(tail(), **{part: empty})))
@@ -286,7 +293,7 @@ def test_a_conflict_in_a_removal_is_one_of_its_row(part: str, empty: Any) -> Non
 
 def test_a_row_that_contradicts_itself_has_possible_losses_only() -> None:
     """So that a report does not pass over them in silence."""
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), sole_end_lost=only())
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), last_isr_member_lost_tail=only())
     assert list(losses(0, row)) == [Lost(0, 5, 8, 5, None, POSSIBLE)]
     assert list(losses(0, change(process=only()))) == []
 
@@ -325,12 +332,14 @@ def test_only_a_row_with_records_that_may_have_been_committed_leaves_it_open() -
 
 def test_lost_stays_lost_with_another_row_open() -> None:
     """More evidence cannot bring the records back."""
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), untraced_cuts=EITHER)
-    assert verdict(table(row)) == Verdict(LOST, (Lost(1, 5, 8, 8, True, CERTAIN),), (Open(1, "untraced_cuts"), Open(1, "high_watermark")))
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), unexplained_truncations=EITHER)
+    assert verdict(table(row)) == Verdict(
+        LOST, (Lost(1, 5, 8, 8, True, CERTAIN),), (Open(1, "unexplained_truncations"), Open(1, "high_watermark"))
+    )
 
 
 def test_a_loss_that_is_only_possible_is_not_a_lost_verdict() -> None:
-    row = change(removed=(tail(5, 8, earlier=EITHER),), high_watermark=exactly(8))
+    row = change(removed=(tail(5, 8, written_before_handover=EITHER),), high_watermark=exactly(8))
     assert verdict(table(row)) == Verdict(UNKNOWN, (Lost(1, 5, 8, 8, True, POSSIBLE),), (Open(1, "high_watermark"),))
 
 
@@ -378,8 +387,8 @@ def test_the_high_watermark_divides_what_is_gone(mark: Interval, expected: list[
 
 
 def test_records_lost_in_an_unknown_hand_over_are_not_measured_by_the_high_watermark_of_this_one() -> None:
-    assert parts(change(removed=(tail(5, 8, here=EITHER),), high_watermark=exactly(8))) == [(5, 8, None)]
-    assert parts(change(removed=(tail(5, 8, here=EITHER),), high_watermark=exactly(0))) == [(5, 8, None)]
+    assert parts(change(removed=(tail(5, 8, lost_in_this_handover=EITHER),), high_watermark=exactly(8))) == [(5, 8, None)]
+    assert parts(change(removed=(tail(5, 8, lost_in_this_handover=EITHER),), high_watermark=exactly(0))) == [(5, 8, None)]
 
 
 @pytest.mark.parametrize(
@@ -411,20 +420,20 @@ def test_what_a_log_may_have_had_beyond_is_as_committed_as_the_last_part() -> No
 @pytest.mark.parametrize("alone", [EITHER, only(YES)])
 def test_a_leader_that_lost_the_end_of_its_own_log_loses_an_unknown_number(alone: Possible) -> None:
     """Other logs show the least that it lost; how far it went is on no disk. The verdict is `lost` all the same if these were committed."""
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), sole_end_lost=alone)
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), last_isr_member_lost_tail=alone)
     assert list(losses(0, row)) == [Lost(0, 5, None, 8, True, POSSIBLE)]
     assert verdict(table(row)).verdict == LOST
 
 
 def test_an_end_that_is_lost_of_records_that_are_only_possibly_gone_proves_nothing() -> None:
-    row = change(removed=(tail(5, 8, earlier=EITHER),), high_watermark=exactly(8), sole_end_lost=EITHER)
+    row = change(removed=(tail(5, 8, written_before_handover=EITHER),), high_watermark=exactly(8), last_isr_member_lost_tail=EITHER)
     assert list(losses(0, row)) == [Lost(0, 5, None, 5, True, POSSIBLE)]
     assert verdict(table(row)).verdict == UNKNOWN
 
 
 def test_an_end_that_is_lost_claims_as_committed_only_what_the_high_watermark_shows() -> None:
     """The report says "at least" of the offsets up to `reached`."""
-    row = change(removed=(tail(5, 8),), high_watermark=Interval(6), sole_end_lost=EITHER)
+    row = change(removed=(tail(5, 8),), high_watermark=Interval(6), last_isr_member_lost_tail=EITHER)
     first, beyond = losses(0, row)
     assert (first.start, first.end, first.reached, first.committed, first.confidence) == (5, None, 6, True, POSSIBLE)
     assert (beyond.start, beyond.end, beyond.committed, beyond.confidence) == (6, 8, None, PROBABLE)
@@ -432,7 +441,7 @@ def test_an_end_that_is_lost_claims_as_committed_only_what_the_high_watermark_sh
 
 def test_an_end_that_is_lost_is_as_sure_as_the_first_part() -> None:
     """Of the others producers may have been told nothing."""
-    row = change(removed=(tail(5, 8),), high_watermark=Interval(6), sole_end_lost=EITHER, resent=EITHER)
+    row = change(removed=(tail(5, 8),), high_watermark=Interval(6), last_isr_member_lost_tail=EITHER, resent=EITHER)
     part, beyond = losses(0, row)
     assert (part.start, part.end, part.reached, part.committed) == (5, None, 6, True)
     assert (beyond.start, beyond.committed, beyond.confidence) == (6, None, POSSIBLE)
@@ -440,19 +449,21 @@ def test_an_end_that_is_lost_is_as_sure_as_the_first_part() -> None:
 
 
 def test_an_end_that_is_lost_does_not_hide_what_was_possibly_lost_below() -> None:
-    row = change(removed=(tail(4, 5, earlier=EITHER), tail(5, 8)), high_watermark=exactly(8), sole_end_lost=EITHER)
+    row = change(
+        removed=(tail(4, 5, written_before_handover=EITHER), tail(5, 8)), high_watermark=exactly(8), last_isr_member_lost_tail=EITHER
+    )
     assert [(part.start, part.end, part.reached) for part in losses(0, row)] == [(4, 5, 8), (5, None, 8)]
 
 
 def test_of_an_end_that_is_lost_nothing_is_known_to_be_uncommitted_if_a_log_may_have_begun_to_differ_below() -> None:
     above, below = tail(6, 8), tail(5, 8, start=Interval(3, 5))
-    row = change(removed=(above,), high_watermark=Interval(0, 5), sole_end_lost=EITHER)
+    row = change(removed=(above,), high_watermark=Interval(0, 5), last_isr_member_lost_tail=EITHER)
     assert [part.committed for part in losses(0, row)] == [False]
     assert [part.committed for part in losses(0, replace(row, removed=(above, below), had_all=EITHER))] == [None]
 
 
 def test_an_end_that_is_lost_without_any_removal_shows_no_loss() -> None:
-    assert list(losses(0, change(sole_end_lost=EITHER))) == []
+    assert list(losses(0, change(last_isr_member_lost_tail=EITHER))) == []
 
 
 def test_removals_that_adjoin_are_one_range() -> None:
@@ -467,7 +478,7 @@ def test_between_two_removals_nothing_is_lost() -> None:
 
 def test_the_surest_removal_of_an_offset_counts() -> None:
     """Another log that possibly had the same records does not make it less sure that this one had them."""
-    row = change(removed=(tail(4, 8, earlier=EITHER), tail(5, 8)), high_watermark=exactly(4))
+    row = change(removed=(tail(4, 8, written_before_handover=EITHER), tail(5, 8)), high_watermark=exactly(4))
     assert [(part.start, part.end, part.confidence) for part in losses(0, row)] == [(4, 5, POSSIBLE), (5, 8, CERTAIN)]
 
 
@@ -515,12 +526,12 @@ def test_committed_records_that_no_later_leader_had_are_certainly_lost() -> None
 
 @pytest.mark.parametrize("earlier", [EITHER, only(NO)])
 def test_records_that_may_be_younger_than_the_hand_over_are_only_possibly_lost(earlier: Possible) -> None:
-    assert confidence(**COMMITTED, removed=(tail(5, 8, earlier=earlier),)) == POSSIBLE
+    assert confidence(**COMMITTED, removed=(tail(5, 8, written_before_handover=earlier),)) == POSSIBLE
 
 
 @pytest.mark.parametrize("earlier", [EITHER, only(NO)])
 def test_offsets_of_which_only_younger_records_are_known_are_only_possibly_lost(earlier: Possible) -> None:
-    row = change(removed=(tail(5, 8), tail(5, 9, earlier=earlier)), **COMMITTED | {"high_watermark": exactly(9)})
+    row = change(removed=(tail(5, 8), tail(5, 9, written_before_handover=earlier)), **COMMITTED | {"high_watermark": exactly(9)})
     assert {part.confidence for part in losses(0, row) if part.end is not None and part.start <= 8 < part.end} == {POSSIBLE}
 
 
@@ -530,7 +541,7 @@ def test_without_the_end_of_the_new_leaders_log_a_loss_is_probable() -> None:
 
 
 def test_records_that_may_have_gone_in_a_later_hand_over_are_probably_lost() -> None:
-    assert confidence(removed=(tail(5, 8, here=EITHER),)) == PROBABLE
+    assert confidence(removed=(tail(5, 8, lost_in_this_handover=EITHER),)) == PROBABLE
 
 
 @pytest.mark.parametrize(("mark", "expected"), [(exactly(8), CERTAIN), (Interval(), POSSIBLE), (Interval(0, 5), POSSIBLE)])
@@ -561,8 +572,8 @@ def test_a_row_in_which_nothing_is_open(kind: str) -> None:
         ("unseen", Interval(0, 1), exactly(0)),
         ("sole_restart", only(NONE, UNCLEAN), only(NONE, CLEAN)),
         ("sole_restart", only(UNCLEAN), only(CLEAN)),
-        ("untraced_cuts", EITHER, only(NO)),
-        ("untraced_cuts", only(YES), only(NO)),
+        ("unexplained_truncations", EITHER, only(NO)),
+        ("unexplained_truncations", only(YES), only(NO)),
     ],
 )
 def test_cells_that_must_be_closed_in_every_row(kind: str, cell: str, wide: Any, narrow: Any) -> None:

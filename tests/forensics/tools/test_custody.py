@@ -344,9 +344,9 @@ def test_a_cell_that_was_narrowed_counts_as_it_stands(kept: Path, tmp_path: Path
     assert code == 1 and "row 1, old_log_end" in said
     narrower = changed({"process": ["kept-running"], "log": ["kept"]}, **SESSIONS, row=0)
     assert rechecked(tampered(kept, tmp_path / "c", "handovers", narrower))[0] == 0, "nothing rests on these cells of the first row"
-    wider = changed({"untraced_cuts": ["no", "yes"]}, topic="sessions", partition=1, row=1)
+    wider = changed({"unexplained_truncations": ["no", "yes"]}, topic="sessions", partition=1, row=1)
     code, said = rechecked(tampered(kept, tmp_path / "d", "handovers", wider))
-    assert code == 1 and "sessions-1: the case states intact, the hand-overs give unknown\n    row 1, untraced_cuts" in said
+    assert code == 1 and "sessions-1: the case states intact, the hand-overs give unknown\n    row 1, unexplained_truncations" in said
 
 
 @pytest.mark.parametrize(

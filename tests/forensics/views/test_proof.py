@@ -45,7 +45,12 @@ from tests.forensics.views.test_story import story_of
 from tests.support import local
 
 BEGUN = datetime(2026, 11, 21, 1, 53)
-CLOSED = {"untraced_cuts": Possible.of(NO), "sole_restart": Possible.of(NONE), "sole_end_lost": Possible.of(NO), "resent": Possible.of(NO)}
+CLOSED = {
+    "unexplained_truncations": Possible.of(NO),
+    "sole_restart": Possible.of(NONE),
+    "last_isr_member_lost_tail": Possible.of(NO),
+    "resent": Possible.of(NO),
+}
 
 
 def row(number: int, kind: str = CHANGE, **cells: Any) -> Handover:
@@ -102,12 +107,14 @@ def test_an_interval_says_what_is_possible(cell: Interval, said: str) -> None:
 
 
 def test_a_row_says_what_was_lost_and_what_is_open() -> None:
-    proof = table([row(0, BEGIN, old_leader=None), lossy(1, high_watermark=300), row(2, untraced_cuts=Possible.of(YES, NO)), row(3, END)])
+    proof = table(
+        [row(0, BEGIN, old_leader=None), lossy(1, high_watermark=300), row(2, unexplained_truncations=Possible.of(YES, NO)), row(3, END)]
+    )
     begin, change, unclear, end = (r for r in section(proof).rows if isinstance(r, Shown))
     assert (change.election, change.process, change.log, change.high_watermark) == ("unclean", "crashed", "kept", "300 or more")
     assert change.removed == ("200–357 (broker 1, truncation)",)
     assert [g.words for g in change.lost] == ["offsets 200–299: committed, certain", "offsets 300–357: commit status unknown, certain"]
-    assert [cell for cell, _ in unclear.open] == ["untraced_cuts"] and not begin.open and not begin.lost
+    assert [cell for cell, _ in unclear.open] == ["unexplained_truncations"] and not begin.open and not begin.lost
     assert (begin.leader, begin.process, end.election) == ("2", "-", "end of evidence")
 
 
@@ -128,7 +135,7 @@ def test_of_a_long_table_every_row_that_matters_is_shown() -> None:
     assert [r.row for r in shown if isinstance(r, Shown)] == [0, 77, 200, last]
     skipped = [(r.first, r.last, r.open) for r in shown if isinstance(r, Skipped)]
     assert skipped == [(1, 76, 0), (78, 199, 0), (201, last - 1, 0)]
-    unclear = [replace(r, untraced_cuts=Possible.of(YES, NO)) for r in rows]
+    unclear = [replace(r, unexplained_truncations=Possible.of(YES, NO)) for r in rows]
     bounded = section(table(unclear))
     assert len(bounded.rows) < 2 * words.ALL and {77, 200} <= {r.row for r in bounded.rows if isinstance(r, Shown)}
     assert sum(r.open for r in bounded.rows if isinstance(r, Skipped)) + sum(isinstance(r, Shown) for r in bounded.rows) == last + 1
@@ -152,11 +159,14 @@ def test_it_fits_the_terminal(width: int, offset: int) -> None:
 
 
 def test_a_reason_is_stated_once_and_premises_are_listed() -> None:
-    unclear = {"untraced_cuts": Possible.of(YES, NO), "notes": {"untraced_cuts": "no server.log of broker 1 was collected"}}
+    unclear = {
+        "unexplained_truncations": Possible.of(YES, NO),
+        "notes": {"unexplained_truncations": "no server.log of broker 1 was collected"},
+    }
     premises = {"broker 1": "lines of its log are cut off"}
     text = printed(table([row(n, BEGIN if not n else CHANGE, premises=premises, **unclear) for n in range(3)]), 120)
-    assert text.count("open: untraced_cuts: no server.log of broker 1 was collected") == 1
-    assert text.count("open: untraced_cuts: as in row 0") == 2
+    assert text.count("open: unexplained_truncations: no server.log of broker 1 was collected") == 1
+    assert text.count("open: unexplained_truncations: as in row 0") == 2
     assert text.count("broker 1: lines of its log are cut off") == 1
 
 

@@ -24,7 +24,7 @@ def at(seconds: float | None) -> datetime | None:
 def row(*windows: tuple[int, float | None, float | None, bool]) -> dict[str, Any]:
     """A partition with windows of (leader, start, end, planned)."""
     shorts = [{"leader": led, "start": at(a), "end": at(b), "planned": planned, "missing": [9]} for led, a, b, planned in windows]
-    return {"topic": "t", "partition": 0, "shorts": shorts, "shorts_untold": 0}
+    return {"topic": "t", "partition": 0, "under_replicated_windows": shorts, "under_replicated_windows_omitted": 0}
 
 
 def test_counts_for_the_cluster_and_for_each_leader() -> None:
@@ -62,7 +62,8 @@ def test_the_highest_of_each_stretch_stays() -> None:
 
 def test_the_report_says_what_it_leaves_out() -> None:
     rows = [
-        {**row(*((leader, 2 * i, 2 * i + 1, False) for i in range(20))), "partition": leader, "shorts_untold": 1} for leader in range(150)
+        {**row(*((leader, 2 * i, 2 * i + 1, False) for i in range(20))), "partition": leader, "under_replicated_windows_omitted": 1}
+        for leader in range(150)
     ]
     rows.append({**row(*((0, 2 * i, 2 * i + 1, False) for i in range(3000))), "partition": 150})
     told = Report(Cluster(), [], pa.Table.from_pylist(rows, schema=pa.schema(PARTITION)).to_pylist()).document()["cluster"][

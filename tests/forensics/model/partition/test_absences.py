@@ -34,7 +34,7 @@ from forensics.model.partition.absences import (
     Interval,
     intervals,
     rows,
-    shorts,
+    under_replicated_windows,
 )
 from forensics.model.partition.isr_removal import lag_time
 from forensics.model.partition.states import State
@@ -357,7 +357,7 @@ def test_created_without_it() -> None:
     s.isr(2, 3, [2, 1], 1)
     assert out(s).cause == NEW
     found, cluster = timeline(s.files)
-    assert [w.planned for w in shorts(found, cluster)] == [True]
+    assert [w.planned for w in under_replicated_windows(found, cluster)] == [True]
     assert of(report(s.files), "under-replicated", "stuck-replica", "slow-replica") == []
 
 
@@ -385,7 +385,7 @@ def test_a_thousand_absences_travel_folded_and_are_all_counted() -> None:
     travelling = rows(told)
     assert len(travelling) <= MAX_INTERVALS and sum(r["times"] for r in travelling) == 1000
     (state,) = [r["partition_state"] for r in judge_partition(found, cluster) if r["partition_state"]]
-    assert len(state["shorts"]) == MAX_INTERVALS and state["shorts_untold"] == 1000 - MAX_INTERVALS
+    assert len(state["under_replicated_windows"]) == MAX_INTERVALS and state["under_replicated_windows_omitted"] == 1000 - MAX_INTERVALS
     (flapping,) = of(report(s.files), "isr-flapping")
     assert "1,000 times" in words(flapping).explanation
 
@@ -420,8 +420,8 @@ def row(partition: int, *absences: Mapping[str, Any], replicas: tuple[int, ...] 
         "isr": list(replicas),
         "since": None,
         "absences": list(absences),
-        "shorts": short,
-        "shorts_untold": 0,
+        "under_replicated_windows": short,
+        "under_replicated_windows_omitted": 0,
     }
 
 
@@ -547,7 +547,7 @@ def test_counts_that_do_not_add_up_are_said() -> None:
 
 
 def test_partitions_that_came_later_are_not_counted() -> None:
-    later = {**row(1), "told_from": START + timedelta(hours=1)}
+    later = {**row(1), "first_state_at": START + timedelta(hours=1)}
     known = shared(rows_of([later, row(0), row(2, replicas=(1,)), row(3, replicas=(2, 3))]))
     assert known[1] == [datetime.min, START + timedelta(hours=1)] and len(known[2]) == 3
     assert (counted(1), counted(0)) == ("1 partition", "0 partitions")
@@ -638,7 +638,7 @@ def test_every_state_without_a_replica_lies_in_one_absence_of_it(drawn: list[tup
             covering = [i for i in told if i.broker == broker and i.first <= index < i.last]
             assert len(covering) == (broker in (state.replicas or ()) and broker not in state.isr)
     assert sum(r["times"] for r in rows(told)) == len(told)
-    assert all(w.missing for w in shorts(found, Cluster()))
+    assert all(w.missing for w in under_replicated_windows(found, Cluster()))
 
 
 def test_brokers_that_were_missing_one_after_the_other_are_named_so() -> None:

@@ -28,5 +28,5 @@ def test_each_death_has_the_last_word_of_its_life(seed: int, monkeypatch: pytest
     told = [Event(event="log-load", source="server.log", line=n, at=word) for n, word in enumerate(words)]
     timeline = PartitionTimeline("t", 0, 0, replicas={1: Replica(1, events=told)})
     before = [(died, max((w for w in words if w < died), default=datetime.min), since) for since, died in deaths]
-    expected = [{"broker": 1, "died": died, "at": last} for died, last, since in before if last > since]
+    expected = [{"broker": 1, "next_start": died, "at": last} for died, last, since in before if last > since]
     assert list(last_events.last_events(timeline, Cluster())) == expected
