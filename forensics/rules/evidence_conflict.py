@@ -112,11 +112,12 @@ def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[F
     for c in contradictions(timeline, cluster):
         by_kind[c.about, c.one.writer].append(c)
     yield from (_of_statements(found, timeline) for found in by_kind.values())
+    if mixed := mixed_up(timeline):
+        yield _of_contradiction(mixed, timeline)
+        return  # it concerns all rows
     for row in handovers(timeline, cluster):
         for cell in conflicts(row):
             yield _finding(row, cell, timeline)
-    if mixed := mixed_up(timeline):
-        yield _of_contradiction(mixed, timeline)
 
 
 def _mixed(clusters: Collection[str], evidence: tuple[Evidence, ...]) -> Finding:
