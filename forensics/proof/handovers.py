@@ -448,7 +448,7 @@ def _elected_outside(t: LeaderTransition) -> bool:
     return t.election is not None and bool(t.election.unclean)
 
 
-def _untraced_cuts(row: _Draft, t: LeaderTransition) -> _Draft:
+def _unexplained_truncations(row: _Draft, t: LeaderTransition) -> _Draft:
     """Cuts that only the lines of the broker itself would show."""
     for broker in (t.leader, *((t.before.leader,) if t.before is not None else ())):
         if not covers_logs(broker, t.cluster) or lines_missing(broker, t.timeline):
@@ -681,7 +681,7 @@ STEPS: tuple[Step, ...] = (
     _log,
     _truncation,
     _removed,
-    _untraced_cuts,
+    _unexplained_truncations,
     _sole_restart,
     _high_watermark,
     _old_log_end,

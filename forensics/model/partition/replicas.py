@@ -74,8 +74,7 @@ class Contradiction(NamedTuple):
     """Two statements about one partition that cannot both be true, each with its value."""
 
     about: str
-    """'log-end': where a log ended, and nothing was appended or cut in between; 'load': the logs that one process loaded; 'plan': where a log
-    was to be cut, and where it was; 'state': the leader and the ISR in one partition epoch."""
+    """A phrase of forensics/words/contradiction.toml."""
     one: Event
     first: int | Message
     """The first value: an offset, or what `one` says."""
@@ -362,8 +361,8 @@ def _on_load(w: _Walk, e: Event) -> None:
     w.several = w.loaded and (w.several or _of_another(e, w.replica.loads[-1]))
     if w.several:
         w.forget_restarts()
-        before = w.replica.loads[-1]
-        w.replica.contradictions.append(Contradiction("load", before.event, before.offset, e, e.log_end_offset))
+        if (before := w.replica.loads[-1]).offset != e.log_end_offset:
+            w.replica.contradictions.append(Contradiction("load", before.event, before.offset, e, e.log_end_offset))
     elif w.end is not None and e.log_end_offset < w.end:
         if w.recovering is not None and w.end_event is not None and is_after(w.end_event, w.recovering):
             w.against(e.log_end_offset, e)  # a recovery cuts a segment before it prints how far the log goes
@@ -424,12 +423,8 @@ def _compare(w: _Walk, offset: int, e: Event) -> None:
     that goes on in another epoch cannot, and neither can a process between the load of its log and its first role."""
     if w.end is None or offset == w.end or (w.several and any(load.log_end_offset == offset for load in w.loading)):
         return
-    first = e.previous_leader_epoch == -1
-    if (
-        (w.knows_end and w.role != "follower")
-        or (first and w.untouched)
-        or (offset < w.end and not w.loaded and w.leads_in == e.previous_leader_epoch is not None)
-    ):
+    first, led = e.previous_leader_epoch == -1, w.leads_in is not None and w.leads_in in (e.previous_leader_epoch, e.leader_epoch)
+    if (w.knows_end and w.role != "follower") or (first and w.untouched) or (offset < w.end and led and not first):
         w.against(offset, e)
     if offset < w.end and (first or w.loaded):
         w.remove(offset, e, "restart", epoch=w.epoch_of_end, under=w.epoch)
