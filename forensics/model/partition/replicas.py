@@ -10,22 +10,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from forensics.model.events import Event
 from forensics.model.message import Message
 from forensics.model.partition.damaged import DamagedStretch, Extent, extent, reach_of
+from forensics.thresholds import FETCHER_CREATED, SHORTEST_START
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK, RETENTION, Role, of
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
-SHORTEST_START = timedelta(seconds=1)
-"""Minimum time a broker needs from its first line to the load of a log."""
 
-BEFORE_FETCH = timedelta(seconds=10)
-"""A follower whose fetcher was not created this long after its start may have another one, of which the line is missing."""
 
 OWN_LOSS = frozenset({"restart", "empty"})
 """Causes of removals by which records are missing on one disk: they are gone only if its broker led without them."""
@@ -263,7 +260,7 @@ class _Walk:
         start = self.end_event
         if start is None or start.event != "follower-start" or start.at is None or event.at is None or self.growing:
             return False
-        return event.at - start.at < BEFORE_FETCH
+        return event.at - start.at < FETCHER_CREATED
 
     @property
     def leads_in(self) -> int | None:
