@@ -1,12 +1,11 @@
 """Compares the time, CPU and memory of the tool with those of other programs, as ratios.
 
     python -m benchmarks [reading start bundle case analyze quiet fleets hot growth memory] [--rounds 5] [--scale 1] [--history FILE]
-    python -m benchmarks --page
 
 At full size, all comparisons take an hour or two on two cores. `--scale 0.1 --rounds 1` takes minutes, and `growth --scale 16 --rounds 1` goes
 up to 10 GB. Each program runs in a separate process. In each round, all programs run in turn; a ratio is the median over the rounds. Compare
-only ratios of one run, because the speed of a machine drifts. Each run adds a line to the history. `--page` writes the newest measurement
-of each comparison at full size to docs/performance.md.
+only ratios of one run, because the speed of a machine drifts. Each run adds a line to the history;
+`python -m docs.tables` writes the table of docs/performance.md.
 """
 
 from __future__ import annotations
@@ -25,13 +24,9 @@ def main() -> None:
     arguments.add_argument("--rounds", type=int, default=5)
     arguments.add_argument("--scale", type=float, default=1)
     arguments.add_argument("--history", type=Path, default=history.HISTORY)
-    arguments.add_argument("--page", action="store_true", help="write the measurements in the history to docs/performance.md")
     options = arguments.parse_args()
     if unknown := [name for name in options.suites if name not in SUITES]:
         arguments.error(f"unknown comparison {unknown[0]!r}; choose from {', '.join(SUITES)}")
-    if options.page:
-        history.write_page(options.history)
-        return
     for name in absent():
         print(
             f"{name} is not installed and is left out: pip install -e '.[bench]', and ripgrep from the packages of the system",

@@ -1,4 +1,4 @@
-"""The measurements, with machine and versions: a line of JSON for each run, and the table of them in docs/performance.md."""
+"""The measurements, with machine and versions: a line of JSON for each run, and the table of them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from benchmarks.corpora import ROOT
 from benchmarks.measuring import Result
 
 HISTORY = ROOT / "benchmarks" / "history.jsonl"
-PAGE = ROOT / "docs" / "performance.md"
 PACKAGES = ("pyspark", "pyarrow", "ahocorasick-rs", "regex", "duckdb", "polars")
-_TABLE = re.compile(r"(?<=<!-- the table begins: `python -m benchmarks --page` writes it -->\n).*?(?=<!-- the table ends -->)", re.DOTALL)
 
 
 def add(file: Path, results: list[Result], rounds: int, scale: float) -> None:
@@ -71,25 +69,22 @@ def _read(path: str) -> str:
         return ""
 
 
-def write_page(history: Path) -> None:
-    """Writes the newest measurement of each comparison into docs/performance.md. Raises OSError if the page cannot be written."""
-    PAGE.write_text(with_table(PAGE.read_text(), history))
-
-
-def with_table(page: str, history: Path) -> str:
-    return _TABLE.sub(lambda _: table(history), page)
-
-
 def table(history: Path) -> str:
-    """The newest measurement of each comparison at full size, or else at the largest measured size, as a Markdown table."""
+    """The newest measurement of each comparison as a Markdown table: those at full size, or at the largest size if there is none."""
     runs = [json.loads(line) for line in history.read_text().splitlines()] if history.exists() else []
-    by_scale = sorted(runs, key=lambda run: min(run["scale"], 1))
-    newest = {result["name"]: (run, result) for run in by_scale for result in run["results"]}
+    size = max((min(run["scale"], 1) for run in runs), default=0)
+    newest = {result["name"]: (run, result) for run in runs if min(run["scale"], 1) == size for result in run["results"]}
     if not newest:
         return "No measurements.\n"
     shown = "".join(f"- {_run(run)}\n" for run in runs if any(of is run for of, _ in newest.values()))
     rows = "".join(_rows(result) for _, result in newest.values())
-    return f"{shown}\n| comparison | seconds, CPU seconds | other program | seconds, CPU seconds | ratio | goal | details |\n|---|---|---|---|---|---|---|\n{rows}"
+    return f"{_HEAD}{rows}\n{shown}"
+
+
+_HEAD = """\
+| comparison | seconds, CPU seconds | other program | seconds, CPU seconds | ratio | goal | details |
+|---|---|---|---|---|---|---|
+"""
 
 
 def _run(run: dict[str, Any]) -> str:

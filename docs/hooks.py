@@ -7,10 +7,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
 
 from forensics.cli import cli
 from forensics.commands.collect import script
@@ -20,7 +19,12 @@ from forensics.formats import FORMATS
 from forensics.output.format import DirectoryFormat
 from forensics.rules import RULES
 from forensics.views.markdown import block, code, prose
-from parsers.patterns import PATTERNS, package_data
+from parsers import package_data
+from parsers.patterns import PATTERNS
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).parents[1]
 WIDTH = 100
@@ -31,13 +35,9 @@ TRACKERS = {
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    for name, page in (
-        ("rules", rules),
-        ("patterns", patterns),
-        ("commands", commands),
-        ("contributing", contributing),
-        ("changelog", changelog),
-    ):
+    from mkdocs.structure.files import File
+
+    for name, page in MADE.items():
         files.append(File.generated(config, f"{name}.md", content="\n".join(page()) + "\n"))
     files.append(File.generated(config, "collect.sh", content=script()))
     for name, schema in schemas().items():
@@ -46,12 +46,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    lists = {"formats": formats, "schemas": listed_schemas, "fragments": fragments}
-    return re.sub(r"<!-- (formats|schemas|fragments) -->", lambda match: "\n".join(lists[match[1]]()), markdown)
+    markdown = re.sub(r"<!-- (own-rules/[\w.]+) -->", lambda match: "\n".join(example(match[1])), markdown)
+    return re.sub(rf"<!-- ({'|'.join(LISTS)}) -->", lambda match: "\n".join(LISTS[match[1]]()), markdown)
+
+
+def example(name: str) -> Iterator[str]:
+    """A file of the docs."""
+    yield from ("```toml", (ROOT / "docs" / name).read_text("utf-8").rstrip(), "```")
 
 
 def fragments() -> Iterator[str]:
-    yield from ("```toml", package_data.text("fragments.toml").rstrip(), "```")
+    yield from ("```toml", package_data.text("parsers.patterns", "fragments.toml").rstrip(), "```")
 
 
 def formats() -> Iterator[str]:
@@ -73,8 +78,9 @@ def linked(reference: str) -> str:
 
 
 def rules() -> Iterator[str]:
-    yield f"# Every rule\n\nThe {len(RULES)} kinds of findings, as `kafka-forensics rules` prints them, the most severe first. The small incidents"
+    yield f"# Every rule\n\nThe {len(RULES)} kinds of findings, as `kafka-forensics rules KIND` explains them, the most severe first. The small incidents"
     yield "under a rule are its tests: incidents that the rule must find, and near misses that it must not find."
+    yield "[Your own rules](own-rules.md) explains how to add a rule without a change to kafka-forensics."
     for rule in RULES:
         yield f"\n## {rule.kind}\n\nLevel: **{rule.level}**. {prose(rule.meaning)}\n"
         yield from (f"- Not this: {prose(cause)}" for cause in rule.benign)
@@ -119,3 +125,9 @@ def changelog() -> Iterator[str]:
 def contributing() -> Iterator[str]:
     """CONTRIBUTING.md, with links that are relative to docs/. The file itself is in the root of the repository, where GitHub expects it."""
     yield (ROOT / "CONTRIBUTING.md").read_text("utf-8").replace("](docs/", "](")
+
+
+MADE = {"rules": rules, "patterns": patterns, "commands": commands, "contributing": contributing, "changelog": changelog}
+"""Whole pages."""
+LISTS = {"formats": formats, "schemas": listed_schemas, "fragments": fragments}
+"""Lists that stand for a comment in a page."""

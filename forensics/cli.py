@@ -10,7 +10,6 @@ import importlib
 import io
 import os
 import pkgutil
-import signal
 import sys
 from contextlib import suppress
 from typing import NoReturn
@@ -21,10 +20,9 @@ import forensics.commands
 from forensics.commands.exit_codes import DEFECT, DONE, UNUSABLE
 from forensics.commands.help import Command, Unread
 from forensics.commands.names import similar
+from forensics.output.encoding import tolerate
 from forensics.output.version import version
-
-ENDS: dict[int, str] = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Terminated", signal.SIGHUP: "Hung up"}
-"""Signals that end the process, with the word printed for each."""
+from forensics.start import forget, guard
 
 
 class Commands(click.Group):
@@ -87,21 +85,12 @@ def cli() -> None:
     """
 
 
-def ended(number: int, *_: object) -> NoReturn:
-    """Ends the process at once on a signal. A normal unwind would let Python, Spark's workers and the JVM each print a traceback about the
-    others' end. The JVM and its files go when this process does (spark.java)."""
-    _forget()
-    if number != signal.SIGHUP:  # SIGHUP: the terminal is gone
-        shown = "\x1b[?25h\n" if os.isatty(2) else ""  # the progress line hides the cursor
-        os.write(2, f"{shown}{ENDS[number]}.\n".encode())  # sys.stderr may be in the middle of a write, and would refuse another one
-    os._exit(128 + number)
-
-
 def main() -> None:
     """Entry point. Exit codes: forensics.commands.exit_codes. Nobody sees a traceback: errors that a user can repair print one line, and a
     defect prints one line that names a file with the trace."""
-    for number in ENDS:
-        signal.signal(number, ended)
+    guard()
+    for stream in (sys.stdout, sys.stderr):
+        tolerate(stream)
     # Events and findings are kept to the end. Looking for cycles among them every 700 objects would take a quarter of the run time.
     gc.set_threshold(100_000, 20, 20)
     try:
@@ -141,18 +130,10 @@ def _failure(error: Exception) -> tuple[int, str]:
 
 def _end(code: int) -> NoReturn:
     """Ends the process at once: Python would try to write the rest of stdout once more, and pyspark would complain about a lost JVM."""
-    _forget()
+    forget()
     with suppress(OSError, ValueError):
         sys.stderr.flush()
     os._exit(code)
-
-
-def _forget() -> None:
-    """Removes unfinished output and temporary directories."""
-    if "forensics.output.files" in sys.modules:
-        sys.modules["forensics.output.files"].forget()
-    if "spark.temporary" in sys.modules:
-        sys.modules["spark.temporary"].remove_all()
 
 
 def _spark_has_fallen() -> bool:

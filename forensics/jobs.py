@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from forensics import rule_files
 from forensics.audit.kept import COLUMNS, Group, Part, keep_units, log_kinds, placed, record_batches, rows_of, written
 from forensics.model.cluster.build import EventResolver
 from forensics.model.cluster.facts import Cluster
@@ -20,6 +21,7 @@ from forensics.model.partition.quiet_times import QuietTimes, is_routine
 from forensics.model.timelines import Judge, judged, sorted_partitions
 from forensics.tools.ordered_records import KEPT, Merger, Show, blocks
 from parsers.containers.units import Unit
+from parsers.own_files import OwnFile
 from parsers.records import RECORDS, batches
 from parsers.schemas import EVENTS, Row
 from spark import audit, pipeline, sorting
@@ -44,7 +46,15 @@ def identified(events: Events, resolver: EventResolver, cluster: Cluster, change
 
 def verdicts(events: Identified, cluster: Cluster, judge: Judge, schema: pa.Schema, *, ways: int | None = None) -> Packed:
     """Rows of `schema` that `judge` gives for the timeline of each partition."""
-    return pipeline.by_partition(events, cluster, sorted_partitions, partial(judged, judge=judge, schema=schema), schema, ways=ways)
+    work = partial(_judged, rules=rule_files.in_force(), judge=judge, schema=schema)
+    return pipeline.by_partition(events, cluster, sorted_partitions, work, schema, ways=ways)
+
+
+def _judged(
+    rows: Iterable[pa.RecordBatch], cluster: Cluster, rules: tuple[OwnFile, ...], judge: Judge, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    rule_files.put_in_force(rules)
+    return judged(rows, cluster, judge, schema)
 
 
 def record_text(session: SparkSession, units: Sequence[Unit], merger: Merger, show: Show) -> Iterator[str]:

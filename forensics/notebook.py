@@ -92,12 +92,14 @@ def _kept(paths: Sequence[str], spark: SparkSession | None, to: Path, timezone: 
     from forensics.case.write import check as check_target
     from forensics.commands import evidence
     from forensics.commands.inputs import EvidenceInput
+    from forensics.commands.targets import check_temporary
     from parsers.containers.units import units
 
     if not paths:
         raise Unusable("no paths; give at least one directory, archive or file")
     if cases := [path for path in paths if is_case(Path(path))]:
         raise Unusable(f"{cases[0]}: this is a case already; open it with open_case")
+    check_temporary()
     options = evidence.clocks(timezone, [f"{broker}={seconds}" for broker, seconds in clock_offsets.items()])
     evidence.check(paths)
     check_target(to, paths, force=False)

@@ -53,6 +53,9 @@ ISR_TOLERANCE = timedelta(seconds=1)
 """Corrected clocks of two brokers may differ by this: only then is a replica with an empty log known to have been in the ISR."""
 COPY_DURATION = timedelta(hours=1)
 """The files of a running broker are not copied at the same time; an epoch younger than this may have begun between the copies."""
+AT_REST = timedelta(seconds=5)
+"""High watermarks are checkpointed this often (replica.high.watermark.checkpoint.interval.ms): a log that was last written longer than this
+before a checkpoint that names its end was not written to when its files were copied."""
 
 # rules about brokers and controllers
 

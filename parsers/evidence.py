@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -249,7 +249,7 @@ class SourceAccount:
             self._troubles.setdefault(self._path, trouble["text"])
             yield {**trouble, "source": self._path}
         if self.problems > MAX_PROBLEMS:
-            yield {**schemas.problem("more", f"{self.problems - MAX_PROBLEMS} more problems of this kind"), "source": self._path}
+            yield _more(self.problems, self._path)
         for path in dict.fromkeys((*self._collected, self._path)):
             collected = self._collected.get(path, {})
             facts = {"kind": kind, **collected, **self._lines[path].collected(collected.get("clock"))}
@@ -299,6 +299,7 @@ def archive(member: Member, form: str, size: int, sha256: str) -> Row:
 def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Rows]:
     layouts = [compiled(pattern) for pattern in log_patterns]
     archives: list[Row] = []
+    troubles: Counter[str] = Counter()
     last: Row | None = None  # `source` event of the file read last: problems of a container are known only after it
     for member, stream, trouble in read_unit(unit, lambda *facts: archives.append(archive(*facts))):
         if last is not None and (stream is not None or last["source"] != member.path):
@@ -311,12 +312,20 @@ def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Rows]:
                 else:
                     yield row
         if trouble is not None:
-            yield {**schemas.problem("unreadable", trouble), "source": member.path}
+            troubles[member.path] += 1
+            if troubles[member.path] <= MAX_PROBLEMS:
+                yield {**schemas.problem("unreadable", trouble), "source": member.path}
             last = last or _source(member, "unreadable", None, None, {}, trouble)
             last["collected"]["problem"] = last["collected"]["problem"] or trouble
     if last is not None:
         yield last
+    yield from (_more(count, path) for path, count in troubles.items() if count > MAX_PROBLEMS)
     yield from archives
+
+
+def _more(problems: int, source: str) -> Row:
+    """Counts the problems of a source that were not reported one by one."""
+    return {**schemas.problem("more", f"{problems - MAX_PROBLEMS} more problems of this kind"), "source": source}
 
 
 def _is_source(row: Rows, member: Member) -> bool:

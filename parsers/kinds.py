@@ -35,6 +35,8 @@ class By(Flag):
     CLIENT = auto()
     RUNTIME = auto()
     """The JVM."""
+    OWN = auto()
+    """A component that only the user's patterns know."""
     READER = auto()
     """This tool, about the files that it reads."""
 
@@ -227,6 +229,9 @@ _KINDS = (
     Kind("log-dir-reported", Scope.BROKER, By.ZOOKEEPER | By.TOOL, PLAIN, "kafka-log-dirs or a notification in ZooKeeper: a log directory of `broker`; value is its error, null if it has none", ungathered="describes one moment; the broker itself reports when a directory fails", unreported="a state of one moment; the broker reports the failure"),
     Kind("quorum-replica", Scope.CLUSTER, By.TOOL, PLAIN, "kafka-metadata-quorum: log_end_offset of `broker` in __cluster_metadata, count is its lag; reason is leader, follower or observer", ungathered="describes one moment, and not a replica of a partition", unreported="a state of one moment; the changes of roles are reported as quorum-lost"),
     Kind("load-metric", Scope.BROKER, By.TOOL, PLAIN, "a metric of `broker` from a file of load metrics: key is its name, value the number", ungathered="added up while the file is read, because a file may have millions (forensics.model.cluster.balance)"),
+    # lines that only the user's patterns read
+    Kind("own-event", Scope.BROKER, By.OWN, PLAIN, "what a user's pattern reads for a user's rule: no built-in rule uses it", unreported="rules of users report it"),
+    Kind("own-partition-event", Scope.PARTITION, By.OWN, PLAIN, "the same about a partition", unreported="rules of users report it"),
     # the evidence
     Kind("source", Scope.EVIDENCE, By.READER, PLAIN, "description of a source; one event per source"),
     Kind("archive", Scope.EVIDENCE, By.READER, PLAIN, "an archive or compressed file on disk: value is its SHA-256, bytes its size, reason its format"),

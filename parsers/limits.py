@@ -27,13 +27,19 @@ class Limits:
     ratio: int = _limit(
         1100, "Bytes that one compressed byte on disk may expand to. Deflate reaches at most 1032; nested bombs reach more than a million."
     )
+    free: int = _limit(256 << 20, "Bytes of all files in one file on disk that are not blocks of zeros, whatever their ratio.")
     stream: int = _limit(
-        4 << 30, "Bytes of one file in an archive, whatever its ratio: zstd compresses preallocated segments of zeros to almost nothing."
+        4 << 30,
+        "Bytes of one file in an archive, whatever its ratio: zstd compresses preallocated segments of zeros to almost nothing. "
+        "Also bytes of zeros that are read of one sparse file on disk.",
     )
     streams: int = _limit(64 << 30, "Bytes of all files in one file on disk; containers in containers count at each level.")
     zip: int = _limit(4 << 30, "Bytes of a zip inside another container. Such a zip is copied first, because its directory is at its end.")
     document: int = _limit(16 << 20, "Bytes of a JSON document or of the output of a tool, which is kept in memory as a whole.")
     partitions: int = _limit(200_000, "Partitions of an offset checkpoint; a broker has some thousand.")
+    epochs: int = _limit(
+        20_000, "Entries of a leader epoch checkpoint; a partition that changes its leader every hour has 9,000 in a year."
+    )
     named: int = _limit(
         500_000, "Partitions that one file names; Kafka clusters have up to about 200,000, and a controller's log names all."
     )

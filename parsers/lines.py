@@ -29,6 +29,11 @@ def lines(stream: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
         yield number, start, line
 
 
+def is_zeros(data: bytes) -> bool:
+    """Whether the bytes are zeros, at least one."""
+    return data[:1] == b"\0" and data == bytes(len(data))
+
+
 def read_on(stream: BinaryIO, size: int) -> tuple[bytes, str | None]:
     """At most this many bytes of a stream, and the error if they end early."""
     try:

@@ -10,7 +10,7 @@ _SECRET_KEY = re.compile(
     r"password|passwd|passphrase|passcode|(?:^|[._-])pwd(?:$|[._-])|secret|jaas|credential|certificate|licen[cs]e|token$|(?:^|[._-])(?:api)?keys?(?:$|[._-])",
     re.IGNORECASE,
 )
-_SECRET_VALUE = re.compile(r"://[^/@\s]*:[^/@\s]*@|(?:password|passwd|pwd|secret)\s*=|-----BEGIN", re.IGNORECASE)
+_SECRET_VALUE = re.compile(r"://[^/@\s:]*:[^/@\s]*@|(?:password|passwd|pwd|secret)\s*=|-----BEGIN", re.IGNORECASE)
 
 
 def masked(key: str, value: str) -> str:

@@ -1,44 +1,22 @@
-"""The user's files of line patterns, as text: what a task gets with its units, and what is in force in this process.
+"""The user's files of line patterns: what a task gets with its units, and what is in force in this process.
 
-Here: the files and their digests. Not here: the patterns in them (parsers.patterns.pattern_toml) or their place among the built-in ones
+Here: the files that are in force. Not here: the patterns in them (parsers.patterns.pattern_toml) or their place among the built-in ones
 (parsers.patterns.in_force).
 """
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-from typing import NamedTuple
+from parsers.own_files import OwnFile
+
+_in_force: tuple[OwnFile, ...] = ()
 
 
-class PatternFile(NamedTuple):
-    """A file of patterns (`--patterns`)."""
-
-    path: str
-    text: str
-
-    @property
-    def sha256(self) -> str:
-        return hashlib.sha256(self.text.encode()).hexdigest()
-
-
-def opened(path: str) -> PatternFile:
-    """The file at this path. Raises OSError if it cannot be read, and ValueError if it is not UTF-8."""
-    try:
-        return PatternFile(path, Path(path).read_text("utf-8"))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not UTF-8: {error}") from None
-
-
-_in_force: tuple[PatternFile, ...] = ()
-
-
-def in_force() -> tuple[PatternFile, ...]:
+def in_force() -> tuple[OwnFile, ...]:
     """The files in this process."""
     return _in_force
 
 
-def put_in_force(files: tuple[PatternFile, ...]) -> None:
+def put_in_force(files: tuple[OwnFile, ...]) -> None:
     """A process reads for one command only, with the patterns of that command."""
     global _in_force
     _in_force = files

@@ -79,7 +79,7 @@ def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
         member, file = lone
         with io.BufferedReader(file, HEAD) as stream:
             head = stream.peek(HEAD)[:HEAD]
-            plain = form_of(member.path, head) == "plain" and not head.startswith(UTF16)
+            plain = not file.thin and form_of(member.path, head) == "plain" and not head.startswith(UTF16)
             if not plain or kind_of(member, head, layouts) not in LOG_KINDS or Unwrapper(layouts).prepare(head[:WRAPPING]):
                 return [unit]
     except OSError:  # the reader meets the same error and reports it

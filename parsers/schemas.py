@@ -208,9 +208,14 @@ def shared(text: str, events: int) -> str:
     return text if len(text) * events <= MAX_SHARED else text[: max(MAX_SHARED // events, LEAST_SHARED)]
 
 
+COST_OF_BATCH = 8
+"""Rows that need as much memory as the columns of a batch without rows."""
+
+
 def batches(events: Iterable[Rows], size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """Events as record batches of EVENTS, at most `size` rows each. Only batches with segments are much smaller, because every record batch
-    of a segment counts, and one row may list tens of thousands."""
+    """Events as record batches of EVENTS, at most `size` rows each. Batches are much smaller with segments, because every record batch of a
+    segment counts, and one row may list tens of thousands; and with very many short logs, because the fifty columns of each batch have a size
+    of their own."""
     rows: list[Row] = []
     waiting: list[pa.RecordBatch] = []
     count = 0
@@ -218,7 +223,7 @@ def batches(events: Iterable[Rows], size: int = 4096) -> Iterator[pa.RecordBatch
         if isinstance(one, pa.RecordBatch):
             waiting += [*_batch(rows), one]
             rows = []
-            count += len(one)
+            count += len(one) + COST_OF_BATCH
         else:
             rows.append(one)
             count += 1 + len(one.get("batches") or ())

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from spark.java import Java, python_path, spark_home
+from spark.java import Java, python_environment, spark_home
 
 SWITCH = "KAFKA_FORENSICS_CLASS_ARCHIVE"
 """Environment variable. With the value `off`, no archive is used or made."""
@@ -119,7 +119,7 @@ def _failed_lately(archive: Archive) -> bool:
 
 def _train(java: Java) -> None:
     nothing = subprocess.DEVNULL
-    environment = os.environ | {"PYTHONPATH": python_path()}
+    environment = os.environ | python_environment()
     command = [sys.executable, "-m", "spark.training", str(java.home)]
     with contextlib.suppress(OSError):
         subprocess.Popen(command, cwd="/", env=environment, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)

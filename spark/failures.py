@@ -17,6 +17,7 @@ from pickle import PickleError
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Errors of a write to a disk that is full, or to a file that may not grow."""
+MANY_FILES = "too many files are open at a time; raise the limit, for example with ulimit -n 4096"
 LEAST_ROOM = 1 << 20
 """Bytes: a temporary directory with less room counts as full."""
 OWN = ("parsers", "spark", "forensics")
@@ -42,7 +43,7 @@ def explained(error: BaseException) -> str | None:
     if isinstance(error, TooLarge):
         return str(error)
     if isinstance(error, OSError):
-        return _of_disk(error) if error.errno in NO_ROOM else None
+        return _of_disk(error) if error.errno in NO_ROOM else _of_system(error)
     if not _of_spark(error):
         return None
     text = _text(error)
@@ -74,6 +75,16 @@ def _of_disk(error: OSError) -> str:
         return _no_room(str(error.filename), words)
     # Python's own error without a name is of a standard stream; pyarrow has a longer sentence in place of the system's words.
     return f"standard output: {words}" if error.strerror == words else _no_room(None, words)
+
+
+def _of_system(error: OSError) -> str | None:
+    """Errors of the machine that are not of one file."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return MANY_FILES
+    temporary = tempfile.gettempdir()
+    if error.filename and _is_temporary(str(error.filename), temporary):
+        return f"{temporary}: {error.strerror}; set TMPDIR to a directory that can be written to"
+    return None
 
 
 def _no_room(place: str | None, words: str) -> str:
@@ -162,4 +173,17 @@ def _executors(text: str) -> str | None:
     return None
 
 
-EXPLANATIONS: tuple[Callable[[str], str | None], ...] = (_module, _full, _version, _program, _daemon, _memory, _executors)
+def _files(text: str) -> str | None:
+    return MANY_FILES if "Too many open files" in text else None
+
+
+def _killed(text: str) -> str | None:
+    if re.search(r"Python worker exited unexpectedly|EOFException occurred while reading the port number", text):
+        return (
+            "a Python worker of Spark was killed, most likely because the machine or container ran out of memory; give it more memory, or read "
+            "with fewer workers (--master local[1])"
+        )
+    return None
+
+
+EXPLANATIONS: tuple[Callable[[str], str | None], ...] = (_module, _full, _version, _program, _daemon, _memory, _files, _executors, _killed)

@@ -34,9 +34,9 @@ def _parameter(of: Callable[..., object], name: str) -> bool:
 
 def _in_class(home: Path, jar: str, path: str, *wanted: str) -> bool:
     """Whether a class in the jar has these string constants."""
-    (file,) = (home / "jars").glob(f"{jar}_*.jar")
+    (file,) = (home / "jars").glob(f"{jar}[_-][0-9]*.jar")
     with zipfile.ZipFile(file) as classes:
-        return set(wanted) <= set(strings_of_class(classes.read(f"org/apache/spark/{path}.class")))
+        return set(wanted) <= set(strings_of_class(classes.read(f"org/apache/{path}.class")))
 
 
 def _gateway_by_environment(home: Path) -> bool:
@@ -88,13 +88,13 @@ INTERFACES = (
         "`org.apache.spark.launcher.JavaModuleOptions`: its string constants",
         "spark/java.py",
         "Gives the JVM options that Spark requires, without starting Spark's launcher.",
-        lambda home: _in_class(home, "spark-launcher", "launcher/JavaModuleOptions", "--add-opens=java.base/java.nio=ALL-UNNAMED"),
+        lambda home: _in_class(home, "spark-launcher", "spark/launcher/JavaModuleOptions", "--add-opens=java.base/java.nio=ALL-UNNAMED"),
     ),
     Interface(
         "`org.apache.spark.api.python.PythonGatewayServer`, and `_PYSPARK_DRIVER_CONN_INFO_PATH` in its environment",
         "spark/java.py",
         "Starts Spark's driver without a shell and a second JVM, and gives the port on which the driver listens.",
-        lambda home: _in_class(home, "spark-core", "api/python/PythonGatewayServer$", "_PYSPARK_DRIVER_CONN_INFO_PATH"),
+        lambda home: _in_class(home, "spark-core", "spark/api/python/PythonGatewayServer$", "_PYSPARK_DRIVER_CONN_INFO_PATH"),
     ),
     Interface(
         "`pyspark.java_gateway.launch_gateway` with `PYSPARK_GATEWAY_PORT` and `PYSPARK_GATEWAY_SECRET`",
@@ -105,7 +105,7 @@ INTERFACES = (
     Interface(
         "`pyspark.java_gateway.launch_gateway(…, popen_kwargs=…)`",
         "spark/session.py",
-        "Sends what the JVM of a cluster's driver prints to a file.",
+        "Sends what the JVM of a cluster's driver prints to a file, and starts it outside of the working directory.",
         _launching,
     ),
     Interface(
@@ -113,6 +113,12 @@ INTERFACES = (
         "spark/session.py",
         "Creates the session in that JVM, with only the settings of this tool.",
         _contexts,
+    ),
+    Interface(
+        "`org.apache.hadoop.security.UserGroupInformation.setLoginUser`",
+        "spark/session.py",
+        "Gives Hadoop the name of a user whose id has none in the system.",
+        lambda home: _in_class(home, "hadoop-client-api", "hadoop/security/UserGroupInformation", "setLoginUser", "createRemoteUser"),
     ),
     Interface(
         "`pyspark.sql.pandas.functions.require_minimum_pandas_version`",
@@ -130,13 +136,13 @@ INTERFACES = (
         "`spark.sql.execution.arrow.maxBytesPerBatch`",
         "spark/session.py",
         "Set to its maximum. With a lower limit, Spark computes the size of the batch again at each row.",
-        lambda home: _in_class(home, "spark-catalyst", "sql/internal/SQLConf$", "spark.sql.execution.arrow.maxBytesPerBatch"),
+        lambda home: _in_class(home, "spark-catalyst", "spark/sql/internal/SQLConf$", "spark.sql.execution.arrow.maxBytesPerBatch"),
     ),
     Interface(
         "`spark.sql.artifact.isolation.enabled`",
         "spark/session.py",
         "Switched off, so that Spark makes no directory for artifacts and reuses its Python workers.",
-        lambda home: _in_class(home, "spark-catalyst", "sql/internal/SQLConf$", "spark.sql.artifact.isolation.enabled"),
+        lambda home: _in_class(home, "spark-catalyst", "spark/sql/internal/SQLConf$", "spark.sql.artifact.isolation.enabled"),
     ),
     Interface(
         "`print_exec` in `pyspark.util` and `pyspark.core.broadcast`",

@@ -40,6 +40,11 @@ GONE_IN_24 = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
 """Spark requests this package on every Java. Java 24 and newer no longer have it and print a warning on stderr."""
 JAVA_OPTION_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
 """Environment variables from which a JVM takes options."""
+PATHS = (
+    *("TMPDIR", "JAVA_HOME", "SPARK_HOME", "SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR", "KUBECONFIG"),
+    *("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "GOOGLE_APPLICATION_CREDENTIALS", "SSL_CERT_FILE"),
+)
+"""Environment variables with a path that the JVM, Spark's workers or Spark's launcher read."""
 LAST_WORDS = 64 << 10
 """Bytes of a log that `last_words` returns at most."""
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1"}
@@ -90,6 +95,17 @@ def find_java() -> Java:
     raise NoJava
 
 
+def java_home_trouble() -> str | None:
+    """Why the Java that JAVA_HOME names is not used; None if it is, or none is named."""
+    named = os.environ.get("JAVA_HOME")
+    if not named:
+        return None
+    java = java_at(Path(named))
+    if java is None:
+        return f"JAVA_HOME is {named}, where no Java is"
+    return f"JAVA_HOME is {named}, which has Java {java.version}; Spark needs {MINIMUM_JAVA}" if java.feature < MINIMUM_JAVA else None
+
+
 def java_at(home: Path) -> Java | None:
     """The Java whose home is `home`, of any version; None if `home` has no `java` that runs."""
     version = _version_of(home)
@@ -105,7 +121,7 @@ def feature_of(version: str) -> int:
 def _homes() -> Iterator[Path]:
     if os.environ.get("JAVA_HOME"):
         yield Path(os.environ["JAVA_HOME"])
-    on_path = shutil.which("java")
+    on_path = shutil.which("java", path=absolute(os.environ.get("PATH", os.defpath)))
     if on_path:
         yield Path(on_path).resolve().parent.parent
     try:
@@ -130,7 +146,8 @@ def _version_of(home: Path) -> str | None:
 
 def _ask_version(command: Path) -> str:
     try:
-        done = subprocess.run([command, "-version"], check=False, capture_output=True, text=True, errors="replace", timeout=30)
+        words = [str(command.absolute()), "-version"]
+        done = subprocess.run(words, cwd="/", check=False, capture_output=True, text=True, errors="replace", timeout=30)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stderr + done.stdout
@@ -149,10 +166,23 @@ def source_root() -> Path:
     return Path(__file__).resolve().parents[1]
 
 
-def python_path() -> str:
-    """PYTHONPATH for other Python processes, such as Spark's workers. A checkout is put first; installed packages need no entry."""
+def python_environment() -> dict[str, str]:
+    """Variables for Python processes that are started from here, such as Spark's workers. Python puts the working directory of such a process
+    first on its search path, except with PYTHONSAFEPATH (Python 3.11): so that directory must be one of ours, and never one with evidence."""
+    # A checkout is put first; installed packages need no entry.
     root = [] if source_root().name in ("site-packages", "dist-packages") else [str(source_root())]
-    return os.pathsep.join([*root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    rest = absolute(os.environ.get("PYTHONPATH", ""))
+    return {"PYTHONPATH": os.pathsep.join([*root, *filter(None, [rest])]), "PYTHONSAFEPATH": "1"}
+
+
+def absolute_paths() -> dict[str, str]:
+    """The variables of PATHS that have a relative path, with an absolute one: for a process in another working directory."""
+    return {name: os.path.abspath(path) for name in PATHS if (path := os.environ.get(name)) and not os.path.isabs(path)}
+
+
+def absolute(path: str) -> str:
+    """A search path without its relative directories: the working directory may be the evidence."""
+    return os.pathsep.join(filter(os.path.isabs, path.split(os.pathsep)))
 
 
 def classpath(home: Path) -> str:
@@ -267,7 +297,13 @@ class Jvm:
         try:
             # In a new process session, so that Ctrl-C at the terminal reaches only Python.
             self.process = subprocess.Popen(
-                command, env=self._environment(), stdin=subprocess.PIPE, stdout=self.log, stderr=self.log, start_new_session=True
+                command,
+                cwd=self.directory,  # and that of Spark's workers
+                env=self._environment(),
+                stdin=subprocess.PIPE,
+                stdout=self.log,
+                stderr=self.log,
+                start_new_session=True,
             )
         except OSError as error:
             shutil.rmtree(self.directory, ignore_errors=True)
@@ -288,8 +324,8 @@ class Jvm:
     def _environment(self) -> dict[str, str]:
         # With SPARK_HOME, Spark's Python workers import pyspark from a zip, and each worker compiles it again.
         unwanted = (*JAVA_OPTION_VARIABLES, "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_LOCAL_DIRS", "SPARK_TESTING", "CLASSPATH")
-        inherited = {name: value for name, value in os.environ.items() if name not in unwanted}
-        return LOOPBACK | inherited | {"PYTHONPATH": python_path(), "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._handshake)}
+        inherited = {name: value for name, value in (os.environ | absolute_paths()).items() if name not in unwanted}
+        return LOOPBACK | inherited | python_environment() | {"_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._handshake)}
 
     def gateway(self) -> tuple[int, str]:
         """Waits until the gateway listens and returns its port and secret. Raises JavaFailed."""

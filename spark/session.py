@@ -6,8 +6,10 @@ an embedded session (java).
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import pwd
 import re
 import shlex
 import socketserver
@@ -17,13 +19,15 @@ import zipfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from parsers.containers.names import printable
 from spark.class_archive import QUIET, archive_for, make_at_exit
 from spark.failures import explained
 from spark.interfaces import missing
-from spark.java import Jvm, find_java, last_words, new_log, source_root, spark_home
+from spark.java import JavaFailed, Jvm, absolute_paths, find_java, last_words, new_log, source_root, spark_home
 from spark.masters import trouble
 from spark.temporary import temporary_directory
 
@@ -35,9 +39,13 @@ DIRECTORY = "spark.kafkaForensics.directory"
 """Setting with the path of the session's temporary directory on the driver's machine. It is removed when the process ends."""
 PACKAGES = ("parsers", "spark", "forensics")
 """The packages that executors need."""
+FILES = ("spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles")
+"""Settings that list files, with commas between them."""
 LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?")
 """A master in this process: local, local[4], local[*] or local[4, 2]."""
 GIB = 2**30
+LEAST_FILES = 512
+"""Files that the JVM must be allowed to open: each of its 280 jars is one. With 320, Spark does not start on two cores."""
 
 
 class Refused(RuntimeError):
@@ -53,20 +61,24 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, s
     Raises NoJava, JavaFailed, or Refused if the master cannot be used, Spark does not start on it, or pyspark lacks an interface that this
     package uses.
     """
-    master = master or "local[*]"
+    master, conf = master or "local[*]", with_absolute_files(conf or {})
     if master.startswith("sc://"):
         from spark.connect import connected
 
-        return connected(master, conf or {})
+        return connected(master, conf)
+    if (limit := getrlimit(RLIMIT_NOFILE)[1]) != RLIM_INFINITY and limit < LEAST_FILES:  # the JVM raises its soft limit to the hard one
+        raise Refused(f"only {limit} files may be open at a time, and Spark needs {LEAST_FILES}; raise the limit (ulimit -n {LEAST_FILES})")
     if not LOCAL.fullmatch(master):
-        if message := trouble(master, conf or {}):
+        if message := trouble(master, conf):
             raise Refused(message)
-        return _on_cluster(master, conf or {})
+        if not _has_name():
+            raise Refused(f"{master}: Spark's launcher needs a name for user id {os.getuid()}; add an entry to /etc/passwd")
+        return _on_cluster(master, conf)
     java = find_java()
     archive = archive_for(java)
     try:
-        jvm = Jvm(java, jvm_options(conf or {}, [*(LIGHT if small else []), *(archive.options() if archive else [])]))
-        session = embedded(jvm, master, conf or {})
+        jvm = Jvm(java, jvm_options(conf, [*(LIGHT if small else []), *(archive.options() if archive else [])]))
+        session = embedded(jvm, master, conf)
     except Exception as error:
         if message := missing(spark_home()):
             raise Refused(message) from error
@@ -74,6 +86,15 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, s
     if archive:
         make_at_exit(java, archive)
     return session
+
+
+def with_absolute_files(conf: Mapping[str, str]) -> dict[str, str]:
+    """The settings, with the paths of local files that are sent to executors made absolute: Spark runs in a directory of its own."""
+
+    def whole(entry: str) -> str:
+        return entry if re.match(r"[A-Za-z][\w+.-]*:", entry) or not entry.strip() else os.path.abspath(entry.strip())
+
+    return {name: ",".join(map(whole, value.split(","))) if name in FILES else value for name, value in conf.items()}
 
 
 class Starting:
@@ -118,11 +139,28 @@ def embedded(jvm: Jvm, master: str, conf: Mapping[str, str] | None = None) -> Sp
     os.environ.update(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret)
     try:
         gateway = launch_gateway()
+    except OSError as error:
+        if error.errno not in (errno.ENETUNREACH, errno.EADDRNOTAVAIL):
+            raise
+        raise JavaFailed(
+            f"no connection to the JVM on 127.0.0.1 ({error.strerror}); bring up the loopback interface (ip link set lo up)"
+        ) from error
     finally:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+    if not _has_name():
+        login = gateway.jvm.org.apache.hadoop.security.UserGroupInformation
+        login.setLoginUser(login.createRemoteUser(str(os.getuid())))
     settings = SETTINGS | _embedded_settings(_cores(master), jvm.directory) | dict(conf or {})
     spark_conf = SparkConf(loadDefaults=False, _jvm=gateway.jvm).setMaster(master).setAppName(APPLICATION)
     return SparkSession(SparkContext(conf=spark_conf.setAll(list(settings.items())), gateway=gateway))
+
+
+def _has_name() -> bool:
+    """Whether the system has a name for this user id. Containers of OpenShift have none, and Hadoop's login requires one."""
+    try:
+        return bool(pwd.getpwuid(os.getuid()))
+    except KeyError:
+        return False
 
 
 def allow_arrow_alone() -> None:
@@ -199,6 +237,7 @@ def _embedded_settings(cores: int, directory: Path) -> dict[str, str]:
         # Spark would use more idle workers in turn, and each worker has to load the facts about the cluster again.
         "spark.python.factory.idleWorkerMaxPoolSize": str(cores),
         "spark.ui.enabled": "false",
+        "spark.authenticate": "true",  # with a secret that the JVM makes: other accounts of the machine reach its ports
         "spark.sql.catalogImplementation": "in-memory",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -222,8 +261,12 @@ def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
     settings = SparkConf(loadDefaults=False).setMaster(master).setAppName(APPLICATION)
     settings.setAll([*(SETTINGS | dict(conf) | {DIRECTORY: str(temporary)}).items()])
     log = new_log()
+    # The working directory may be the evidence. Spark's launcher and pyspark look for Spark above it if SPARK_HOME is not set.
+    os.environ.update(absolute_paths() | {"SPARK_HOME": os.path.abspath(os.environ.get("SPARK_HOME") or spark_home())})
     try:
-        gateway = launch_gateway(settings, popen_kwargs={"stdout": log, "stderr": log})
+        gateway = launch_gateway(settings, popen_kwargs={"cwd": temporary, "stdout": log, "stderr": log})
+        if master.startswith("local-cluster"):  # not in a command line, which other accounts see
+            settings.setAll([("spark.authenticate", "true"), ("spark.authenticate.secret", token_hex(32))])
         session = SparkSession(SparkContext(conf=SparkConf(_jvm=gateway.jvm).setAll(settings.getAll()), gateway=gateway))
     except Exception as error:
         raise Refused(f"{master}: {explained(error) or _said(error)}") from error

@@ -24,7 +24,21 @@ from typing import IO, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from forensics.audit.audited import CHECKED, KEPT, MANIFEST, OWN, RUNNING, SCHEMA, Audit, case_of, escaped, is_audit, kept_of, table_file
+from forensics.audit.audited import (
+    CHECKED,
+    ENTRY,
+    KEPT,
+    MANIFEST,
+    OWN,
+    RUNNING,
+    SCHEMA,
+    Audit,
+    case_of,
+    escaped,
+    is_audit,
+    kept_of,
+    table_file,
+)
 from forensics.audit.dated import is_intact
 from forensics.audit.history import TABLES as HISTORY
 from forensics.audit.history import History, Results, results
@@ -32,6 +46,7 @@ from forensics.audit.kept import COLUMNS, Part, is_kept
 from forensics.audit.layout import Layout, names
 from forensics.audit.remote import Remote
 from forensics.audit.upkeep import Checked, Forgotten, changed_of, compact, is_entry, renamed, unlike
+from forensics.case.files import document, parquet
 from forensics.case.read import Unreadable
 from forensics.case.write import Refused
 from forensics.output.files import PART, whole_file
@@ -243,15 +258,16 @@ class Archive:
 
     def _files_read(self, name: str) -> list[Row]:
         try:
-            return pq.read_table(self.directory / OWN / name).to_pylist()  # type: ignore[no-any-return]
-        except (OSError, pa.ArrowInvalid) as error:
+            with parquet(self.directory, f"{OWN}/{name}") as file:
+                return file.read().to_pylist()  # type: ignore[no-any-return]
+        except (OSError, ValueError) as error:
             why = " ".join(str(error).split())[:200]
             raise Unreadable(f"{self.directory / OWN / name}: damaged ({why}); run the audit again with --force") from None
 
     def _history(self, known: Mapping[str, Any] | None) -> History:
         try:
             return History(self.directory, known)
-        except (OSError, pa.ArrowInvalid) as error:
+        except (OSError, ValueError) as error:
             self.damaged.append(f"The tables of runs are damaged ({' '.join(str(error).split())[:200]}) and begin again with this run.")
             return History(self.directory, None)
 
@@ -495,7 +511,7 @@ class Archive:
         """The results that are replaced; None if they cannot be read."""
         self._bring(str(path.relative_to(self.directory)) for path in sorted(self._files(self.entries[name])))
         try:
-            return self._results(name, json.loads((self.directory / OWN / self.entries[name]).read_bytes()))
+            return self._results(name, document(self.directory, f"{OWN}/{self.entries[name]}", ENTRY))
         except (Unreadable, OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -553,7 +569,7 @@ class Archive:
 
     def committed(self) -> set[str]:
         """All files that count, relative to the directory."""
-        manifest = json.loads((self.directory / MANIFEST).read_bytes())
+        manifest = document(self.directory, MANIFEST)
         files = {path for entry in self.entries.values() for path in self._files(entry)}
         names = {MANIFEST, f"{OWN}/{manifest['files']}", *self.history.files.values(), *(f"{KEPT}/{file}" for file in self._kept_now())}
         return names | {str(path.relative_to(self.directory)) for path in files}
@@ -566,7 +582,7 @@ class Archive:
 
     def _files(self, entry: str) -> set[Path]:
         """An entry, and the files of the tables it names."""
-        results = json.loads((self.directory / OWN / entry).read_bytes())
+        results = document(self.directory, f"{OWN}/{entry}")
         tables = {self.directory / table_file(table, results["cluster"], day) for table, days in results["tables"].items() for day in days}
         return {self.directory / OWN / entry, *tables}
 

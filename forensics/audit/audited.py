@@ -5,22 +5,20 @@ Here: which files are committed. Not here: the writing (archive), or a case's ta
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import pyarrow.parquet as pq
-from pyarrow import ArrowInvalid
-
 from forensics.audit.dated import DatedCase, DayFile, is_intact
 from forensics.audit.history import History
 from forensics.audit.kept import COLUMNS, is_kept
 from forensics.audit.layout import Layout, names
 from forensics.audit.upkeep import is_entry
+from forensics.case.files import ANY, checked, document, is_marked, parquet
 from forensics.case.read import Unreadable
+from forensics.output.json_schema import BOOLEAN, COUNT, TEXT, Schema, by_name, listed, nullable, record
 from parsers.cached import cached_property
 from parsers.schemas import Row
 
@@ -37,12 +35,37 @@ MANIFEST = f"{OWN}/manifest.json"
 """The manifest. Files that it does not name, directly or indirectly, are not committed."""
 
 
+_FILE: Schema = {**TEXT, "pattern": r"^[^/\0]+$"}
+AUDIT = record(
+    {
+        "schema": TEXT,
+        "settings": record({"archive": listed(TEXT), "layout": nullable(TEXT), "records": BOOLEAN}, others=True),
+        "files": _FILE,
+        "clusters": by_name(_FILE),
+        "failed": by_name(TEXT),
+        "history": nullable(
+            record({"files": by_name(TEXT), "worse": by_name(COUNT), "partitions": listed({"type": "object"})}, others=True),
+        ),
+    },
+    optional=("failed", "history"),
+    others=True,
+)
+"""The form of the manifest."""
+ENTRY = record(
+    {
+        "cluster": TEXT,
+        "case": {"type": "object"},
+        "tables": by_name(listed(record({"date": _FILE, "file": _FILE, "rows": COUNT}, others=True)), {"pattern": r"^[a-z_]+$"}),
+        "summary": {"type": "object"},
+    },
+    others=True,
+)
+"""The form of the results of a cluster. Its `case` is the content of a case.json."""
+
+
 def is_audit(path: Path) -> bool:
     """Whether the directory is marked as an audit, of any version."""
-    try:
-        return str(json.loads((path / MANIFEST).read_bytes()).get("schema", "")).startswith(f"{FAMILY}/")
-    except (OSError, ValueError, AttributeError):
-        return False
+    return is_marked(path, MANIFEST, FAMILY)
 
 
 def kept_of(sources: Iterable[Row]) -> set[str]:
@@ -71,33 +94,36 @@ class Audit:
             raise Unreadable(
                 f"{directory}: the audit has schema {schema}, but this version reads schema {SCHEMA}; run the audit again with --force, or use another version"
             )
+        self.manifest = self._json(MANIFEST, AUDIT)
         self.clusters: Mapping[str, str] = self.manifest["clusters"]
         """By name, the file with the results."""
         self.failed: Mapping[str, str] = self.manifest.get("failed", {})
         """Clusters that the last run could not judge, and why."""
 
-    def _json(self, file: str) -> dict[str, Any]:
+    def _json(self, file: str, form: Schema = ANY) -> dict[str, Any]:
         self._bring([file])
         try:
-            return json.loads((self.directory / file).read_bytes())  # type: ignore[no-any-return]
+            return document(self.directory, file, form)
         except (OSError, ValueError) as error:
-            words = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
+            words = " ".join(str(error).split())[:200]
             raise Unreadable(
                 f"{self.directory / file}: damaged ({words}); run the audit again{' with --force' * (file == MANIFEST)}"
             ) from None
 
     def entry(self, cluster: str) -> dict[str, Any]:
         """Summary of the results for a cluster, and the files of its tables. Raises Unreadable."""
-        return self._json(f"{OWN}/{self.clusters[cluster]}")
+        return self._json(f"{OWN}/{self.clusters[cluster]}", ENTRY)
 
     def summaries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         """The results of all clusters in short, by name, and the clusters without: these could not be judged, or their results are damaged."""
+        from forensics.views.document_schema import BRIEF  # knows all rules, which no other reader of an audit needs
+
         found, failed = {}, dict(self.failed)
         self._bring(f"{OWN}/{file}" for file in self.clusters.values())
         for name in self.clusters:
             try:
-                found[name] = self.entry(name)["summary"]
-            except (Unreadable, KeyError, TypeError) as error:
+                found[name] = checked(self.entry(name)["summary"], BRIEF)
+            except (Unreadable, ValueError) as error:
                 what = f"{OWN}/{self.clusters[name]} is damaged" if not isinstance(error, Unreadable) else str(error)
                 failed[name] = f"{what}; the next audit makes it again"
         return found, failed
@@ -155,8 +181,9 @@ class Audit:
         place = self.directory / OWN / self.manifest["files"]
         self._bring([f"{OWN}/{place.name}"])
         try:
-            return pq.read_table(place, columns=["sources"])["sources"].to_pylist()  # type: ignore[no-any-return]
-        except (OSError, ArrowInvalid) as error:
+            with parquet(self.directory, f"{OWN}/{place.name}") as file:
+                return file.read(columns=["sources"])["sources"].to_pylist()  # type: ignore[no-any-return]
+        except (OSError, ValueError) as error:
             raise Unreadable(f"{place}: damaged ({' '.join(str(error).split())[:200]})") from None
 
     @property
@@ -169,7 +196,7 @@ class Audit:
         self._bring(self._of_history)
         try:
             return History(self.directory, self.manifest.get("history"))
-        except (OSError, ArrowInvalid) as error:
+        except (OSError, ValueError) as error:
             raise Unreadable(
                 f"{self.directory}: the table of runs is damaged ({' '.join(str(error).split())[:200]}); run the audit again"
             ) from None

@@ -20,6 +20,7 @@ from forensics.audit.layout import DAY_IN_PATH
 from forensics.case.read import Case
 from forensics.case.tables import BY_NAME, MANIFEST, TABLES, Table
 from forensics.case.write import Writer
+from parsers.containers.storage import regular
 from parsers.schemas import documented
 
 NEVER = "__HIVE_DEFAULT_PARTITION__"
@@ -122,7 +123,7 @@ def is_intact(file: Path) -> bool:
 def digest(path: Path) -> str:
     """SHA-256 of a file. Raises OSError."""
     found = hashlib.sha256()
-    with path.open("rb") as file:
+    with regular(path) as file:
         while data := file.read(1 << 20):
             found.update(data)
     return found.hexdigest()

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from forensics.case.files import parquet
 from forensics.case.read import Case
 from forensics.model.findings import LEVELS, Finding
 from forensics.model.message import timestamp
@@ -45,7 +46,7 @@ def results(case: Case) -> Results:
 
 
 class History:
-    """The two tables. `directory`: of the audit. `known`: its entry in the manifest, if it has one. Raises OSError or pyarrow.ArrowInvalid if
+    """The two tables. `directory`: of the audit. `known`: its entry in the manifest, if it has one. Raises OSError or ValueError if
     a table is damaged."""
 
     def __init__(self, directory: Path, known: Mapping[str, Any] | None) -> None:
@@ -210,7 +211,10 @@ def _before(row: Row) -> int:
 
 
 def _rows(directory: Path, file: str | None) -> list[Row]:
-    return pq.read_table(directory / file).to_pylist() if file is not None else []
+    if file is None:
+        return []
+    with parquet(directory, file) as opened:
+        return opened.read().to_pylist()  # type: ignore[no-any-return]
 
 
 def _brief(row: Row) -> dict[str, Any]:

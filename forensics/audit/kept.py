@@ -20,10 +20,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from forensics.audit.dated import digest, is_intact
+from forensics.case.files import parquet
 from forensics.model.cluster.cluster_history import CLUSTER_ID
 from forensics.tools.ordered_records import KEPT, Merger, logs
 from parsers import evidence
-from parsers.containers.storage import held, storage
+from parsers.containers.storage import held, regular, storage
 from parsers.containers.units import Unit
 from parsers.evidence import LOG_KINDS
 from parsers.records import RECORDS, batches
@@ -180,7 +181,7 @@ def is_kept(path: Path) -> bool:
     if len(path.stem) == NAME:
         return is_intact(path)
     try:
-        with path.open("rb") as file:
+        with regular(path) as file:
             first = file.read(len(MAGIC))
             file.seek(-len(MAGIC), os.SEEK_END)
             return first == MAGIC == file.read(len(MAGIC))
@@ -210,7 +211,7 @@ def rows_of(part: Part, directory: str) -> Iterator[pa.RecordBatch]:
     """The rows of a part in their order, with the names that the sources have in the cluster."""
     paths = pa.array(sorted(part.names), pa.string())
     names = pa.array([part.names[path] for path in paths.to_pylist()], pa.string())
-    with pq.ParquetFile(os.path.join(directory, part.file), page_checksum_verification=True) as file:
+    with parquet(Path(directory), part.file) as file:
         schema = EVENTS if "event" in file.schema_arrow.names else RECORDS
         for batch in (conform(batch, schema) for batch in file.iter_batches(batch_size=4096)):
             at = pc.index_in(batch["source"], value_set=paths)

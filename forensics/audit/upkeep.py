@@ -6,7 +6,6 @@ Here: the checks and changes of the rows of FILES, and of kept files. Not here: 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import time
@@ -19,10 +18,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from forensics.audit.dated import digest
 from forensics.audit.kept import conform, written
 from forensics.audit.layout import DAY_IN_PATH, Layout
+from forensics.case.files import document, parquet
 from forensics.output.files import whole_file
 from parsers.containers.names import join
 from parsers.containers.units import prefixes
@@ -114,8 +114,8 @@ class Checked:
     def __init__(self, directory: Path, name: str) -> None:
         self._directory, self._file = directory, directory / name
         try:
-            self._before = dict(json.loads(self._file.read_bytes()))
-        except (OSError, ValueError, TypeError):
+            self._before = document(directory, name)
+        except (OSError, ValueError):
             self._before = {}
         self._now: dict[str, list[int]] = {}
 
@@ -145,11 +145,10 @@ class Checked:
 def is_entry(path: Path) -> bool:
     """Whether the file with the results of a cluster has the content that it is named after."""
     try:
-        content = path.read_bytes()
-        json.loads(content)
+        document(path.parent, path.name)
+        return path.stem.endswith(digest(path)[:16])
     except (OSError, ValueError):
         return False
-    return path.stem.endswith(hashlib.sha256(content).hexdigest()[:16])
 
 
 # compaction
@@ -174,7 +173,7 @@ def _compact(sources: Sequence[Row], column: str, schema: pa.Schema, directory: 
     def batches() -> Iterator[pa.RecordBatch]:
         for file in small:
             paths = pa.array([s["kept_as"] or s["path"] for s, _ in users[file]], pa.string())
-            with pq.ParquetFile(directory / file, page_checksum_verification=True) as read:
+            with parquet(directory, file) as read:
                 for batch in read.iter_batches(batch_size=4096):
                     mine = batch.filter(pc.is_in(batch["source"], value_set=paths))
                     if mine.num_rows:

@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from forensics import rule_files
 from forensics.audit.archive import Sources
 from forensics.audit.audited import KEPT
 from forensics.audit.dated import parted
@@ -59,6 +60,7 @@ class Judged:
 
 def judged_whole(work: Work) -> Judged:
     """Raises OSError only if the disk is full: any other failure in one cluster must not affect the others."""
+    rule_files.put_in_force(work.origin.rules)
     try:
         with case_directory(work) as to:
             return Judged(work.sources.name, entry(work, to, *_written(work, to)))

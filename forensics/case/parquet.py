@@ -33,7 +33,7 @@ def write(report: Report, directory: Path) -> None:
     told["partitions"] = _table("partitions", map(dict, report.partitions))
     told[PROOF] = _proof(report.partitions)
     told["places"] = _table("places", (row for n, f in enumerate(report.findings) for row in _places(n, f)))
-    with whole_directory(directory) as to:
+    with whole_directory(directory, replace=True) as to:
         for table in EXPORTED:
             with Writer(to, table) as writer:
                 writer.add(told[table.name])

@@ -6,7 +6,6 @@ No Spark, and no pyspark.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,13 +14,16 @@ from functools import cache
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import click
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from forensics import rule_files
 from forensics.case.columns import adapted
+from forensics.case.files import checked, document, is_marked, parquet
+from forensics.case.manifest import CASE
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.incidents.incidents import Incident
 from forensics.incidents.judging import NAME, OF_REPORT, OF_VERDICT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
@@ -29,7 +31,7 @@ from forensics.model.cluster import final_state
 from forensics.model.cluster.build import EventResolver, Options, build_cluster
 from forensics.model.cluster.facts import Cluster, Measure
 from forensics.model.cluster.gathered import Gathered
-from forensics.model.findings import FINDING, Finding
+from forensics.model.findings import FINDING, MAX_EVIDENCE, Finding
 from forensics.model.record import reader
 from forensics.model.rows import Rows
 from forensics.proof.records import HANDOVER
@@ -39,6 +41,8 @@ from parsers.cached import cached_property
 from parsers.schemas import EVENTS, Row
 
 FAMILY = SCHEMA.rpartition("/")[0]
+FREE_QUOTES = 100_000
+"""Quotes that the findings of a case may have in addition to MAX_EVIDENCE for each of them."""
 
 
 class Unreadable(click.ClickException):
@@ -49,10 +53,7 @@ class Unreadable(click.ClickException):
 
 def is_case(path: Path) -> bool:
     """Whether the directory is marked as a case, of any version."""
-    try:
-        return str(json.loads((path / MANIFEST).read_bytes()).get("schema", "")).startswith(f"{FAMILY}/")
-    except (OSError, ValueError, AttributeError):
-        return False
+    return is_marked(path, MANIFEST, FAMILY)
 
 
 class Case:
@@ -74,11 +75,16 @@ class Case:
                 f"{directory}: the case has the schema {schema}, and this version reads {SCHEMA}; make the case again: kafka-forensics analyze "
                 f"EVIDENCE --case {directory} --force"
             )
+        with self._readable(MANIFEST):
+            checked(self.manifest, CASE)
         self._check_tables()
+        with self._readable(MANIFEST):
+            self.rules = rule_files.of_rows(self.manifest["options"].get("rules", ()))
+        rule_files.know(self.rules)
 
     def _told(self) -> dict[str, Any]:
         """Content of case.json."""
-        return json.loads((self.directory / MANIFEST).read_bytes())  # type: ignore[no-any-return]
+        return document(self.directory, MANIFEST)
 
     def _check_tables(self) -> None:
         for table in self._tables():
@@ -89,8 +95,7 @@ class Case:
     @property
     def verdict(self) -> Mapping[str, Any]:
         """`loss` ("found", "excluded" or "unknown"), `summary` (one line) and `partitions` (number of partitions by verdict)."""
-        with self._readable(MANIFEST):
-            return dict(self.manifest["verdict"])
+        return dict(self.manifest["verdict"])
 
     def _tables(self) -> list[Table]:
         """The tables that this case must have."""
@@ -101,7 +106,7 @@ class Case:
     def _check(self, name: str, schema: pa.Schema, rows: int) -> None:
         if not (path := self.directory / name).exists():
             raise Unreadable(f"{self.directory}: the case is incomplete: {name} is missing; analyze the evidence again")
-        with self._readable(name), pq.ParquetFile(path) as file:
+        with self._readable(name), parquet(self.directory, name) as file:
             if not self.tolerant and not file.schema_arrow.equals(schema):
                 made = self.manifest["tool"]["version"]
                 raise Unreadable(
@@ -135,7 +140,7 @@ class Case:
         return known.select(columns) if columns is not None else known
 
     def _rows(self, name: str, table: Table, columns: Sequence[str] | None, topic: str | None) -> pa.Table:
-        with self._readable(name), pq.ParquetFile(self.directory / name, page_checksum_verification=True) as file:
+        with self._readable(name), parquet(self.directory, name) as file:
             groups = list(range(file.num_row_groups))
             if topic is not None:
                 at = table.schema.get_field_index("topic")
@@ -149,7 +154,7 @@ class Case:
     def batches(self, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The table, a piece at a time."""
         for path in self._files(BY_NAME[name]):
-            with self._readable(path), pq.ParquetFile(self.directory / path, page_checksum_verification=True) as file:
+            with self._readable(path), parquet(self.directory, path) as file:
                 yield from file.iter_batches(batch_size=4096, columns=columns)
 
     # metadata
@@ -164,7 +169,8 @@ class Case:
         with self._readable(MANIFEST):
             given = self.manifest["options"]
             offsets = {int(broker): error for broker, error in given["clock_offsets_ms"].items()}
-            options = Options(given["zone_offset_ms"], given["zone_name"], offsets)
+            zone = ZoneInfo(given["zone_name"]).key if given["zone_name"] is not None else None
+            options = Options(given["zone_offset_ms"], zone, offsets)
             root = self.manifest["evidence"]["root"]
         told = self.table("facts", EVENTS.names)
         paths = pc.binary_join_element_wise(pa.scalar(root), told["source"], "")
@@ -189,7 +195,8 @@ class Case:
     def conclusion(self, asked: Asked | None = None) -> Conclusion:
         """All results; of the results in partitions, only the requested ones. Hand-overs are read when a row is asked for them."""
         if asked is not None or self.cluster.weights:
-            found = conclude(verdicts([self.table("judged")], [self.table("partitions")]), self.cluster, asked)
+            with rule_files.only(self.rules):
+                found = conclude(verdicts([self.table("judged")], [self.table("partitions")]), self.cluster, asked)
         else:
             columns = dict.fromkeys(f.name for f in (*STANDING, *OF_REPORT) if f.name != PROOF)
             own = self.table("partitions", ["cluster", *columns])
@@ -204,11 +211,14 @@ class Case:
 
     def findings(self) -> list[Finding]:
         """All findings, in the order of the report."""
+        told, quoted = self.table("findings"), self.table("quotes")
+        if len(quoted) > FREE_QUOTES + MAX_EVIDENCE * len(told):
+            raise Unreadable(f"{self.directory}: damaged ({len(quoted)} quotes for {len(told)} findings); analyze the evidence again")
         quotes: dict[int, list[Row]] = defaultdict(list)
-        for q in self.table("quotes").to_pylist():
+        for q in quoted.to_pylist():
             quotes[q["finding"]].append(q)
         read = reader(Finding)
-        return [read({**row, "evidence": quotes[row["number"]]}) for row in self.table("findings").to_pylist()]
+        return [read({**row, "evidence": quotes[row["number"]]}) for row in told.to_pylist()]
 
     def _incidents(self) -> list[Incident]:
         return list(map(reader(Incident), self.table("incidents").to_pylist()))

@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from forensics.case.files import document
 from forensics.output.version import version
 from parsers.containers.storage import without_secrets
 
@@ -52,7 +53,6 @@ def public(words: Sequence[str]) -> Iterator[str]:
 def read_run(directory: Path) -> dict[str, Any]:
     """Empty if the file is missing or unreadable."""
     try:
-        told = json.loads((directory / RUN).read_bytes())
+        return document(directory, RUN)
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}

@@ -14,12 +14,12 @@ from forensics.model.findings import CONFIDENCES, LEVELS
 from forensics.output.json_schema import Schema, document, of_field, record
 from forensics.proof.verdict import NO, REMOVED_CELLS, VERDICTS, YES
 from forensics.tools.checkpoint_diff import AGREE, DIFFER, ODD, SINGLE
-from forensics.views.document_schema import CELL_WORDS, HANDOVERS, INCIDENTS, KINDS, LOGS, SOURCES
+from forensics.views.document_schema import CELL_WORDS, HANDOVERS, INCIDENT, KIND, LOGS, SOURCES
 from forensics.views.story.step import STATUSES, TONES
 from parsers.containers.names import IGNORED
 from parsers.kinds import KINDS as EVENTS
 
-_OF_FINDING = {"kind": KINDS, "severity": LEVELS, "confidence": CONFIDENCES, "log": LOGS}
+_OF_FINDING = {"kind": KIND, "severity": LEVELS, "confidence": CONFIDENCES, "log": LOGS}
 _WORDS: Mapping[str, Mapping[str, Collection[str]]] = {
     "sources": {"kind": (*SOURCES, "archive", IGNORED)},
     "brokers": {"role": ("broker", "controller")},
@@ -31,7 +31,7 @@ _WORDS: Mapping[str, Mapping[str, Collection[str]]] = {
     "checkpoints": {"verdict": (ODD, DIFFER, AGREE, SINGLE)},
     "steps": {"tone": TONES, "status": STATUSES},
     "findings": _OF_FINDING,
-    "incidents": {**_OF_FINDING, "kind": INCIDENTS},
+    "incidents": {**_OF_FINDING, "kind": INCIDENT},
     "places": _OF_FINDING,
 }
 """Values of columns, by table."""

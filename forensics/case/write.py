@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from forensics import rule_files
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
 from forensics.case.tables import BY_NAME, CLUSTER_NUMBER, MANIFEST, PROOF, SCHEMA, TABLES, Table
@@ -34,14 +35,14 @@ from forensics.model.events import IDENTIFIED
 from forensics.model.findings import Finding
 from forensics.model.message import Message
 from forensics.model.record import Writers, row_of
-from forensics.output.files import in_evidence
+from forensics.output.files import forbidden
 from forensics.output.version import version
 from forensics.views.document import rules_digest
 from forensics.views.headline import headline
 from forensics.words import of_incident, text, words
 from parsers.containers.names import IGNORED
 from parsers.limits import DEFAULTS, Limits, changed
-from parsers.pattern_files import PatternFile
+from parsers.own_files import OwnFile
 from parsers.schemas import EVENTS
 
 ROWS = 20_000
@@ -63,7 +64,8 @@ class Origin:
     options: Options
     log_patterns: Sequence[str]
     limits: Limits = DEFAULTS
-    patterns: Sequence[PatternFile] = ()
+    patterns: Sequence[OwnFile] = ()
+    rules: tuple[OwnFile, ...] = field(default_factory=rule_files.in_force)
 
 
 def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
@@ -80,8 +82,12 @@ def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
 
 
 def outside(directory: Path, evidence: Iterable[str]) -> None:
-    """Raises Refused if the path lies in the evidence."""
-    if reason := in_evidence(directory, evidence):
+    """Raises Refused if nothing may be written at the path."""
+    try:
+        reason = forbidden(directory, evidence)
+    except OSError as error:
+        reason = str(error)
+    if reason:
         raise Refused(f"{directory}: {reason}")
 
 
@@ -141,8 +147,8 @@ def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence
     }
 
 
-def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, patterns: Sequence[PatternFile] = ()) -> dict[str, Any]:
-    """How the evidence was read."""
+def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, patterns: Sequence[OwnFile] = ()) -> dict[str, Any]:
+    """How the evidence was read and judged."""
     return {
         "zone_offset_ms": given.zone_offset_ms,
         "zone_name": given.zone_name,
@@ -150,6 +156,7 @@ def told_options(given: Options, log_patterns: Sequence[str], limits: Limits, pa
         "log_patterns": list(log_patterns),
         "limits": changed(limits),
         "patterns": [{"path": file.path, "sha256": file.sha256} for file in patterns],
+        "rules": rule_files.rows(),
     }
 
 

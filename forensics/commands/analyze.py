@@ -15,7 +15,7 @@ from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.exports import Exports, export_options
 from forensics.commands.fail_on import fail_on_option, fails
 from forensics.commands.help import Command
-from forensics.commands.inputs import CaseInput, EvidenceInput, Input, in_case, open_case, open_input
+from forensics.commands.inputs import CaseInput, EvidenceInput, Input, in_case, open_input
 from forensics.commands.output import console
 from forensics.commands.rescue import rescue
 from forensics.commands.selection import Request, check, selection_options
@@ -100,6 +100,7 @@ def command(
     if force and case is None:
         raise click.UsageError("--force replaces a case; name the case with --case DIR, or leave out --force")
     if case is not None:
+        from forensics.case.read import Case
         from forensics.case.write import check
 
         place, remote = new_case(case)
@@ -110,12 +111,12 @@ def command(
         if not isinstance(found, EvidenceInput):
             raise Unusable(f"{paths[0]}: --case needs evidence, and this is a case already; copy the directory instead")
         with noted(case):
-            found.keep(place, progress)
+            found.keep(place, progress, replace=force)
             if remote is not None:
                 remote.push({str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()})
                 click.echo(f"Wrote {remote.shown}", err=True)
         if not written().failed:
-            found = open_case(str(place))
+            found = CaseInput(Case(place))
     report(found, progress, exports, Request(**requested), weights, fail_on)
 
 

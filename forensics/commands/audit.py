@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import click
 
+from forensics import rule_files
 from forensics.commands.evidence import (
     Opened,
     Progress,
@@ -180,6 +181,7 @@ def command(
         "log_patterns": list(log_patterns()),
         "limits": asdict(limits()),
         "patterns": [file.sha256 for file in pattern_files()],
+        "rules": rule_files.rows(),
     }
     shown = [without_secrets(absolute(path)) for path in paths]
     settings = Settings(shown, layout, given_options, not no_records)
@@ -218,6 +220,7 @@ def _as_before(place: Path, force: bool) -> tuple[Settings, Options]:
         )
     made = dict(Audit(place).manifest["settings"])
     settings = Settings(made.pop("archive"), made.pop("layout"), made, made.pop("records"))
+    rule_files.put_in_force(rule_files.of_rows(made.get("rules", ())))
     offsets = [f"{broker}={error / 1000}" for broker, error in made["clock_offsets_ms"].items()]
     return settings, clocks(made["timezone"], offsets)
 

@@ -18,17 +18,23 @@ PACKAGES = ("pyspark", "pyarrow", "click", "rich")
 
 
 def line_of(error: BaseException) -> str:
-    """The line for stderr. Writes the file, if there is a place for it."""
+    """The line for stderr."""
     from forensics.output.sanitise import clean
 
     what = clean(" ".join(f"{type(error).__name__}: {error}".split()))[:200]
+    return f"Error: this is a defect of kafka-forensics ({what}); {kept(error)}"
+
+
+def kept(error: BaseException) -> str:
+    """Where the trace is. Writes the file, if there is a place for it."""
+    from forensics.output.sanitise import clean
+
     try:
-        where = f"the trace, and how to report it, are in {clean(written(error))}"
+        return f"the trace, and how to report it, are in {clean(written(error))}"
     except OSError as failed:
         frame = traceback.extract_tb(error.__traceback__)[-1:]
         at = f" (at {Path(frame[0].filename).name}, line {frame[0].lineno})" if frame else ""
-        where = f"the trace could not be written ({failed.strerror}); run the command again with TMPDIR set to a directory with room{at}"
-    return f"Error: this is a defect of kafka-forensics ({what}); {where}"
+        return f"the trace could not be written ({failed.strerror}); run the command again with TMPDIR set to a directory with room{at}"
 
 
 def written(error: BaseException) -> str:

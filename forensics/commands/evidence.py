@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from forensics.model.cluster.facts import Cluster
     from parsers.containers.units import Unit
     from parsers.limits import Limits
-    from parsers.pattern_files import PatternFile
+    from parsers.own_files import OwnFile
     from spark.pipeline import Events
     from spark.progress import Seen
     from spark.session import Starting
@@ -76,15 +76,34 @@ def _patterns(context: click.Context, option: click.Parameter, paths: tuple[str,
     if not paths:
         return
     from parsers.catalogue.samples import check
-    from parsers.pattern_files import opened
+    from parsers.own_files import opened
 
     try:
         files = [opened(path) for path in dict.fromkeys(paths)]
         check(files)
-    except (OSError, ValueError) as error:
-        text = f"{error.filename}: {error.strerror}; give an existing file" if isinstance(error, OSError) else str(error)
-        raise click.BadParameter(text, context, option) from None
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, option) from None
     context.meta[PATTERNS] = tuple(files)
+
+
+def _rules(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> None:
+    """Checks the files of rules before anything is read, and puts them in force."""
+    from forensics import rule_files
+
+    rule_files.put_in_force(own_rules(context, option, paths) if paths else ())
+
+
+def own_rules(context: click.Context, option: click.Parameter, paths: Sequence[str]) -> tuple[OwnFile, ...]:
+    """The files of rules, which are valid. Raises click.BadParameter."""
+    from forensics.own_rules import check
+    from parsers.own_files import opened
+
+    try:
+        files = tuple(opened(path) for path in dict.fromkeys(paths))
+        check(files)
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, option) from None
+    return files
 
 
 def _limits(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
@@ -170,6 +189,16 @@ def evidence_options(command: F) -> F:
     return cluster_option(reading_options("PATH...")(command))
 
 
+patterns_option = click.option(
+    "--patterns",
+    multiple=True,
+    metavar="FILE",
+    expose_value=False,
+    callback=_patterns,
+    help="TOML file of more line patterns, in the form that `patterns --toml NAME` prints (may be repeated).",
+)
+
+
 def reading_options(paths: str, *, required: bool = True) -> Callable[[F], F]:
     """Paths of evidence, and the options for reading it."""
     return lambda command: _reading(command, paths, required)
@@ -219,13 +248,14 @@ def _reading(command: F, paths: str, required: bool) -> F:
             callback=_log_patterns,
             help="log4j pattern of logs in another layout, for example '%d{ISO8601} %-5p %m (%c)%n' (may be repeated).",
         ),
+        patterns_option,
         click.option(
-            "--patterns",
+            "--rules",
             multiple=True,
             metavar="FILE",
             expose_value=False,
-            callback=_patterns,
-            help="TOML file of more line patterns, in the form that `patterns --toml NAME` prints (may be repeated).",
+            callback=_rules,
+            help="TOML file of a rule of your own, in the form that `rules --toml KIND` prints (may be repeated).",
         ),
         limit_option,
         click.option(
@@ -437,16 +467,20 @@ def reading_words(options: Mapping[str, Any]) -> tuple[str, ...]:
         words += ["--clock-offset", f"{broker}={error / 1000:+g}"]
     words += [word for pattern in options["log_patterns"] for word in ("--log-pattern", pattern)]
     words += [word for file in options.get("patterns", ()) for word in ("--patterns", file["path"])]
+    words += [word for file in options.get("rules", ()) for word in ("--rules", file["path"])]
     return (*words, *(word for name, value in options.get("limits", {}).items() for word in ("--limit", f"{name}={value}")))
 
 
 def start(master: str | None) -> Starting:
     """Starts Spark in the background."""
-    from spark.session import Starting
+    from spark.java import java_home_trouble
+    from spark.session import LOCAL, Starting
 
     context = click.get_current_context(silent=True)
     given = context.meta if context is not None else {}
     memory = {"spark.driver.memory": given[MEMORY]} if given.get(MEMORY) else {}
+    if (trouble := java_home_trouble()) is not None and (master is None or LOCAL.fullmatch(master)):
+        click.echo(f"Warning: {trouble}; another Java is used if there is one", err=True)
     return Starting(master, conf={**given.get(CONF, {}), **memory})
 
 
@@ -475,7 +509,7 @@ def log_patterns() -> Sequence[str]:
     return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
 
 
-def pattern_files() -> tuple[PatternFile, ...]:
+def pattern_files() -> tuple[OwnFile, ...]:
     """The value of --patterns."""
     context = click.get_current_context(silent=True)
     return context.meta.get(PATTERNS, ()) if context is not None else ()
@@ -498,10 +532,6 @@ def started(starting: Any) -> Any:
         return starting.session()
     except (NoJava, JavaFailed, Refused) as error:
         raise Unusable(str(error)) from None
-    except FileNotFoundError as error:
-        if "temporary" not in str(error):
-            raise
-        raise Unusable(f"{error.strerror}; set TMPDIR to a directory with room") from None
 
 
 _OFFSET = re.compile(r"([+-])(\d{1,2})(?::?([0-5]\d))?")

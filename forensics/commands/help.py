@@ -26,10 +26,14 @@ HEADINGS: Mapping[str, Sequence[str]] = {
         "--no-records",
         "--force",
     ),
-    "Input": ("--cluster", "--against", "--layout", "--timezone", "--clock-offset", "--log-pattern", "--patterns", "--limit"),
+    "Input": ("--cluster", "--against", "--layout", "--timezone", "--clock-offset", "--log-pattern", "--patterns", "--rules", "--limit"),
 }
 """Other options are listed under the last heading."""
 OTHERS = "Other options"
+
+
+UNFIT = (ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RecursionError, TypeError, ValueError)
+"""Errors that rows with other values than this tool writes can cause."""
 
 
 class Unread(Exception):
@@ -84,7 +88,7 @@ class Command(click.Command):
             from forensics.commands.evidence import Unusable
             from spark.failures import explained
 
-            if (message := explained(error)) is None:
+            if (message := explained(error) or _of_case(ctx, error)) is None:
                 raise
             raise Unusable(message) from error
         conclude()
@@ -101,6 +105,17 @@ class Command(click.Command):
             if listed := [records[name] for name in names if name in records]:
                 with formatter.section(heading):
                     formatter.write_dl(listed, col_max=24)
+
+
+def _of_case(ctx: click.Context, error: Exception) -> str | None:
+    """What to do if the command reads a case, which a stranger may have made: then rows that no run of this tool writes are the likely cause."""
+    from forensics.commands.defects import kept
+    from forensics.commands.inputs import CASES
+
+    if not ctx.meta.get(CASES) or not isinstance(error, UNFIT):
+        return None
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return f"{ctx.meta[CASES][-1]}: damaged, or not made by this tool ({what}); analyze the evidence again; {kept(error)}"
 
 
 def _without_heading(names: Iterable[str]) -> list[str]:

@@ -14,6 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from forensics import rule_files
 from forensics.commands.evidence import (
     Opened,
     Progress,
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
     from forensics.views.story.step import Wanted as OfStory
     from spark.pipeline import Change, Events, Identified
 
+CASES = "forensics.cases"
+"""In the context: the cases that were given."""
 LOAD_METRICS = "load-metrics"
 """Kind of the sources with load measured by the user."""
 
@@ -149,14 +154,14 @@ class EvidenceInput(Input):
         reading = merger(self.cluster, self.resolver, wanted, log_patterns(), stated=stated)
         return record_text(self.opened.session, self.opened.units, reading, show)
 
-    def keep(self, directory: Path, progress: Progress, command: Sequence[str] | None = None) -> None:
-        """Writes a case. `command` as in forensics.case.run.write_run. Raises OSError."""
+    def keep(self, directory: Path, progress: Progress, command: Sequence[str] | None = None, *, replace: bool = False) -> None:
+        """Writes a case. `command` as in forensics.case.run.write_run; `replace`: an existing one. Raises OSError."""
         from forensics.case.run import write_run
         from forensics.case.write import Origin
         from forensics.output.files import whole_directory
 
         origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns(), limits(), pattern_files())
-        with whole_directory(directory) as to:
+        with whole_directory(directory, replace=replace) as to:
             self.write(to, origin, self.records(), progress)
             write_run(to, command)
 
@@ -189,6 +194,7 @@ class CaseInput(Input):
 
     def __init__(self, case: Case) -> None:
         super().__init__(case.paths, case.cluster, case.resolver)
+        rule_files.put_in_force(case.rules)
         self.words += reading_words(case.manifest["options"])
         self.case = case
 
@@ -249,6 +255,8 @@ class CaseInput(Input):
 @contextmanager
 def in_case(found: Input, progress: Progress) -> Iterator[CaseInput]:
     """The given case, or a temporary case made from the evidence. Raises OSError."""
+    from forensics.case.read import Case
+
     if isinstance(found, CaseInput):
         yield found
         return
@@ -256,7 +264,7 @@ def in_case(found: Input, progress: Progress) -> Iterator[CaseInput]:
     with TemporaryDirectory(prefix="kafka-forensics-") as directory:
         path = Path(directory) / "of-a-report.case"
         found.keep(path, progress)
-        yield open_case(str(path))
+        yield CaseInput(Case(path))
 
 
 def of_places(told: pa.Table, topics: Sequence[str], partitions: Sequence[int]) -> pa.Table:
@@ -302,9 +310,9 @@ def open_input(
         return EvidenceInput(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
     if len(paths) > 1:
         raise Unusable(f"{kept[0]}: give either one case or evidence paths, not both")
-    if timezone is not None or clock_offsets or log_patterns() or pattern_files() or limits() != DEFAULTS:
+    if timezone is not None or clock_offsets or log_patterns() or pattern_files() or rule_files.in_force() or limits() != DEFAULTS:
         raise Unusable(
-            f"{paths[0]}: --timezone, --clock-offset, --log-pattern, --patterns and --limit apply to evidence, and this is a case; give the evidence instead"
+            f"{paths[0]}: --timezone, --clock-offset, --log-pattern, --patterns, --rules and --limit apply to evidence, and this is a case; give the evidence instead"
         )
     return open_case(paths[0])
 
@@ -321,6 +329,8 @@ def kept_case(path: Path, *, of_one: bool = False, tolerant: bool = False) -> Ca
     from forensics.case.read import Case, is_case
 
     cluster = chosen_cluster()
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.meta.setdefault(CASES, []).append(path)
     if is_audit(path):
         audit = Audit(path)
         if cluster is None:

@@ -4,12 +4,31 @@ from __future__ import annotations
 
 import json as jsonlib
 import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
+from forensics.commands.evidence import own_rules, pattern_files, patterns_option
+from forensics.commands.exit_codes import FINDINGS
 from forensics.commands.help import Command
 from forensics.commands.names import similar
 from forensics.commands.output import json_option, write_text
+
+if TYPE_CHECKING:
+    from forensics.model.findings import Rule
+    from parsers.own_files import OwnFile
+
+PREMISES = {"order": "the order of lines in a log", "time": "times of different brokers", "silence": "that a log would show it"}
+
+
+def _check(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> tuple[OwnFile, ...]:
+    """The files, which are valid and in force."""
+    from forensics import rule_files
+
+    rule_files.put_in_force(own_rules(context, option, paths) if paths else ())
+    return rule_files.in_force()
 
 
 @click.command(
@@ -19,21 +38,44 @@ from forensics.commands.output import json_option, write_text
     summary="List the kinds of findings.",
     examples=(
         ("All rules", ""),
-        ("Two rules", "data-loss unclean-election"),
+        ("What two rules mean", "data-loss unclean-election"),
+        ("A rule as a start for a file for --rules", "--toml append-failed"),
+        ("Whether a rule of your own finds its exemplars", "--check my-rule.toml"),
     ),
 )
 @click.argument("kinds", nargs=-1, metavar="[KIND]...")
 @json_option("Write the rules as JSON; - is stdout, instead of the list.")
-def command(kinds: tuple[str, ...], json_file: str | None) -> None:
-    """List the kinds of findings: level, meaning, harmless causes, references, and the small incidents that test each rule."""
+@click.option("--toml", "as_toml", is_flag=True, help="Print one rule as TOML, in the form that --rules of other commands reads.")
+@click.option(
+    "--check",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    callback=_check,
+    help="Check a file for --rules with its exemplars (may be repeated).",
+)
+@patterns_option
+def command(kinds: tuple[str, ...], json_file: str | None, as_toml: bool, files: tuple[OwnFile, ...]) -> None:
+    """List the kinds of findings, or explain those named: meaning, harmless causes, references, premises, next steps, and the small incidents
+    that test each rule."""
     from forensics.exemplars import exemplars_of
     from forensics.rules import RULES
 
+    if (json_file is not None) + as_toml + bool(files) > 1 or (kinds and files):
+        raise click.UsageError("give one of --json, --toml and --check; --check takes no KIND")
+    if files:
+        _show_results(files)
+        return
     known = {rule.kind: rule for rule in RULES}
     for kind in kinds:
         if kind not in known:
             advice = similar(kind, known, "`kafka-forensics rules` lists all rules")
             raise click.BadParameter(f"{kind!r} is not a kind of finding; {advice}", param_hint="KIND")
+    if as_toml:
+        if len(kinds) != 1:
+            raise click.UsageError("--toml prints one rule; give one KIND")
+        click.echo(_toml(kinds[0]), nl=False)
+        return
     chosen = [known[k] for k in kinds] or list(RULES)
     if json_file is not None:
         rows = [
@@ -50,15 +92,72 @@ def command(kinds: tuple[str, ...], json_file: str | None) -> None:
         if write_text(jsonlib.dumps(rows, indent=1) + "\n", json_file):
             return
     for rule in chosen:
-        click.echo(click.style(rule.kind, bold=True) + f"  {rule.level}")
-        click.echo(_wrapped(rule.meaning))
-        for cause in rule.benign:
-            click.echo(_wrapped(f"not this: {cause}"))
-        if rule.references:
-            click.echo(_wrapped("see " + ", ".join(rule.references)))
-        for exemplar in exemplars_of(rule.kind):
-            click.echo(_wrapped(f"{'found' if exemplar.found else 'not found'} in the test {exemplar.name}: {exemplar.story}"))
-        click.echo()
+        if kinds:
+            _explain(rule)
+        else:
+            click.echo(_line(rule))
+
+
+def _line(rule: Rule) -> str:
+    line = f"{rule.kind:28} {rule.level:9} {rule.meaning}"
+    width = max(shutil.get_terminal_size().columns, 60) if sys.stdout.isatty() else len(line)
+    return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def _explain(rule: Rule) -> None:
+    from forensics.exemplars import exemplars_of
+    from forensics.words.catalogue import own_templates
+
+    click.echo(click.style(rule.kind, bold=True) + f"  {rule.level}")
+    click.echo(_wrapped(rule.meaning))
+    for cause in rule.benign:
+        click.echo(_wrapped(f"not this: {cause}"))
+    if rule.references:
+        click.echo(_wrapped("see " + ", ".join(rule.references)))
+    click.echo(_wrapped(f"rests on the lines that it quotes{''.join(f', {PREMISES[premise]}' for premise in rule.rests_on)}"))
+    for step in dict.fromkeys(step for own in own_templates(rule.kind) for step in own.next_steps):
+        if shown := _outline(step):
+            click.echo(_wrapped(f"next: {shown}"))
+    for exemplar in exemplars_of(rule.kind):
+        click.echo(_wrapped(f"{'found' if exemplar.found else 'not found'} in the test {exemplar.name}: {exemplar.story}"))
+    click.echo()
+
+
+def _outline(step: str) -> str | None:
+    """The step with the names of its values; None if it is made of nothing else."""
+    from forensics.words.template import outline
+
+    return outline(step.removeprefix("!"))
+
+
+def _toml(kind: str) -> str:
+    """The file of a rule. Raises click.UsageError if a file of a user cannot have what it has."""
+    from forensics.own_rules import as_own
+
+    try:
+        return as_own(kind)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _show_results(files: Sequence[OwnFile]) -> None:
+    """Prints what each rule finds in its exemplars. Exits with FINDINGS if one is not as its exemplar says."""
+    from forensics.own_rules import results
+    from forensics.rules import kind_in
+    from parsers.pattern_files import put_in_force
+
+    put_in_force(pattern_files())
+    failed = 0
+    for file in files:
+        click.echo(click.style(kind_in(file), bold=True) + f"  {file.path}")
+        for result in results(file):
+            failed += result.problem is not None
+            state = "wrong" if result.problem is not None else "found" if result.found else "not found"
+            click.echo(_wrapped(f"{state}: {result.exemplar.name}{f': {result.problem}' if result.problem is not None else ''}"))
+            for summary in result.found:
+                click.echo(_wrapped(f"    {summary}"))
+    if failed:
+        click.get_current_context().exit(FINDINGS)
 
 
 def _wrapped(text: str) -> str:

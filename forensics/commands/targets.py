@@ -11,7 +11,7 @@ import re
 import shlex
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from parsers.containers.storage import without_secrets
 
 META = "forensics.targets"
 STDOUT = "-"
+TEMPORARY = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108
+"""Where Python creates temporary files if the environment names no directory for them; after these, in the working directory."""
 AGAIN = ("Free some space or give another path, and run the command again.",)
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 INPUTS = ("against",)
@@ -158,7 +160,8 @@ def reason(error: OSError) -> str:
 
 
 def check(context: click.Context) -> None:
-    """Checks every file and directory that the command is to write. Raises click.UsageError."""
+    """Checks every file and directory that the command is to write. Raises click.UsageError, and Unusable as check_temporary."""
+    check_temporary()
     given = list(_given(context))
     to_stdout = [option for option, target, path in given if path == STDOUT and isinstance(target, OutputFile) and target.stdout]
     if len(to_stdout) > 1:
@@ -168,13 +171,29 @@ def check(context: click.Context) -> None:
         usable(context, option, target, path)
 
 
+def check_temporary() -> None:
+    """Raises Unusable if the directory for temporary files that the environment names cannot be used: Python would take another one without a
+    word, in the end the working directory. That one is never taken."""
+    from forensics.commands.evidence import Unusable
+
+    if (name := next((name for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), None)) is not None:
+        directory = os.environ[name]
+        if (trouble := OutputDirectory()._above(Path(directory, "x"), directory)) is not None:
+            raise Unusable(f"{name}: {trouble}")
+    elif tempfile.tempdir is None:
+        with suppress(FileNotFoundError):
+            if tempfile.gettempdir() in TEMPORARY:
+                return
+        tempfile.tempdir = TEMPORARY[0]  # what needs a temporary file fails there, and names the directory
+
+
 def usable(context: click.Context, option: str, target: Target, path: str) -> None:
     """Raises click.BadParameter if the path cannot be written, or lies in the evidence."""
-    from forensics.output.files import in_evidence
+    from forensics.output.files import forbidden
 
     try:
         local = path != STDOUT and not _URI.match(path)
-        trouble = (in_evidence(path, _inputs(context)) if local else _in_store(path, _inputs(context))) or target.trouble(path)
+        trouble = (forbidden(path, _inputs(context)) if local else _in_store(path, _inputs(context))) or target.trouble(path)
     except OSError as error:
         trouble = f"{reason(error)}; give another {target.kind}"
     if trouble is not None:
@@ -182,7 +201,7 @@ def usable(context: click.Context, option: str, target: Target, path: str) -> No
 
 
 def _in_store(path: str, evidence: Iterable[str]) -> str | None:
-    """The same as in_evidence, for a URI."""
+    """The same as files.forbidden, for a URI."""
     place = without_secrets(path).rstrip("/") + "/"
     for one in evidence:
         if "://" in one and place.startswith(without_secrets(one).rstrip("/") + "/"):

@@ -24,7 +24,7 @@ from forensics.model.findings import CLUSTER_DOC, LEVELS, Finding, Impact, Purpo
 from forensics.model.message import ENCODED, Message, Value, Values, said
 from forensics.model.record import Int32, Record
 from forensics.proof.aftermath import sentences
-from forensics.rules import BY_KIND, RULES, kind_of
+from forensics.rules import RULES, kind_of, rule_of
 from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
 from parsers.cached import cached_property
 
@@ -165,7 +165,7 @@ class Events:
         return Counter(tuple(replicas or ()) for replicas in self._unjudged())
 
     def _without_impact(self, group: _Group) -> Message:
-        if (kind := next((r.cause.kind for r in group.roots if BY_KIND[r.cause.kind].explains), None)) is not None:
+        if (kind := next((r.cause.kind for r in group.roots if rule_of(r.cause.kind).explains), None)) is not None:
             return said(f"{kind}/without-impact")
         brokers = {*group.brokers}
         unknown = sum(count for replicas, count in self._unjudged_by_replicas.items() if not replicas or not brokers.isdisjoint(replicas))
@@ -214,7 +214,7 @@ class _BrokerEvents:
         at = f.happened or f.end
         if at is None:
             return None
-        settles = LEADERSHIP_RETURNS if BY_KIND[f.kind].with_leadership else DETECTION
+        settles = LEADERSHIP_RETURNS if rule_of(f.kind).with_leadership else DETECTION
         kinds = (None,) if f.cause is None else (_EXPLAINED_BY.get(f.cause, f.cause), None)
         found: list[tuple[bool, bool, datetime, str]] = []
         for broker in f.brokers:
@@ -295,7 +295,7 @@ def _kind(roots: Sequence[_Root]) -> str:
 
 
 def _is(root: _Root, purpose: Purpose) -> bool:
-    return BY_KIND[root.cause.kind].purpose is purpose
+    return rule_of(root.cause.kind).purpose is purpose
 
 
 def _id(roots: Sequence[_Root], plan: Statement | None = None) -> str:

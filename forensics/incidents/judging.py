@@ -9,26 +9,30 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from forensics import rule_files
 from forensics.incidents.findings import FindingRows, Findings, worst_first
 from forensics.incidents.incidents import Events, Incident, recurring_of_each
 from forensics.incidents.ranking import urgency
 from forensics.model.cluster import balance, broker_states, final_state, under_replication
 from forensics.model.cluster.facts import Cluster
-from forensics.model.findings import FINDING, LEVELS, Fact, Finding, Rule
+from forensics.model.findings import FINDING, LEVELS, Fact, Finding, PartitionJudge, Rule
 from forensics.model.partition import durability
 from forensics.model.partition.log_coverage import weakened
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.rows import Rows
 from forensics.model.stored import Batches, Store, Stored, by_value
+from forensics.proof.contradictions import doubted
 from forensics.proof.judgement import judgement
 from forensics.proof.records import HANDOVER, records
 from forensics.proof.verdict import UNKNOWN
-from forensics.rules import BY_KIND, RULES
+from forensics.rules import RULES, rule_of, rules
+from parsers.own_files import OwnFile
 from parsers.schemas import documented, release
 
 INTERNAL = "__cluster_metadata"
@@ -99,7 +103,7 @@ def contradictions(found: Iterable[Finding], timeline: PartitionTimeline) -> lis
 
 def _contradicts(f: Finding, timeline: PartitionTimeline) -> bool:
     """Whether it contradicts the verdict that the partition is intact."""
-    rule = BY_KIND[f.kind]
+    rule = rule_of(f.kind)
     grave = rule.casts_doubt is not None and LEVELS.index(f.severity) >= LEVELS.index(rule.casts_doubt)
     return grave and (rule.refuted is None or not rule.refuted(f, timeline))
 
@@ -107,22 +111,27 @@ def _contradicts(f: Finding, timeline: PartitionTimeline) -> bool:
 def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     """All findings of the partition rules for one timeline."""
     if timeline.topic == INTERNAL:
-        for _, judge in _OF_METADATA:
+        for _, judge in _judges(rule_files.in_force(), of_metadata_log=True):
             yield from judge(timeline, cluster)
         return
-    for rule, judge in _OF_PARTITIONS:
+    for rule, judge in _judges(rule_files.in_force(), of_metadata_log=False):
         for found in judge(timeline, cluster):
             own = found if found.topic is not None else found.of_partition(timeline.topic, timeline.partition)
-            yield _weakened(own, rule, cluster)
+            yield _doubted(_weakened(own, rule, cluster), rule, timeline, cluster)
 
 
-_JUDGES = [(rule, rule.partition) for rule in RULES if rule.partition is not None]
-_OF_METADATA = [(rule, judge) for rule, judge in _JUDGES if rule.of_metadata_log]
-_OF_PARTITIONS = [(rule, judge) for rule, judge in _JUDGES if not rule.of_metadata_log]
+@lru_cache(8)
+def _judges(own: tuple[OwnFile, ...], *, of_metadata_log: bool) -> list[tuple[Rule, PartitionJudge]]:
+    """The rules about partitions when these files are in force."""
+    return [(rule, rule.partition) for rule in rules() if rule.partition is not None and rule.of_metadata_log is of_metadata_log]
 
 
 def _weakened(f: Finding, rule: Rule, cluster: Cluster) -> Finding:
-    return weakened(f, cluster) if {"order", "time"} & {*rule.rests_on} else f
+    return weakened(f, cluster) if rule.rests_on_lines else f
+
+
+def _doubted(f: Finding, rule: Rule, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    return doubted(f, timeline, cluster) if rule.rests_on_lines else f
 
 
 def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
@@ -168,7 +177,7 @@ def conclude(verdicts: Iterable[pa.RecordBatch], cluster: Cluster, asked: Asked 
     nothing = Rows(pa.schema(list(PARTITION)).empty_table())
     by_life = {n: _of_cluster(life, Findings(found.get(n), asked), partitions.get(n, nothing)) for n, life in cluster.by_number.items()}
     past = [events for number, events in by_life.items() if number != cluster.number]
-    folded = [*recurring_of_each([by_life[cluster.number]], RULES), *recurring_of_each(past, RULES)]
+    folded = [*recurring_of_each([by_life[cluster.number]], rules()), *recurring_of_each(past, rules())]
     found_incidents = [i for events in reversed(by_life.values()) for i in events.incidents(folded)]
     return Conclusion(in_order(folded), found_incidents, partitions.get(cluster.number, nothing))
 
@@ -205,13 +214,13 @@ def _by_name(rows: Stored) -> Batches:
 
 
 def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> Events:
-    for rule in RULES:
+    for rule in rules():
         if rule.cluster is not None and not (rule.of_last_cluster and cluster.number):
             found.add(_weakened(f, rule, cluster) for f in rule.cluster(cluster, with_facts(partitions, rule.facts)))
-    for rule in RULES:
+    for rule in rules():
         if rule.after_rules is not None:
             found.add([_weakened(f, rule, cluster) for f in rule.after_rules(cluster, with_facts(partitions, rule.facts), found)])
-    return Events(found, RULES, cluster.controllers, cluster.number, lambda: _unjudged(partitions))
+    return Events(found, rules(), cluster.controllers, cluster.number, lambda: _unjudged(partitions))
 
 
 def _unjudged(partitions: Rows) -> Iterator[Sequence[int]]:
@@ -232,5 +241,5 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
 
 def _order(f: Finding) -> tuple[Any, ...]:
     """The most urgent first, then the worst, then by kind as the rules are listed, then by place and time."""
-    rule, (severity, *place) = BY_KIND[f.kind], worst_first(f)
+    rule, (severity, *place) = rule_of(f.kind), worst_first(f)
     return urgency(f, rule), severity, rule.rank, *place

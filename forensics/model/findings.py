@@ -25,7 +25,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.record import Int32, Named, Record, row_of, struct
 from forensics.model.rows import Rows
 from forensics.thresholds import NAMED
-from parsers.frozen import dataclass
+from parsers.frozen import dataclass, replace
 
 LEVELS = ("info", "low", "medium", "high", "critical")
 MINOR = ("low", "info")
@@ -136,7 +136,7 @@ class Salvageable(Record):
     held: Annotated[tuple[Held, ...], "what collected files contain, in the order of offsets, each offset once"] = ()
     missing: Annotated[tuple[Range, ...], "lost offsets that no collected file contains"] = ()
     certain: Annotated[bool, "the leader epochs prove that these are the lost records, and not other records at the same offsets"] = True
-    elsewhere: Annotated[Message | None, PACKED, "where the missing records might be"] = None
+    elsewhere: Annotated[Message | None, PACKED, "where the missing records might be, a message as JSON"] = None
     producers: Annotated[tuple[Producer, ...], "the producers of the held records, the one with most records first"] = ()
     differing: Annotated[tuple[DifferingCopies, ...], "offsets of which the collected files have different copies"] = ()
 
@@ -393,6 +393,11 @@ class Finding(Statement):
         """The finding as a part of another one's sentence."""
         return Message(self.message_id, tuple(self.known.items()))
 
+    def doubted(self, why: Message) -> Finding:
+        """At most possible, for this reason."""
+        severity = min(self.severity, "medium", key=LEVELS.index)
+        return replace(self, confidence="possible", severity=severity, values=(*self.values, ("doubt", why)))
+
     def of_partition(self, topic: str, partition: int) -> Finding:
         """The same finding for this partition. Nearly every finding passes here, and `replace` takes five times as long."""
         found = object.__new__(Finding)
@@ -585,6 +590,11 @@ class Rule:
     """Judges the whole evidence, or the state at its end, and not each cluster that used these brokers."""
     urgency: Urgency = Urgency.BROKEN
     """Urgency of its findings that are not minor, until they are over; LOST: also afterwards, except records that were never committed."""
+
+    @property
+    def rests_on_lines(self) -> bool:
+        """Its findings rest on the order or the times of lines."""
+        return not {"order", "time"}.isdisjoint(self.rests_on)
 
 
 def union(group: Iterable[Statement], name: str) -> tuple[Value, ...]:

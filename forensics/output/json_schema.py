@@ -1,18 +1,19 @@
 """JSON Schemas (draft 2020-12): the parts of which the schemas of documents and tables are made.
 
-Here: small constructors, and the schema of an Arrow type. Not here: any document (forensics.views.document_schema) or table
-(forensics.case.table_schema).
+Here: small constructors, the schema of an Arrow type, and the check of a document that a stranger may have made. Not here: any document
+(forensics.views.document_schema) or table (forensics.case.table_schema).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
 
 Schema = dict[str, Any]
-Words = Mapping[str, Collection[str]]
+Words = Mapping[str, Collection[str] | Schema]
 """The values that a column may have, by its name."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -30,19 +31,20 @@ def document(name: str, title: str, body: Schema) -> Schema:
     return {**body, "$schema": DIALECT, "$id": f"urn:{name.replace('/', ':')}", "title": title}
 
 
-def record(properties: Mapping[str, Schema], optional: Iterable[str] = ()) -> Schema:
-    """An object with exactly these properties, all of them required except the optional ones."""
+def record(properties: Mapping[str, Schema], optional: Iterable[str] = (), *, others: bool = False) -> Schema:
+    """An object with these properties, all of them required except the optional ones, and with `others` any others."""
     required = [name for name in properties if name not in set(optional)]
-    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
+    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": others}
 
 
 def listed(items: Schema) -> Schema:
     return {"type": "array", "items": items}
 
 
-def by_name(values: Schema) -> Schema:
+def by_name(values: Schema, names: Schema | None = None) -> Schema:
     """An object whose names are from the evidence or from the user."""
-    return {"type": "object", "additionalProperties": values}
+    named = {"propertyNames": names} if names is not None else {}
+    return {"type": "object", "additionalProperties": values, **named}
 
 
 def one_of(words: Iterable[str]) -> Schema:
@@ -86,5 +88,61 @@ def of_field(field: pa.Field, words: Words | None = None) -> Schema:
     elif pa.types.is_list(field.type):
         schema = nullable(listed(one_of(known)))
     else:
-        schema = one_of(known)
+        schema = dict(known) if isinstance(known, Mapping) else one_of(known)
     return described(schema, doc.decode()) if doc is not None else schema
+
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "null": (type(None),),
+}
+
+
+def violation(value: Any, schema: Schema) -> str | None:
+    """The first place of a JSON value that a schema made of these parts does not allow, and why; None if it allows all."""
+    return next(_violations(value, schema, ""), None)
+
+
+def _violations(value: Any, schema: Schema, at: str) -> Iterator[str]:
+    allowed = schema.get("type", ())
+    kinds = (allowed,) if isinstance(allowed, str) else tuple(allowed)
+    here, shown = at or "the document", repr(value)[:60]
+    if kinds and (
+        not isinstance(value, tuple(t for kind in kinds for t in _TYPES[kind])) or (type(value) is bool and "boolean" not in kinds)
+    ):
+        yield f"{here} is {_named(value)}, not {' or '.join(kinds)}"
+    elif "const" in schema and value != schema["const"]:
+        yield f"{here} is {shown}, not {schema['const']!r}"
+    elif "enum" in schema and value not in schema["enum"]:
+        yield f"{here} is {shown}, which has no meaning"
+    elif isinstance(value, int | float) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+        yield f"{here} is {shown}, which is out of range"
+    elif isinstance(value, str) and "pattern" in schema and not re.search(schema["pattern"], value):
+        yield f"{here} is {shown}, which has another form"
+    elif isinstance(value, list) and "items" in schema:
+        for number, item in enumerate(value):
+            yield from _violations(item, schema["items"], f"{at}[{number}]")
+    elif isinstance(value, dict):
+        yield from _of_object(value, schema, at)
+
+
+def _of_object(value: dict[str, Any], schema: Schema, at: str) -> Iterator[str]:
+    own, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+    yield from (f"{at or 'the document'} has no {name!r}" for name in schema.get("required", ()) if name not in value)
+    for name, item in value.items():
+        place = f"{at}.{name[:60]}".lstrip(".")
+        yield from _violations(name, schema.get("propertyNames", {}), f"the name {place}")
+        if name in own or isinstance(others, dict):
+            yield from _violations(item, own.get(name, others), place)
+        elif not others:
+            yield f"{place} is unknown"
+
+
+def _named(value: Any) -> str:
+    """The JSON type of a value."""
+    return next(kind for kind, types in _TYPES.items() if type(value) in types)

@@ -28,6 +28,7 @@ from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline, Term
 from forensics.proof.acknowledged import excuse
 from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
+from forensics.proof.contradictions import of_row, second_witness, what
 from forensics.proof.foreign_logs import inherited
 from forensics.proof.joining import LAST_UNCHECKED
 from forensics.proof.last_copies import gone_said, last_copies_gone
@@ -136,11 +137,17 @@ def _row(t: LeaderTransition) -> Handover:
         new_leader=t.leader,
         at=t.term.at,
         premises=_premises(t),
-        contradictions=_contradictions(t.timeline),
+        contradictions=mixed_up(t.timeline),
     )
     for step in STEPS:
         row = step(row, t)
-    return row.done()
+    return _contradicted(row, t.timeline, t.cluster)
+
+
+def _contradicted(row: _Draft, timeline: PartitionTimeline, cluster: Cluster) -> Handover:
+    """With the contradictions on which its cells rest."""
+    own = map(what, of_row(row, timeline, cluster))
+    return row.put("contradictions", (*row.contradictions, *own)).done()
 
 
 def _premises(t: LeaderTransition) -> dict[int, Message]:
@@ -150,7 +157,8 @@ def _premises(t: LeaderTransition) -> dict[int, Message]:
 
 
 @cached_on_timeline
-def _contradictions(timeline: PartitionTimeline) -> tuple[Message, ...]:
+def mixed_up(timeline: PartitionTimeline) -> tuple[Message, ...]:
+    """Signs of two partitions of this name, which concern all rows."""
     mixed = timeline.conflicting_epoch
     found = [said("handover/two-leaders", leader_epoch=mixed)] if mixed is not None else []
     if (fall := epochs_that_fall(timeline)) is not None:
@@ -399,11 +407,13 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
     there = ordered and not maybe_brought and not _maybe_deleted(removal, t)
     sure = written_earlier(removal, t.term, t.timeline) and t.timeline.conflicting_epoch is None and there
     likely, low, marks = _lowest_start(piece, t)
+    witnessed = second_witness(removal, t.timeline)
+    end = piece.end if witnessed is None else max(min(witnessed, piece.end), piece.start)
     return Removed(
         removal.broker,
         removal.cause,
         Interval(low, piece.start, marks or removal.evidence, removal.evidence),
-        Interval(piece.end, piece.end if settled else None, removal.evidence, removal.evidence),
+        Interval(end, end if settled and witnessed is None else None, removal.evidence, removal.evidence),
         exact_end=removal.exact,
         written_before_handover=_only(YES) if sure else EITHER,
         lost_in_this_handover=EITHER if piece.several or maybe_brought else _only(YES),
@@ -712,7 +722,7 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
     if disk is not None and (log_end := exact_end(disk, timeline)) is not None:
         end = (disk.end_event(),)
         row = row.narrowed(new_log_end=Interval(0, log_end, (), end), high_watermark=_highest_mark(timeline))
-    return row.done()
+    return _contradicted(row, timeline, cluster)
 
 
 def _ended_before(term: Term, cluster: Cluster) -> bool:

@@ -17,7 +17,6 @@ forward).
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,6 +26,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Client, ClientOfGroup
 from forensics.model.message import Range
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.output.shell import option
 from forensics.proof.losses import Loss
 from parsers.frozen import dataclass
 
@@ -164,9 +164,8 @@ def log_end(timeline: PartitionTimeline) -> int | None:
 def reset_group(client: Client, topic: str, partition: int, offset: int, at: datetime | None) -> str:
     """Resets a group without members to an offset (0.11 and later, KIP-122), or a share group to the first record since a time (4.1 and
     later, KIP-1103): the tool for share groups cannot set offsets."""
-    where = (
-        f"--bootstrap-server $BOOTSTRAP --group {shlex.quote(client.group)} --topic {shlex.quote(f'{topic}:{partition}')} --reset-offsets"
-    )
+    of = f"{option('--group', client.group)} {option('--topic', f'{topic}:{partition}')}"
+    where = f"--bootstrap-server $BOOTSTRAP {of} --reset-offsets"
     if client.protocol != SHARE:
         return f"kafka-consumer-groups.sh {where} --to-offset {offset} --execute"
     to = f"--to-datetime {at.isoformat(timespec='milliseconds')}" if at is not None else "--to-earliest"

@@ -1,7 +1,7 @@
 """All rules. KIND.toml declares a kind of finding and its words; KIND.py, next to it, has the functions that find it, or `detector` in
 KIND.toml names the module in detectors/ that finds a family of kinds.
 
-Here: how they become a Rule. Not here: their sentences (forensics.words), or what runs where (forensics.incidents.judging).
+Here: how they become a Rule, also those of the user's files. Not here: whether these are valid (forensics.own_rules), their sentences (forensics.words), or what runs where (forensics.incidents.judging).
 
 A module, or what `judges(kind, declaration)` of a detector returns, may have: `of_partition(timeline, cluster)`, `of_cluster(cluster, partitions)`, `after_rules(cluster, partitions, found)`, `READS`
 (the facts that they read), `refuted(finding, timeline)` (it casts no doubt on the partition), and `merged(first, group)` (values of findings that became one).
@@ -9,27 +9,47 @@ A module, or what `judges(kind, declaration)` of a detector returns, may have: `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from enum import Enum
-from functools import cache
+from functools import lru_cache
 from importlib import import_module
 from importlib.resources import files
 from typing import Any, TypeVar
 
+from forensics import rule_files
 from forensics.model.findings import Aggregation, Impact, Lasting, Purpose, Rule, Statement, Urgency
 from forensics.rules.detectors import functions_of
-from parsers.package_data import table
+from parsers.own_files import OwnFile
+from parsers.package_data import parsed, table
 
 _OF_RULE = frozenset(f.name for f in fields(Rule))
 """All else in a file is for its detector, or for forensics.words."""
 
 
-@cache
+OWN_NAME = re.compile(r"^own-[a-z0-9-]{1,60}$")
+"""Kinds of users' rules. No built-in kind, also of a later version, has such a name."""
+LAST = 1_000
+"""Rank of a rule whose file gives none."""
+
+
 def declared() -> Mapping[str, Mapping[str, Any]]:
-    """The content of each KIND.toml, by kind."""
+    """The content of each KIND.toml, and of each file of the user that this process knows, by kind."""
+    return _declared(rule_files.known())
+
+
+@lru_cache(8)
+def _declared(own: tuple[OwnFile, ...]) -> Mapping[str, Mapping[str, Any]]:
+    if own:
+        return {**_declared(()), **{kind_in(file): {"rank": LAST, **parsed(file.text)} for file in own}}
     kinds = sorted(f.name.removesuffix(".toml") for f in files(__name__).iterdir() if f.name.endswith(".toml"))
     return {kind: table(__name__, kind) for kind in kinds}
+
+
+def kind_in(file: OwnFile) -> str:
+    """The kind that a file of the user declares."""
+    return str(parsed(file.text)["kind"])
 
 
 _ENUMS: Mapping[str, Callable[[str], Enum]] = {"purpose": Purpose, "now": Lasting, "impact": Impact}
@@ -46,8 +66,7 @@ def _rule(kind: str, content: Mapping[str, Any]) -> Rule:
         own["urgency"] = Urgency[own["urgency"]]
     own |= {name: of(own[name]) for name, of in _ENUMS.items() if name in own}
     return Rule(
-        kind=kind,
-        **{**own, "root_causes": frozenset(own.get("root_causes", ()))},
+        **{**own, "kind": kind, "root_causes": frozenset(own.get("root_causes", ()))},
         partition=judges.get("of_partition"),
         cluster=judges.get("of_cluster"),
         after_rules=judges.get("after_rules"),
@@ -63,15 +82,37 @@ def _judges(kind: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
     return functions_of(kind)
 
 
-RULES: tuple[Rule, ...] = tuple(sorted((_rule(kind, content) for kind, content in declared().items()), key=lambda rule: rule.rank))
-"""All rules in the order in which they are listed; findings are sorted by severity first."""
-BY_KIND: Mapping[str, Rule] = {rule.kind: rule for rule in RULES}
+@lru_cache(8)
+def _by_kind(own: tuple[OwnFile, ...]) -> Mapping[str, Rule]:
+    """All rules in the order in which they are listed; findings are sorted by severity first."""
+    contents = _declared(own)
+    if not own:
+        return {rule.kind: rule for rule in sorted((_rule(*item) for item in contents.items()), key=lambda rule: rule.rank)}
+    built_in = _by_kind(())
+    rules = [*built_in.values(), *(_rule(kind, contents[kind]) for kind in contents.keys() - built_in.keys())]
+    return {rule.kind: rule for rule in sorted(rules, key=lambda rule: (rule.rank, rule.kind))}
+
+
+RULES: tuple[Rule, ...] = tuple(_by_kind(()).values())
+"""The built-in rules."""
+
+
+def rules() -> tuple[Rule, ...]:
+    """The rules that judge in this process: the built-in ones and the user's."""
+    return tuple(_by_kind(rule_files.in_force()).values())
+
+
+def rule_of(kind: str) -> Rule:
+    """The declaration of a kind. Raises KeyError if no rule in this process finds it."""
+    return _by_kind(rule_files.known())[kind]
+
+
 S = TypeVar("S", bound=Statement)
 
 
 def of_purpose(findings: Iterable[S], *purposes: Purpose) -> list[S]:
     """The findings of the kinds for one of these purposes."""
-    return [f for f in findings if (rule := BY_KIND.get(f.kind)) is not None and rule.purpose in purposes]
+    return [f for f in findings if (rule := _by_kind(rule_files.known()).get(f.kind)) is not None and rule.purpose in purposes]
 
 
 def kind_of(purpose: Purpose) -> str:

@@ -13,8 +13,9 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.replicas import Disk
-from forensics.model.partition.states_of_files import cut_since, taken_alive
+from forensics.model.partition.states_of_files import at_rest, cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import AT_REST
 from parsers.kinds import STARTS
 
 
@@ -34,9 +35,23 @@ def _against_the_log(broker: int, disk: Disk, timeline: PartitionTimeline, clust
         ("recovery-point", disk.recovery_point),
         ("log-start", disk.log_start),
     ):
-        if event is None or event.offset is None or event.offset <= end or cut_since(segment, event) or taken_alive(broker, event, cluster):
+        if event is None or event.offset is None or event.offset <= end or cut_since(segment, event):
             continue
-        yield _finding(broker, said(f"checkpoint-inconsistent/{name}", offset=event.offset, log_end=end), event, segment)
+        witness = _lower(broker, event, timeline) if taken_alive(broker, event, cluster) else None
+        if witness is None and taken_alive(broker, event, cluster):
+            continue
+        yield _finding(broker, said(f"checkpoint-inconsistent/{name}", offset=event.offset, log_end=end), event, segment, witness)
+
+
+def _lower(broker: int, checkpoint: Event, timeline: PartitionTimeline) -> Event | None:
+    """The high watermark of another in-sync replica that was not written to at that time, if it is lower. Then the log of the broker did not
+    grow either while its files were copied."""
+    for other, disk in sorted(timeline.collected_logs.items()):
+        mark = at_rest(disk) if other != broker and {other, broker} <= {*timeline.standing.isr} else None
+        lower = mark is not None and (mark.offset or 0) < (checkpoint.offset or 0)
+        if lower and mark is not None and mark.at and checkpoint.at and checkpoint.at < mark.at + AT_REST:
+            return mark
+    return None
 
 
 def _start_above_hw(broker: int, disk: Disk, timeline: PartitionTimeline) -> Iterator[Finding]:
@@ -59,13 +74,19 @@ def _in_one_line(timeline: PartitionTimeline) -> Iterator[Finding]:
             yield _finding(event.writer, what, event, None)
 
 
-def _finding(broker: int, what: Message, event: Event, segment: Event | None) -> Finding:
+def _finding(broker: int, what: Message, event: Event, segment: Event | None, witness: Event | None = None) -> Finding:
+    """`witness`: the checkpoint of another replica, which shows that the running broker did not write to the log."""
     return Finding(
         kind="checkpoint-inconsistent",
         severity="medium",
-        confidence="certain",
+        confidence="certain" if witness is None else "probable",
         brokers=(broker,),
         start=event.at,
-        values=values(what=what),
-        evidence=quote(event, segment),
+        values=values(
+            what=what,
+            witness=witness.writer if witness is not None else None,
+            mark=witness.offset if witness is not None else None,
+            marked=witness.at if witness is not None else None,
+        ),
+        evidence=quote(event, segment, witness),
     )

@@ -311,18 +311,12 @@ def _why_committed(loss: Loss) -> Message:
 
 def _steps(loss: Loss, moved: Iterable[_Moved], timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Message]:
     for m in moved:
-        yield said("data-loss/copy-old", broker=m.broker, old=m.old, resent=timeline.topic not in WRITTEN_BY_BROKERS)
+        yield said("data-loss/copy-old", broker=m.broker, old=m.old)
     if loss.committed is not False:  # consumers read below the high watermark only
-        yield from _of_clients(said("data-loss/rewind"), loss.committed, timeline, cluster)
+        yield said("data-loss/rewind")
+    yield from of_coordinators(timeline.topic, loss.committed, cluster)
     if loss.at_least or loss.range.end is None:
         yield said("data-loss/older-copy")
-
-
-def _of_clients(step: Message, committed: bool | None, timeline: PartitionTimeline, cluster: Cluster) -> tuple[Message, ...]:
-    """A step for the clients of the topic; if brokers write it, what helps instead."""
-    if timeline.topic not in WRITTEN_BY_BROKERS:
-        return (step,)
-    return of_coordinators(timeline.topic, cluster) if committed is not False else ()
 
 
 def _possibly_below(loss: Loss, below: Below, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
@@ -353,7 +347,7 @@ def _possibly_below(loss: Loss, below: Below, timeline: PartitionTimeline, clust
             leader=term.leader,
             probable=probable,
             with_epochs=timeline.has_epochs,
-            steps=_of_clients(compare, loss.committed, timeline, cluster),
+            steps=(compare, *of_coordinators(timeline.topic, loss.committed, cluster)),
         ),
         evidence=quote(*below.evidence, *loss.evidence),
     )
@@ -378,7 +372,7 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline, cluster: Cluster) 
             leader=term.leader,
             written_by_brokers=timeline.topic in WRITTEN_BY_BROKERS,
             epoch=term.epoch,
-            steps=_of_clients(said("data-loss/ask-producers", broker=broker), alone.committed, timeline, cluster),
+            steps=(said("data-loss/ask-producers", broker=broker), *of_coordinators(timeline.topic, alone.committed, cluster)),
         ),
         evidence=quote(*alone.evidence),
     )
@@ -386,7 +380,6 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline, cluster: Cluster) 
 
 def _unflushed(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
     term = doubt.hop.term
-    producers = timeline.topic not in WRITTEN_BY_BROKERS
     return Finding(
         kind="data-loss",
         loss=True,
@@ -406,7 +399,7 @@ def _unflushed(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
             leader=term.leader,
             restart=bool(term.restart),
             epoch=term.epoch,
-            steps=(said("data-loss/how-stopped", brokers=doubt.brokers), said("data-loss/look-for-copy", producers=producers)),
+            steps=(said("data-loss/how-stopped", brokers=doubt.brokers), said("data-loss/look-for-copy")),
         ),
         evidence=quote(*doubt.evidence),
     )
@@ -438,7 +431,8 @@ def _emptied(empty: Emptied, timeline: PartitionTimeline, cluster: Cluster) -> F
             reached=empty.reached if empty.reached is not None and empty.reached > empty.start else None,
             steps=(
                 said("data-loss/old-log", broker=broker),
-                *_of_clients(said("data-loss/resend-earlier", broker=broker), None, timeline, cluster),
+                said("data-loss/resend-earlier", broker=broker),
+                *of_coordinators(timeline.topic, None, cluster),
             ),
         ),
         evidence=quote(*empty.evidence, removed[-1:]),

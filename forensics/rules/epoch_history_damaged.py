@@ -7,7 +7,8 @@ appended, so an epoch that the records have and the file lacks was lost from the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.versions import versions
@@ -15,11 +16,13 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.lineage import Entry, of_batches
+from forensics.model.partition.log_coverage import covers_logs
 from forensics.model.partition.replicas import Disk
-from forensics.model.partition.states_of_files import cut_since, taken_alive
+from forensics.model.partition.states_of_files import at_rest, cut_since, taken_alive
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.proof.foreign_logs import inherited
 from forensics.proof.lineage import Cut, cuts
-from forensics.thresholds import COPY_DURATION
+from forensics.thresholds import AT_REST, COPY_DURATION
 
 LISTED = "epoch-checkpoint"
 LATE_FILE = (3, 8)
@@ -28,7 +31,8 @@ LATE_FILE = (3, 8)
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for broker, disk in sorted(timeline.collected_logs.items()):
-        for what, evidence in (*_against_batches(disk, timeline, cluster), *_beyond_the_log(disk, timeline, cluster)):
+        checks = (_against_batches(disk, timeline, cluster), _misplaced(disk, timeline, cluster), _beyond_the_log(disk, timeline, cluster))
+        for what, evidence in chain.from_iterable(checks):
             yield _finding(broker, what, evidence, timeline)
     by_writer: dict[int | None, list[Event]] = {}
     for event in timeline.of("epoch-conflict"):
@@ -55,11 +59,18 @@ def _against_batches(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) 
         if _others_have_theirs(disk, cluster):
             yield said("epoch-history-damaged/no-file", **known), (segment,)
     elif not disk.epochs:
-        yield said("epoch-history-damaged/empty-file", **known), (disk.epoch_file, segment)
+        yield said("epoch-history-damaged/empty-file", **known), (disk.epoch_file, segment, *_resting(disk, disk.epoch_file, cluster))
     else:
         last, start = disk.epochs[-1]
         ends = {"last": last, "start": start} if missing[0].epoch > last else {"last": None, "start": None}
-        yield said("epoch-history-damaged/short-file", **known | ends), (disk.epoch_events[-1], segment)
+        event = disk.epoch_events[-1]
+        yield said("epoch-history-damaged/short-file", **known | ends), (event, segment, *_resting(disk, event, cluster))
+
+
+def _resting(disk: Disk, file: Event, cluster: Cluster) -> tuple[Event, ...]:
+    """The checkpoint that shows that a running broker did not write to the log while its files were copied."""
+    mark = at_rest(disk) if taken_alive(disk.broker, file, cluster) else None
+    return (mark,) if mark is not None else ()
 
 
 def _missing(disk: Disk) -> list[Entry]:
@@ -80,9 +91,11 @@ def _between_copies(entry: Entry, disk: Disk, timeline: PartitionTimeline, clust
     """The epoch began while a running broker's files were copied."""
     if disk.epoch_file is None or not taken_alive(disk.broker, disk.epoch_file, cluster):
         return False
-    running = cluster.availability(disk.broker).running
+    running, mark = cluster.availability(disk.broker).running, at_rest(disk)
     last = running.last_seen if running is not None else None
     began = next((t.at for t in timeline.terms if t.epoch == entry.epoch), None)
+    if mark is not None and mark.at is not None and (began is None or mark.at - began > AT_REST):
+        return False
     return began is None or last is None or last.at is None or last.at - began < COPY_DURATION
 
 
@@ -90,17 +103,47 @@ def _others_have_theirs(disk: Disk, cluster: Cluster) -> bool:
     return any(s.kind == LISTED and s.collection == disk.collection for s in cluster.sources_of(disk.broker))
 
 
+def _misplaced(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:
+    """Records before the start of their epoch, or after the start of a later one, by the epoch file; records whose epochs fall. Retention moves
+    the first entry of the file to the log start offset. In a log from another cluster epochs begin again."""
+    replica, segment = timeline.replicas.get(disk.broker), disk.end_event()
+    if inherited(timeline, cluster) or disk.tail_damaged or segment is None:
+        return
+    seen = (o.offset for o in (replica.observations if replica is not None else ()) if o.quantity == "log-start-offset")
+    begins = max((timeline.log_start(disk.broker) or 0, *seen))
+    batches = [b for b in disk.batches() if b["leader_epoch"] >= 0]
+    for event in disk.epoch_events:
+        epoch, start = event.leader_epoch or 0, event.offset or 0
+        early = (b for b in batches if b["base_offset"] < start and (b["leader_epoch"] >= epoch or event is disk.epoch_events[0]))
+        late = (b for b in batches if b["base_offset"] >= start and b["leader_epoch"] < epoch)
+        odd = next((b for b in (*early, *late) if b["base_offset"] >= begins), None)
+        if odd is not None:
+            record = {"own": odd["leader_epoch"], "offset": odd["base_offset"]}
+            yield said("epoch-history-damaged/misplaced", epoch=epoch, start=start, **record), (event, segment)
+    for before, b in pairwise(batches):
+        if b["leader_epoch"] < before["leader_epoch"]:
+            fall = {"epoch": b["leader_epoch"], "offset": b["base_offset"], "before": before["leader_epoch"]}
+            yield said("epoch-history-damaged/falls", **fall), (segment, *disk.epoch_events[-1:])
+            return
+
+
 def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:
     segment = disk.end_event()
     if disk.reach is None or segment is None or disk.tail_damaged:  # segment-corrupt reports the damage
         return
     for (epoch, start), event in zip(disk.epochs, disk.epoch_events, strict=False):
-        if start <= disk.reach or cut_since(segment, event) or taken_alive(disk.broker, event, cluster):
+        if start <= disk.reach or _written_late(disk, start, timeline, cluster):
             continue
-        if _written_late(disk, start, timeline, cluster):
-            continue
+        if not cut_since(segment, event) and taken_alive(disk.broker, event, cluster) and not _later(at_rest(disk), event):
+            continue  # the log was copied first
+        if cut_since(segment, event) and not covers_logs(disk.broker, cluster):
+            continue  # nothing would show that the log was cut
         what = said("epoch-history-damaged/beyond", epoch=epoch, start=start, log_end=disk.reach)
         yield what, (event, segment)
+
+
+def _later(mark: Event | None, event: Event) -> bool:
+    return mark is not None and mark.at is not None and event.at is not None and mark.at > event.at
 
 
 def _written_late(disk: Disk, start: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -119,7 +162,7 @@ def _finding(broker: int | None, what: Message, evidence: tuple[Event, ...], tim
     return Finding(
         kind="epoch-history-damaged",
         severity="high" if cut else "medium",
-        confidence="certain" if len(evidence) > 1 or evidence[0].event == "epoch-conflict" else "possible",
+        confidence=_confidence(evidence),
         brokers=(broker,) if broker is not None else (),
         start=evidence[0].at,
         values=values(
@@ -132,3 +175,9 @@ def _finding(broker: int | None, what: Message, evidence: tuple[Event, ...], tim
         ),
         evidence=quote(evidence, *(c.evidence for c in cut[:2])),
     )
+
+
+def _confidence(evidence: Sequence[Event]) -> str:
+    if any(e.event == "hw-checkpoint" for e in evidence):
+        return "probable"
+    return "certain" if len(evidence) > 1 or evidence[0].event == "epoch-conflict" else "possible"

@@ -14,8 +14,10 @@ from forensics.model.cluster.process_errors import who
 from forensics.model.events import Event
 from forensics.model.findings import Evidence, Finding, quote
 from forensics.model.message import Message, said, values
+from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.proof.handovers import epochs_that_fall, handovers
+from forensics.proof.contradictions import contradictions, what
+from forensics.proof.handovers import epochs_that_fall, handovers, mixed_up
 from forensics.proof.verdict import Handover, Interval, conflicts
 
 _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
@@ -86,12 +88,15 @@ def _clusters(cluster: Cluster) -> Iterator[Finding]:
 
 
 def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    by_kind: dict[tuple[str, int | None], list[Contradiction]] = defaultdict(list)
+    for c in contradictions(timeline, cluster):
+        by_kind[c.about, c.one.writer].append(c)
+    yield from map(_of_statements, by_kind.values())
     for row in handovers(timeline, cluster):
         for cell in conflicts(row):
             yield _finding(row, cell, timeline)
-        if row.contradictions:
-            yield _of_contradiction(row, timeline)
-            return  # it concerns all rows
+    if mixed := mixed_up(timeline):
+        yield _of_epochs(mixed, timeline)
 
 
 def _mixed(clusters: Collection[str], evidence: tuple[Evidence, ...]) -> Finding:
@@ -147,7 +152,30 @@ def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
     )
 
 
-def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
+def _of_statements(found: Sequence[Contradiction]) -> Finding:
+    """All contradictions of one kind that one broker's statements begin."""
+    about = found[0].about
+    unsure = about in ("witness", "copy")
+    events = [e for c in found for e in (c.one, c.other)]
+    return Finding(
+        kind="evidence-conflict",
+        severity="low" if unsure else "medium",
+        confidence="possible" if unsure else "certain",
+        brokers=tuple(dict.fromkeys(e.writer for e in events if e.writer is not None)),
+        start=min((e.at for e in events if e.at is not None), default=None),
+        message="statements",
+        values=values(
+            what=what(found[0]),
+            why=said(f"contradiction/{about}-why"),
+            changed=about != "witness",
+            also=tuple(map(what, found[1:4])),
+            paths=tuple(dict.fromkeys(e.source for e in events)),
+        ),
+        evidence=quote(events),
+    )
+
+
+def _of_epochs(found: Sequence[Message], timeline: PartitionTimeline) -> Finding:
     mixed = [t for t in timeline.terms if t.epoch == timeline.conflicting_epoch]
     fall = epochs_that_fall(timeline) or ()
     return Finding(
@@ -158,6 +186,6 @@ def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
         leader_epoch=timeline.conflicting_epoch,
         start=min((x.at for x in (*mixed, *fall[1:]) if x.at is not None), default=None),
         message="epochs",
-        values=values(contradictions=tuple(c for c in row.contradictions if isinstance(c, Message))),
+        values=values(contradictions=tuple(found)),
         evidence=quote(*(t.evidence for t in mixed), fall),
     )

@@ -47,15 +47,15 @@ def _finding(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Findi
             named=tuple(groups[:MAX_GROUPS]),
             more=max(len(groups) - MAX_GROUPS, 0) or None,
             number=len(groups) or None,
-            steps=of_coordinators(timeline.topic, cluster),
+            steps=of_coordinators(timeline.topic, loss.committed, cluster),
         ),
         evidence=quote(*loss.evidence),
     )
 
 
-def of_coordinators(topic: str, cluster: Cluster) -> tuple[Message, ...]:
+def of_coordinators(topic: str, committed: bool | None, cluster: Cluster) -> tuple[Message, ...]:
     """What to do if records of a topic are lost that only coordinators write: the clients cannot send these records again."""
-    if topic not in _MESSAGES:
+    if topic not in _MESSAGES or committed is False:
         return ()
     hanging = find_hanging("--broker-id BROKER", cluster) if _MESSAGES[topic] == "transactions" else ()
     return (*hanging, *(said(f"coordinator/{name}") for name in _STEPS[_MESSAGES[topic]]))

@@ -19,6 +19,7 @@ from forensics.model.cluster.versions import versions
 from forensics.model.findings import LEVELS, MAX_EVIDENCE, Evidence, Finding, Statement, quote
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.durability import FACTS, Topic, overridden, own_history, topics
+from forensics.output.shell import option
 from forensics.rules.detectors.windows import CLUSTER_STOPPED
 from forensics.thresholds import SAFE_REPLICAS, SETTING_DELAY
 
@@ -363,7 +364,7 @@ def _entity(topics: Iterable[str], brokers: Iterable[int | None]) -> dict[str, V
 def _alter(topics: Iterable[str], setting: str) -> str:
     """The command of Kafka that changes a setting of the first topic, or of all brokers."""
     name = next(iter(sorted(topics)), None)
-    entity = f"--entity-type topics --entity-name {name}" if name is not None else "--entity-type brokers --entity-default"
+    entity = f"--entity-type topics {option('--entity-name', name)}" if name is not None else "--entity-type brokers --entity-default"
     return f"kafka-configs.sh --bootstrap-server HOST:PORT --alter {entity} --add-config {setting}"
 
 

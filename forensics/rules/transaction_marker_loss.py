@@ -6,7 +6,6 @@ __transaction_state (offset_commit_loss).
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, Statement, quote, together
 from forensics.model.message import Message, Value, said, values
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.output.shell import option
 from forensics.proof.losses import Loss, losses
 
 
@@ -65,7 +65,7 @@ def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timelin
             number=len(offsets),
             markers=tuple(offsets[:8]),
             producers=tuple(sorted({b["producer_id"] for _, b in markers})[:8]),
-            steps=find_hanging(f"--topic {shlex.quote(timeline.topic)} --partition {timeline.partition}", cluster),
+            steps=find_hanging(f"{option('--topic', timeline.topic)} --partition {timeline.partition}", cluster),
         ),
         evidence=quote((s for s, _ in markers), *loss.evidence),
     )

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.model.cluster.versions import Version
+from forensics.output.shell import option
 from forensics.tools.repair import Change
 
 MAX_BYTES = 1_000_000
@@ -70,11 +71,10 @@ class Tools:
 
     def allow_unclean(self, topic: str) -> list[str]:
         """Before 2.4: the commands that allow unclean elections for the whole topic, and disallow them again."""
-        name = shlex.quote(topic)
         if not self._since(0, 9):
-            alter = f"kafka-topics.sh --zookeeper $ZOOKEEPER --alter --topic {name}"
+            alter = f"kafka-topics.sh --zookeeper $ZOOKEEPER --alter {option('--topic', topic)}"
             return [f"{alter} --config unclean.leader.election.enable=true", f"{alter} --delete-config unclean.leader.election.enable"]
-        alter = f"kafka-configs.sh --zookeeper $ZOOKEEPER --alter --entity-type topics --entity-name {name}"
+        alter = f"kafka-configs.sh --zookeeper $ZOOKEEPER --alter --entity-type topics {option('--entity-name', topic)}"
         return [f"{alter} --add-config unclean.leader.election.enable=true", f"{alter} --delete-config unclean.leader.election.enable"]
 
     @property
@@ -96,7 +96,7 @@ class Tools:
             *(f"{of_producer} {setting}" for setting in wanted),
         ]
         told += [f"{of_lines} {k}={v}" for k, v in properties.items()]
-        return f"kafka-console-producer.sh {where} --topic {shlex.quote(topic)} {' '.join(told)} < {shlex.quote(file)}"
+        return f"kafka-console-producer.sh {where} {option('--topic', topic)} {' '.join(told)} < {shlex.quote(file)}"
 
     @property
     def unclean_at_once(self) -> bool:
@@ -125,7 +125,7 @@ class Tools:
         replicas = "'leader.replication.throttled.replicas=*,follower.replication.throttled.replicas=*'"
         return [
             *(f"{alter} --entity-type brokers --entity-name {b} --add-config {rates}" for b in brokers),
-            *(f"{alter} --entity-type topics --entity-name {shlex.quote(t)} --add-config {replicas}" for t in topics),
+            *(f"{alter} --entity-type topics {option('--entity-name', t)} --add-config {replicas}" for t in topics),
         ]
 
     def verify(self, file: str) -> str:
@@ -141,7 +141,7 @@ class Tools:
     def describe(self, topics: Sequence[str]) -> str:
         """Shows leaders, to verify an election; the tool takes one topic or all."""
         where = self._bootstrap if self._since(2, 2) else "--zookeeper $ZOOKEEPER"
-        only = f" --topic {shlex.quote(topics[0])}" if len(topics) == 1 else ""
+        only = f" {option('--topic', topics[0])}" if len(topics) == 1 else ""
         return f"kafka-topics.sh {where} --describe{only}"
 
 

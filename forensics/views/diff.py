@@ -40,6 +40,7 @@ OPTIONS = {
     "log_patterns": "--log-pattern",
     "limits": "--limit",
     "patterns": "--patterns",
+    "rules": "--rules",
 }
 """Options of the command line, by their names in a case's manifest."""
 FILES = {"additional": "new", "missing": "gone", "changed": "changed", "moved": "moved", "same": "same", "unread": "unread"}

@@ -16,6 +16,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from forensics import rule_files
 from forensics.incidents.incidents import Incident
 from forensics.model.cluster import balance
 from forensics.model.cluster.broker_states import Span, running, spans
@@ -31,7 +32,7 @@ from forensics.model.record import Writers
 from forensics.output.display_times import UTC, DisplayZone
 from forensics.output.json_text import encoded
 from forensics.output.version import version
-from forensics.rules import of_purpose
+from forensics.rules import kind_in, of_purpose, rule_of
 from forensics.views.headline import Headline, headline
 from forensics.views.impact import untouchable
 from forensics.views.notes import notes
@@ -59,11 +60,23 @@ WANTED = {
 WANTED_KRAFT = {"metadata-segment": "the __cluster_metadata log of a controller (`collect.sh -m`)"}
 
 
-@lru_cache(maxsize=1)
 def rules_digest() -> str:
-    """Digest of everything that determines results: rules, patterns, thresholds and the code that reads, orders and judges. Two reports
-    with the same digest were made by the same program, whatever its version is called."""
+    """Digest of everything that determines results: rules, also the user's, patterns, thresholds and the code that reads, orders and judges.
+    Two reports with the same digest were made by the same program, whatever its version is called."""
+    own = sorted(file.sha256 for file in rule_files.in_force())
+    return _digest_of_program() if not own else f"sha256:{hashlib.sha256(' '.join((_digest_of_program(), *own)).encode()).hexdigest()}"
+
+
+@lru_cache(maxsize=1)
+def _digest_of_program() -> str:
     return _digest("parsers", "spark", "forensics")
+
+
+def _own_rules() -> dict[str, list[dict[str, str]]]:
+    """The user's rules that are in force, if there are any."""
+    files = [(rule_of(kind_in(file)), file) for file in rule_files.in_force()]
+    found = [{"kind": r.kind, "level": r.level, "meaning": r.meaning, "path": file.path, "sha256": file.sha256} for r, file in files]
+    return {"own_rules": found} if found else {}
 
 
 @lru_cache(maxsize=1)
@@ -150,7 +163,7 @@ class Report:
         handovers, left_out = of_report(self.partitions) if proof else (None, 0)
         return {
             "schema": SCHEMA,
-            "tool": {"version": version(), "command": list(self.command), "rules": rules_digest()},
+            "tool": {"version": version(), "command": list(self.command), "rules": rules_digest(), **_own_rules()},
             "scope": self.scope.document() if self.scope is not None else None,
             "evidence": {
                 "sources": [

@@ -49,7 +49,7 @@ from forensics.output.json_schema import (
 )
 from forensics.proof.records import HANDOVER
 from forensics.proof.verdict import BEGIN, CELLS, CHANGE, END, NO, REMOVED_CELLS, RESTART, VERDICTS, YES, Handover, Possible
-from forensics.rules import RULES
+from forensics.rules import OWN_NAME, RULES
 from forensics.views.clusters import NOT_JUDGED
 from forensics.views.clusters import SCHEMA as CLUSTERS
 from forensics.views.diff import SCHEMA as DIFF
@@ -61,8 +61,6 @@ from parsers.sniff import KINDS as FILES
 
 KINDS = tuple(rule.kind for rule in RULES)
 """Kinds of findings."""
-INCIDENTS = (*KINDS, ROLLING)
-"""Kinds of incidents: the kind of the finding that is the cause, or several restarts of one kind together."""
 LOGS = (PLAIN_LOG, COMPACTED, TRANSACTIONAL, UNKNOWN_LOG)
 """What the offsets of a log say about its records."""
 SOURCES = (*FILES, "unreadable")
@@ -76,7 +74,15 @@ MODE = one_of(("zookeeper", "kraft", "unknown"))
 BROKER = INTEGER
 BROKERS = listed(BROKER)
 TEXTS = listed(TEXT)
-KIND = one_of(KINDS)
+OWN_KIND: Schema = {"type": "string", "pattern": OWN_NAME.pattern, "description": "a kind of a user's rule (`tool.own_rules`)"}
+
+
+def _kind(words: Sequence[str]) -> Schema:
+    return {"type": "string", "anyOf": [{"enum": list(words)}, OWN_KIND]}
+
+
+KIND, INCIDENT = _kind(KINDS), _kind((*KINDS, ROLLING))
+"""Kinds of findings, and kinds of incidents: the kind of the finding that is the cause, or several restarts of one kind together."""
 SEVERITY = one_of(reversed(LEVELS))
 CONFIDENCE = one_of(reversed(CONFIDENCES))
 VERDICT = one_of(VERDICTS)
@@ -86,7 +92,7 @@ ID: Schema = {"type": "string", "pattern": "^[0-9a-f]{12}$"}
 DIGEST: Schema = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
 _WORDS: Mapping[type, Mapping[str, Schema]] = {
     Finding: {"kind": KIND, "severity": SEVERITY, "confidence": CONFIDENCE, "incident": ID},
-    Incident: {"id": ID, "kind": one_of(INCIDENTS), "severity": SEVERITY, "findings": listed(ID)},
+    Incident: {"id": ID, "kind": INCIDENT, "severity": SEVERITY, "findings": listed(ID)},
     Records: {"log": one_of(LOGS)},
     Source: {"kind": one_of(SOURCES), "sha256": SHA256},
     Span: {"state": one_of(STATES)},
@@ -121,7 +127,12 @@ TOOL = record(
         "version": TEXT,
         "command": described(TEXTS, "the options that determine the content, without the destination and without secrets"),
         "rules": described(DIGEST, "digest of the whole program: the same digest means the same results for the same evidence"),
-    }
+        "own_rules": described(
+            listed(record({"kind": OWN_KIND, "level": SEVERITY, "meaning": TEXT, "path": TEXT, "sha256": SHA256})),
+            "the user's rules (--rules), if there are any",
+        ),
+    },
+    optional=("own_rules",),
 )
 BOUNDS = record({"at_least": INTEGER, "at_most": nullable(INTEGER), "evidence": nullable(listed(of_arrow(EVIDENCE)))})
 """Offsets that are still possible; `at_most` null: no upper bound."""
@@ -159,9 +170,8 @@ def inventory() -> Schema:
     return document(INVENTORY, "Inventory of kafka-forensics", body)
 
 
-def clusters() -> Schema:
-    """The schema of the summary of an audit."""
-    known = {
+BRIEF = record(
+    {
         "loss": one_of((FOUND, EXCLUDED, UNSETTLED, NOT_JUDGED)),
         "summary": TEXT,
         "partitions": COUNTS,
@@ -176,7 +186,15 @@ def clusters() -> Schema:
         "problem": nullable(TEXT),
         "first": nullable(TIME),
         "last": nullable(TIME),
-    }
+    },
+    others=True,
+)
+"""Results for a cluster in short (forensics.views.clusters.brief)."""
+
+
+def clusters() -> Schema:
+    """The schema of the summary of an audit."""
+    known = BRIEF["properties"]
     failed = described(nullable(TEXT), "why the cluster could not be judged; the other values are then from an earlier run or absent")
     cluster = record({"cluster": TEXT, **known, "failed": failed}, optional=known)
     new, old = listed(of_arrow(pa.struct(list(SEEN)))), nullable(of_arrow(pa.struct(list(RUNS))))

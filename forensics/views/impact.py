@@ -13,7 +13,7 @@ from forensics.incidents.folding import hit, places
 from forensics.incidents.ranking import urgency
 from forensics.model.findings import MINOR, Finding, Lasting, Rule, Urgency
 from forensics.model.message import said
-from forensics.rules import BY_KIND, RULES
+from forensics.rules import RULES, rule_of
 from forensics.rules.detectors.windows import CLUSTER_STOPPED
 from forensics.words import summary, text
 from forensics.words.formats import brokers_named, counted, some
@@ -57,12 +57,12 @@ def _combined(findings: Sequence[Finding]) -> Iterator[tuple[Rule, tuple[str, ..
 
 
 def _each(findings: Sequence[Finding]) -> list[Finding]:
-    return [f for f in findings if BY_KIND[f.kind].now is Lasting.EACH and f.end is None and not f.cluster]
+    return [f for f in findings if rule_of(f.kind).now is Lasting.EACH and f.end is None and not f.cluster]
 
 
 def _others(findings: Sequence[Finding]) -> list[Finding]:
     """Findings of other kinds that say what clients cannot use, and that are not over."""
-    known = ((f, BY_KIND[f.kind]) for f in findings)
+    known = ((f, rule_of(f.kind)) for f in findings)
     return [f for f, rule in known if rule.now is None and urgency(f, rule) is Urgency.UNAVAILABLE]
 
 

@@ -26,7 +26,7 @@ from forensics.output.sanitise import cleaned
 from forensics.output.version import version
 from forensics.views.document import Report
 from forensics.views.states import label
-from forensics.words import of_incident, summary, text
+from forensics.words import of_incident, summary, text, words
 from parsers.cached import cached_property
 
 MAX_PARTITIONS = 400
@@ -242,14 +242,14 @@ def _known(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _finding(f: Finding) -> dict[str, Any]:
-    fields = {
-        name: getattr(f, name)
-        for name in ("severity", "confidence", "cause", "committed", "brokers", "leader_epoch", "summary", "explanation")
-    }
+    fields = {name: getattr(f, name) for name in ("severity", "confidence", "cause", "committed", "brokers", "leader_epoch")}
+    own = words(f)
     quoted = [f"{e.source}:{e.line}" if e.line is not None else e.source for e in f.evidence]
     return {
         "finding": f.id,
         **fields,
+        "summary": own.summary,
+        "explanation": own.explanation,
         "partition": f.name if f.topic is not None else None,
         "offsets": _offsets(f.place),
         "evidence": quoted,

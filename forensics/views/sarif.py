@@ -15,7 +15,7 @@ from urllib.parse import quote
 from forensics.model.findings import Rule
 from forensics.output.sanitise import cleaned
 from forensics.proof.verdict import INTACT
-from forensics.rules import RULES
+from forensics.rules import rules
 from forensics.views.document import Report
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -38,12 +38,14 @@ def log(report: Report) -> dict[str, Any]:
     document = report.document(proof=False)
     artifacts = {s["path"]: n for n, s in enumerate(document["evidence"]["sources"])}
     command = ["kafka-forensics", *document["tool"]["command"]]
+    own = rules()
+    numbers = {rule.kind: n for n, rule in enumerate(own)}
     run = {
         "tool": {
             "driver": {
                 "name": "kafka-forensics",
                 "version": document["tool"]["version"],
-                "rules": [_rule(rule) for rule in RULES],
+                "rules": [_rule(rule) for rule in own],
                 "properties": {"rules": document["tool"]["rules"]},
             }
         },
@@ -51,7 +53,7 @@ def log(report: Report) -> dict[str, Any]:
         "originalUriBaseIds": {BASE: {"description": {"text": "Where the evidence was collected; paths are as the report has them."}}},
         "artifacts": [_artifact(s) for s in document["evidence"]["sources"]],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(f, artifacts) for f in document["findings"]],
+        "results": [_result(f, artifacts, numbers[f["kind"]]) for f in document["findings"]],
         "properties": {
             "schema": document["schema"],
             "verdict": document["verdict"],
@@ -64,9 +66,6 @@ def log(report: Report) -> dict[str, Any]:
     }
     shown: dict[str, Any] = cleaned({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
     return shown
-
-
-_NUMBERS = {rule.kind: n for n, rule in enumerate(RULES)}
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
@@ -95,7 +94,7 @@ def _uri(path: str) -> str:
     return quote(path.lstrip("/"), safe="/", errors="replace")
 
 
-def _result(finding: Mapping[str, Any], artifacts: Mapping[str, int]) -> dict[str, Any]:
+def _result(finding: Mapping[str, Any], artifacts: Mapping[str, int], rule: int) -> dict[str, Any]:
     places = [_location(e, artifacts) for e in finding["evidence"]]
     named = [p for p in (finding.get("places") or [finding]) if p["topic"] is not None]
     if places and named:
@@ -103,7 +102,7 @@ def _result(finding: Mapping[str, Any], artifacts: Mapping[str, int]) -> dict[st
         places[0]["logicalLocations"] = [{"fullyQualifiedName": name, "kind": "partition"} for name in names]
     return {
         "ruleId": finding["kind"],
-        "ruleIndex": _NUMBERS[finding["kind"]],
+        "ruleIndex": rule,
         "level": LEVELS[finding["severity"]],
         "message": {"text": f"{finding['summary']}\n{finding['explanation']}"},
         "locations": places[:1],

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from forensics.model.findings import LEVELS, Finding, Purpose
 from forensics.proof.verdict import UNKNOWN
-from forensics.rules import BY_KIND, of_purpose
+from forensics.rules import of_purpose, rule_of
 from forensics.views.losses import losses, unsettled
 from forensics.views.scope import Partitions
 from forensics.words import Step, step, steps
@@ -51,7 +51,7 @@ def _is_known_loss(f: Finding) -> bool:
 
 def _matters(f: Finding) -> bool:
     """A cluster that has ended cannot be repaired; only its losses matter."""
-    return BY_KIND[f.kind].records_gone or (f.severity in SERIOUS and not f.cluster)
+    return rule_of(f.kind).records_gone or (f.severity in SERIOUS and not f.cluster)
 
 
 def _of(findings: Sequence[Finding], part: slice) -> Iterator[Step]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from forensics.incidents.incidents import Incident
-from forensics.model.cluster.settings import INTERNAL_TOPICS
+from forensics.model.cluster.settings import WRITTEN_BY_BROKERS
 from forensics.model.findings import BROKERS, PARTITIONS, PLACES, Finding
 from forensics.model.message import Message, Value
 from forensics.words import catalogue
@@ -35,9 +35,9 @@ class Step(NamedTuple):
 
     @property
     def text(self) -> str:
-        of_clients = tuple(p for p in self.partitions if (p.rpartition("-")[0] or p) not in INTERNAL_TOPICS)
+        of_clients = tuple(p for p in self.partitions if (p.rpartition("-")[0] or p) not in WRITTEN_BY_BROKERS)
         known = {**dict(self.values), PARTITIONS: self.partitions, CLIENT_PARTITIONS: of_clients}
-        return filled(self.template.removeprefix(SAVES), known, _format) or ""
+        return filled(self.template.removeprefix(SAVES), known, formatted) or ""
 
 
 class Words(NamedTuple):
@@ -52,9 +52,9 @@ def text(message: Message) -> str:
     """The words of a phrase, or the summary of a finding."""
     own = dict(message.values)
     if (found := catalogue.templates(message.id)) is not None:
-        return filled(found.summary, own, _format) or ""
+        return filled(found.summary, own, formatted) or ""
     phrase = catalogue.phrase(message.id)
-    return (filled(phrase, own, _format) or "") if isinstance(phrase, str) else " ".join(sentences(phrase, own, _format))
+    return (filled(phrase, own, formatted) or "") if isinstance(phrase, str) else " ".join(sentences(phrase, own, formatted))
 
 
 def words(finding: Finding) -> Words:
@@ -62,8 +62,8 @@ def words(finding: Finding) -> Words:
     own, first, together = _templates(finding), finding.known, _together(finding)
     ways = {fold.how for fold in finding.folds}
     template = own.many if own.many is not None and ways & {PLACES, BROKERS} else own.summary
-    summary = filled(template, {**together, "place": _places(finding)} if PLACES in ways else together, _format) or ""
-    explanation = " ".join(sentences(own.explanation, first, _format))
+    summary = filled(template, {**together, "place": _places(finding)} if PLACES in ways else together, formatted) or ""
+    explanation = " ".join(sentences(own.explanation, first, formatted))
     for fold in finding.folds:
         known = {**dict(fold.values), "summary": summary, "explanation": explanation, "many": own.many}
         summary = _phrase(f"fold/{fold.how}-summary", known) or summary
@@ -134,15 +134,16 @@ def _places(finding: Finding) -> str:
 def _phrase(id: str, known: Known) -> str | None:
     phrase = catalogue.phrase(id)
     assert isinstance(phrase, str)
-    return filled(phrase, known, _format)
+    return filled(phrase, known, formatted)
 
 
-def _format(value: Value, format: str) -> str:
+def formatted(value: Value, format: str) -> str:
+    """The value in the format of this name."""
     name, _, rest = format.partition(" ")
     if name in OF_TEXTS and isinstance(value, tuple):
-        return OF_TEXTS[name]([_format(v, "") for v in value], rest)
+        return OF_TEXTS[name]([formatted(v, "") for v in value], rest)
     if name in FORMATS:
         return FORMATS[name](value, rest)
     if isinstance(value, tuple):
-        return some([_format(v, "") for v in value])
+        return some([formatted(v, "") for v in value])
     return text(value) if isinstance(value, Message) else usual(value)

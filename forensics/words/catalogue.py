@@ -16,8 +16,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from forensics import rule_files
 from forensics.model.cluster import process_errors
 from forensics.rules import declared
+from parsers.own_files import OwnFile
 from parsers.package_data import table
 
 
@@ -30,12 +32,22 @@ class Templates(NamedTuple):
     many: str | None = None
 
 
-@cache
 def templates(id: str) -> Templates | None:
     """The templates of a finding; None if the id is that of a phrase."""
-    name, _, own = id.partition("/")
-    found = _file(name).get("message", {}).get(own)
+    return _templates(id, rule_files.known())
+
+
+@cache
+def _templates(id: str, own: tuple[OwnFile, ...]) -> Templates | None:
+    """`own`: the user's files from which messages are known."""
+    name, _, message = id.partition("/")
+    found = _file(name).get("message", {}).get(message)
     return Templates(**found) if found is not None else None
+
+
+def own_templates(kind: str) -> list[Templates]:
+    """The templates of all messages of a kind."""
+    return [Templates(**message) for message in _file(kind).get("message", {}).values()]
 
 
 def phrase(id: str) -> str | Sequence[str]:
@@ -44,8 +56,12 @@ def phrase(id: str) -> str | Sequence[str]:
     return _file(name)["phrase"][own]  # type: ignore[no-any-return]
 
 
-@cache
 def _file(name: str) -> Mapping[str, Any]:
     if (rule := declared().get(name)) is not None:
         return rule
+    return _of_package(name)
+
+
+@cache
+def _of_package(name: str) -> Mapping[str, Any]:
     return {"phrase": process_errors.PHRASES} if name == "cause" else table("forensics.words", name)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from forensics.model.message import Range, Value
+from forensics.output.shell import option
 from forensics.thresholds import NAMED
 
 
@@ -96,9 +97,11 @@ def usual(value: Value) -> str:
 
 def single(value: Any) -> bool:
     """Whether a verb about the value is singular."""
+    if isinstance(value, tuple):
+        return len(value) == 1 and (not isinstance(value[0], Range) or single(value[0]))
     if isinstance(value, Range):
         return value.length == 1
-    return value in (1, True) if isinstance(value, int) else not isinstance(value, tuple) or len(value) == 1
+    return value in (1, True) if isinstance(value, int) else True
 
 
 def _count(value: Any, noun: str) -> str:
@@ -142,6 +145,8 @@ FORMATS: Mapping[str, Callable[[Any, str], str]] = {
     "numbered": lambda value, noun: brokers_named(value).replace("broker", noun),
     "count": _count,
     "number": _number,
+    "option": lambda value, name: option(name, value),
+    "options": lambda value, name: " ".join(option(name, v) for v in value),
     "moment": lambda value, _: moment(value),
     "began": lambda value, _: began(*value),
     "period": lambda value, word: period(value[0], value[1], word or "to"),

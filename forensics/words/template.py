@@ -54,6 +54,17 @@ def _read(template: str) -> tuple[_Piece, ...]:
     return tuple(pieces)
 
 
+def holes(template: str) -> list[tuple[str, str]]:
+    """The values that a template names, each with its format. Raises ValueError if the template is not valid."""
+    try:
+        _read(template)
+    except (IndexError, ValueError):
+        raise ValueError("`[[` and `]]` do not match") from None
+    if stray := re.search(r".{,20}[{}].{,20}", _PIECE.sub("", template)):
+        raise ValueError(f"`{stray[0]}` has a brace that is not part of {{name}} or {{name:format}}")
+    return [(found[2][:1].lower() + found[2][1:], found[3] or "") for found in _PIECE.finditer(template) if found[2]]
+
+
 def names(template: str) -> set[str]:
     """The values that a template names."""
     return {found[2][:1].lower() + found[2][1:] for found in _PIECE.finditer(template) if found[2]}
@@ -84,6 +95,12 @@ def _filled(pieces: Iterable[_Piece], values: Known, format: Format) -> str | No
         else:
             text.append(_filled(piece, values, format) or "")
     return "".join(text)
+
+
+def outline(template: str) -> str | None:
+    """The template as a reader sees it: names in capitals, no brackets and guards; None if it is nothing but a name."""
+    text = _PIECE.sub(lambda found: "" if found[1] or not found[2] else found[2].upper(), template)
+    return None if alone(template) else text
 
 
 def alone(template: str) -> str | None:

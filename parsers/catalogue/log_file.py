@@ -16,7 +16,7 @@ from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.unwrapped import Unwrapped
 from parsers.layouts import Layout
 from parsers.learning.sample import HEAD
-from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
+from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, is_zeros, read_on
 from parsers.matching.text import line_end
 from parsers.paths import log_kind
 from parsers.schemas import Member, Row, Rows, problem
@@ -77,6 +77,9 @@ class LogFile(Reading):
         self.layouts.learn(self.pending)
         for data in self._chunks(stream):
             begin = self.offset
+            if is_zeros(data):
+                self._pass_zeros(data)
+                continue
             self.layouts.written = None if self.pending else self.member.modified
             yield from self.chunk(data)
             if self.wrapped_at >= 0:
@@ -86,6 +89,12 @@ class LogFile(Reading):
                 text = f"a line longer than {CHUNK} bytes; the rest of it was not read"
                 yield {**problem("long-line", text, line=self.line, byte=begin), "source": self.source}
                 self.cut_short = False
+
+    def _pass_zeros(self, data: bytes) -> None:
+        """Counts a chunk of zeros, in which nothing begins or ends: a file system that crashed, or a hole, may leave gigabytes of them."""
+        self.survey.add_noise(len(data), self.offset)
+        self.survey.noisy = self.unended = True
+        self.offset += len(data)
 
     def chunk(self, data: bytes) -> Iterator[Rows]:
         begin = self._wrapped_from(data)
@@ -148,7 +157,7 @@ class LogFile(Reading):
                 yield block
                 return
             cut = self.layouts.cut(block)
-            zeros = not cut and not block[:CHUNK].strip(b"\0")  # of a crashed file system: a record may follow in the same line
+            zeros = not cut and is_zeros(block[:CHUNK])  # of a crashed file system: a record may follow in the same line
             self.pending = block[cut or CHUNK :]
             self.cut_short = not cut and not zeros
             yield block[: cut or CHUNK]

@@ -12,7 +12,7 @@ from parsers import pattern_files
 from parsers.catalogue.record import search_all
 from parsers.layouts import LOG4J, is_one_of, prefix
 from parsers.matching.messages import apply, whole_message
-from parsers.pattern_files import PatternFile
+from parsers.own_files import OwnFile
 from parsers.patterns.in_force import of_files
 from parsers.patterns.pattern import Pattern, Sample
 from parsers.patterns.pattern_toml import Place, read
@@ -22,7 +22,7 @@ BEFORE = "[2024-05-01 12:00:00,123] INFO a record (org.eclipse.jetty.server.Serv
 """The record that a line without a time belongs to: the text of an exception follows the record that reports it."""
 
 
-def check(files: Sequence[PatternFile]) -> None:
+def check(files: Sequence[OwnFile]) -> None:
     """Raises ValueError naming file, pattern and sample if a file is not valid, or a pattern does not read its samples."""
     of_files(files)
     with _in_force(files):
@@ -34,7 +34,7 @@ def check(files: Sequence[PatternFile]) -> None:
 
 
 @contextmanager
-def _in_force(files: Sequence[PatternFile]) -> Iterator[None]:
+def _in_force(files: Sequence[OwnFile]) -> Iterator[None]:
     before = pattern_files.in_force()
     pattern_files.put_in_force(tuple(files))
     try:

@@ -70,11 +70,9 @@ class Survey:
 
     def chunk(self, data: bytes, layouts: LayoutsInUse, place: Callable[[int], int]) -> None:
         """Adds a chunk; `place` maps a byte of the chunk to the byte of the file."""
-        noise = noise_in(data)
-        if noise and self.noise_at is None:
-            self.noise_at = place(first_noise(data))
-        self.noise += noise
-        self.noisy = noise > 0
+        self.noisy = (noise := noise_in(data)) > 0
+        if noise:
+            self.add_noise(noise, place(first_noise(data)))
         self._count_nodes(data, layouts)
         self.lengths.chunk(data, layouts)
         self.left_out.chunk(data)
@@ -93,6 +91,11 @@ class Survey:
                     return
             if at == 0:
                 return
+
+    def add_noise(self, count: int, at: int) -> None:
+        """Counts control bytes, the first of which is at this byte of the file."""
+        self.noise_at = at if self.noise_at is None else self.noise_at
+        self.noise += count
 
     def leave_unread(self, text: str) -> None:
         """Counts a line in no known layout."""

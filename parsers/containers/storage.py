@@ -25,13 +25,20 @@ from parsers.cached import cached_property
 from parsers.containers.directories import leaves, link_trouble
 from parsers.containers.names import moment, printable
 from parsers.containers.streams import why
+from parsers.limits import in_force
+from parsers.lines import is_zeros
 
 _REMOTE = re.compile(r"(?:s3|gs|gcs|abfs|abfss|hdfs|viewfs)://", re.IGNORECASE)
-_SECRET = re.compile(r"(?<=://)(?:[^/@\s']*:(?!\d+/)[^@\s']*|[^/@\s']*)@|\?[^\s']*")
-"""In a URI: user and password (which may contain a slash that should have been written %2F), and its options, some of which are keys."""
-_NO_ANSWER = re.compile(r"NETWORK_CONNECTION.*?curlCode: \d+, (?P<why>[^;]*)", re.DOTALL)
+_UP_TO_AT = re.compile(r"[^\s'@]+@?")
+_USER = re.compile(r"(?:[^/]*:(?!\d+/).*|[^/]*)@")
+"""In a URI, after its scheme: user and password (which may contain a slash that should have been written %2F)."""
+_OPTIONS = re.compile(r"\?[^\s']*")
+"""The options of a URI, some of which are keys."""
+_NO_ANSWER = re.compile(r"curlCode: \d+, (?P<why>[^;]*)")
 NO_FILE = "is not a regular file (socket, pipe or device)"
 CHANGED = "was changed while it was read"
+_BLOCK = 512
+"""Bytes of a block in which file systems count."""
 READ_AHEAD = range(2**17, 2**23)
 """Bytes requested from a store at a time: few at first, twice as many with each further sequential read."""
 
@@ -86,6 +93,8 @@ class File(io.RawIOBase):
     """Called with the number of bytes of each read; progress displays set it."""
     size: int
     modified: datetime | None
+    thin = False
+    """The content is far longer than what is stored of it."""
 
     def changed(self) -> str | None:
         """Why the content read may be a mixture of old and new."""
@@ -127,7 +136,7 @@ def is_object_store(path: str) -> bool:
 
 def silent_endpoint(uri: str, error: Exception) -> str | None:
     """Which endpoint of an S3 store cannot be reached, and what to check, if that is the error."""
-    if (found := _NO_ANSWER.search(str(error))) is not None:
+    if (found := _NO_ANSWER.search(str(error).partition("NETWORK_CONNECTION")[2])) is not None:
         reason = found["why"].strip()
     elif isinstance(error, ConnectionRefusedError | TimeoutError | gaierror):
         reason = error.strerror or "no answer in time"
@@ -153,7 +162,14 @@ def absolute(path: str) -> str:
 
 def without_secrets(path: str) -> str:
     """An argument, or a text that may contain one, without secrets."""
-    return _SECRET.sub("", path) if "://" in path else path
+    return _OPTIONS.sub("", _UP_TO_AT.sub(lambda piece: _without_user(piece[0]), path)) if "://" in path else path
+
+
+def _without_user(piece: str) -> str:
+    at = piece.find("://") + 3 if piece.endswith("@") else 2
+    while at > 2 and _USER.fullmatch(piece, at) is None:
+        at = piece.find("://", at) + 3
+    return piece[:at] if at > 2 else piece
 
 
 def _local(path: str) -> str:
@@ -175,6 +191,16 @@ def _written(status: os.stat_result) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
+def regular(directory: str | os.PathLike[str], name: str = "") -> File:
+    """Opens a file of a local directory, or with '' the path itself: the way to open anything that a user names or a stranger made. Raises
+    OSError if there is no such file, if it is a pipe or a device, or if a link leads out of the directory."""
+    place = _Local(os.fspath(directory))
+    base, target = os.path.realpath(place.path), os.path.realpath(os.path.join(place.path, name))
+    if name and os.path.commonpath([base, target]) != base:
+        raise OSError(f"leads out of {printable(place.path)}, not followed")
+    return place.open(name)
+
+
 class _LocalFile(File, io.FileIO):
     """A local file."""
 
@@ -186,6 +212,9 @@ class _LocalFile(File, io.FileIO):
             raise OSError(errno.EINVAL, NO_FILE)
         self.size, self.modified = status.st_size, moment(status.st_mtime)
         self._first = _written(status)
+        self._most = in_force().stream
+        self.thin = status.st_size - getattr(status, "st_blocks", status.st_size) * _BLOCK > self._most
+        self._zeros = 0
 
     def changed(self) -> str | None:
         now = os.fstat(self.fileno())
@@ -193,15 +222,22 @@ class _LocalFile(File, io.FileIO):
 
     def read(self, size: int | None = -1) -> bytes:
         data = io.FileIO.read(self, size)
-        if File.meter is not None:
-            File.meter(self, len(data))
+        self._pass(data)
         return data
 
     def readinto(self, buffer: Any) -> int:
         size = io.FileIO.readinto(self, buffer)
-        if File.meter is not None:
-            File.meter(self, size)
+        self._pass(memoryview(buffer).cast("B")[:size])
         return size
+
+    def _pass(self, data: bytes | memoryview) -> None:
+        """Counts what was read. Raises OSError after too many zeros of a sparse file: a hole costs nothing, and may have terabytes."""
+        if File.meter is not None:
+            File.meter(self, len(data))
+        if self.thin and is_zeros(bytes(data)):
+            self._zeros += len(data)
+            if self._zeros > self._most:
+                raise OSError(f"is a sparse file of {self.size} bytes: not read further after {self._most} bytes of zeros (--limit stream)")
 
 
 class _Local:

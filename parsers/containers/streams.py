@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from parsers.limits import in_force
+from parsers.lines import is_zeros
 
 if TYPE_CHECKING:
     from parsers.schemas import Member
@@ -31,26 +32,27 @@ class Allowance:
     def __init__(self) -> None:
         self.limits = in_force()
         self.taken = 0
-        self.given = 0
+        self.given = self.solid = 0
         self.members = 0
 
-    def give(self, size: int, given: int) -> None:
-        """Counts `size` more bytes of a stream that has returned this many. Raises OSError if the stream, or all streams together, exceed
-        the limit."""
-        self.given += size
+    def give(self, data: bytes, given: int) -> None:
+        """Counts more bytes of a stream that has returned this many. Raises OSError if the stream, or all streams together, exceed the limit."""
+        self.given += len(data)
         self.check(given)
-        if self.given > self.limits.streams + self.limits.ratio * self.taken:
-            raise OSError(
-                f"all that is in it grows beyond {self.limits.ratio} times its size: taken for a decompression bomb, not read further "
-                "(--limit streams, --limit ratio)"
-            )
+        self._check(self.given, self.limits.streams, "all that is in it grows", "streams")
+        if not is_zeros(data):
+            self.solid += len(data)
+            self._check(self.solid, self.limits.free, "all that is in it, without blocks of zeros, grows", "free")
 
     def check(self, given: int) -> None:
         """Raises OSError if one stream may not have this many bytes."""
-        if given > self.limits.stream + self.limits.ratio * self.taken:
+        self._check(given, self.limits.stream, "grows", "stream")
+
+    def _check(self, size: int, free: int, what: str, limit: str) -> None:
+        if size > free + self.limits.ratio * self.taken:
             raise OSError(
-                f"grows beyond {self.limits.ratio} times its compressed size: taken for a decompression bomb, not read further "
-                "(--limit stream, --limit ratio)"
+                f"{what} beyond {self.limits.ratio} times its compressed size: taken for a decompression bomb, not read further "
+                f"(--limit {limit}, --limit ratio)"
             )
 
     def member(self) -> None:
@@ -78,7 +80,7 @@ class Guarded(io.RawIOBase):
         while filled < len(view) and self.problem is None:
             try:
                 data = self._read(len(view) - filled)
-                self._count(len(data))
+                self._count(data)
             except Exception as error:  # each library raises its own errors on damaged bytes
                 self.problem = why(error)
                 break
@@ -88,12 +90,12 @@ class Guarded(io.RawIOBase):
             filled += len(data)
         return filled
 
-    def _count(self, size: int) -> None:
-        self.given += size
+    def _count(self, data: bytes) -> None:
+        self.given += len(data)
         if self._on_disk:
-            self._allowance.taken += size
+            self._allowance.taken += len(data)
         else:
-            self._allowance.give(size, self.given)
+            self._allowance.give(data, self.given)
 
 
 def buffered(guard: Guarded) -> io.BufferedReader:

@@ -11,12 +11,13 @@ import tarfile
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
-from typing import IO, Any, BinaryIO, NamedTuple, cast
+from typing import IO, Any, NamedTuple, cast
 
 from parsers.containers.compression import Unpacked, compression
 from parsers.containers.names import REPLACED, clean, is_junk, moment, printable, shadowed
 from parsers.containers.storage import Storage
 from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded, Part, buffered, read1
+from parsers.lines import is_zeros
 from parsers.schemas import Member
 
 MAX_TAR_HEADER = 2**20
@@ -54,6 +55,7 @@ class _Header(tarfile.TarInfo):
             info = super().fromtarfile(archive)
         except _END_MARK:
             archive.ended = True
+            archive.offset += cast(_Forward, archive.fileobj).skip_zeros()  # gigabytes of them may follow, and tarfile looks at each block
             raise
         except _DAMAGED as error:
             archive.damage = archive.damage or f"damaged header at byte {archive.offset}: {error}; read on from the next whole one"
@@ -76,7 +78,7 @@ class _Tar(tarfile.TarFile):
 class _Forward:
     """A stream as tarfile needs it: with a position, only moved forward, and never beyond its end."""
 
-    def __init__(self, stream: IO[bytes], *, skips: bool = False) -> None:
+    def __init__(self, stream: io.BufferedReader[Any], *, skips: bool = False) -> None:
         self._stream = stream
         self._skips = skips
         self._at = 0
@@ -100,6 +102,15 @@ class _Forward:
             pass
         self.of_header = allowed
         return self._at
+
+    def skip_zeros(self) -> int:
+        """Passes over blocks of zeros, as far as they are buffered. Returns their bytes."""
+        begin = self._at
+        while size := len(ahead := self._stream.peek(BUFFER)) // tarfile.BLOCKSIZE * tarfile.BLOCKSIZE:
+            if not is_zeros(ahead[:size]):
+                break
+            self._at += len(self._stream.read(size))
+        return self._at - begin
 
     def read(self, size: int) -> bytes:
         if self.of_header is not None:
@@ -131,7 +142,7 @@ def _next(tar: _Tar) -> tarfile.TarInfo | None:
 
 
 def tar_entries(
-    stream: IO[bytes], disk: Ahead | None, select: tuple[str, ...] | None, dealt: tuple[int, int] | None = None
+    stream: io.BufferedReader, disk: Ahead | None, select: tuple[str, ...] | None, dealt: tuple[int, int] | None = None
 ) -> Iterator[Entry]:
     """Entries of a tar in archive order; raises at the end if the archive itself is damaged.
 
@@ -266,7 +277,7 @@ def is_tar(name: str, head: bytes) -> bool:
     return True
 
 
-def offsets(file: BinaryIO) -> Iterator[int]:
+def offsets(file: io.BufferedReader[Any]) -> Iterator[int]:
     """Where the entries of a tar begin, as far as its headers are readable."""
     file.seek(0)
     try:

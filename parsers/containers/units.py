@@ -10,7 +10,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from parsers import pattern_files
 from parsers.containers.magic import form_of
@@ -21,7 +21,7 @@ from parsers.containers.tar import offsets
 from parsers.containers.zip import opened
 from parsers.limits import DEFAULTS, Limits
 from parsers.limits import put_in_force as put_limits_in_force
-from parsers.pattern_files import PatternFile
+from parsers.own_files import OwnFile
 
 UNIT_BYTES = range(8 * 2**20, 256 * 2**20)
 """Smallest and largest target for the size of a unit; between them a 64th of the evidence."""
@@ -59,7 +59,7 @@ class Unit:
     dealt: tuple[int, int] | None = None
     """(number, of) of the share of members to read if the unit is a single compressed tar; None means all of them."""
     limits: Limits = DEFAULTS
-    patterns: tuple[PatternFile, ...] = ()
+    patterns: tuple[OwnFile, ...] = ()
     """The user's files of line patterns."""
 
     def put_in_force(self) -> None:
@@ -76,7 +76,7 @@ class Listed(NamedTuple):
     leaves: Sequence[Leaf]
 
 
-def units(paths: Sequence[str], limits: Limits = DEFAULTS, patterns: Sequence[PatternFile] = ()) -> list[Unit]:
+def units(paths: Sequence[str], limits: Limits = DEFAULTS, patterns: Sequence[OwnFile] = ()) -> list[Unit]:
     """Divides evidence into shares for parallel readers; every member is in exactly one. Reads names and sizes only.
 
     Directories are divided by files, uncompressed tars by byte ranges and zips by members; a compressed tar can only be read from its
@@ -96,7 +96,7 @@ def prefixes(paths: Sequence[str]) -> dict[str, str]:
     return dict.fromkeys(unique, "") if len(unique) == 1 else _prefixes(unique)
 
 
-def divided(listed: Sequence[Listed], limits: Limits = DEFAULTS, patterns: Sequence[PatternFile] = ()) -> list[Unit]:
+def divided(listed: Sequence[Listed], limits: Limits = DEFAULTS, patterns: Sequence[OwnFile] = ()) -> list[Unit]:
     """The units of the listed files, or of some of them."""
     files = tuple(patterns)
     put_limits_in_force(limits)
@@ -163,7 +163,7 @@ def _shares(path: str, aim: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         return
 
 
-def _tar_shares(file: BinaryIO, aim: int) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _tar_shares(file: io.BufferedReader[Any], aim: int) -> Iterator[tuple[int, tuple[str, ...]]]:
     end = file.seek(0, os.SEEK_END)
     cuts = [0]
     for offset in offsets(file):

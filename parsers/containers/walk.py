@@ -29,6 +29,8 @@ from parsers.schemas import Member
 
 NAMELESS = "(no name)"
 """A member of an archive whose name is empty, or nothing but `./`."""
+MAX_NAME = 4096
+"""Characters of a member's name. Longer ones exist in no file system."""
 _FAST = frozenset({"gzip", "zstd"})
 """Compressions that decompress hundreds of megabytes per second."""
 
@@ -272,8 +274,10 @@ def _archive(form: str, entries: Iterator[Entry], nest: _Nest) -> _Walk:
     try:
         for entry, read, trouble in entries:
             nest.allowance.member()
-            member = replace(entry, path=join(nest.inside, entry.path or NAMELESS))
-            if member.ignored:
+            member = replace(entry, path=join(nest.inside, entry.path[:MAX_NAME] or NAMELESS))
+            if len(entry.path) > MAX_NAME:
+                yield member, None, f"{member.path}: a name of {len(entry.path)} characters, which no file system has; not read"
+            elif member.ignored:
                 _ignore(member, read, nest)
             elif read is None:
                 yield member, None, f"{member.path}: {trouble}"

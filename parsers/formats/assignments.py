@@ -409,7 +409,7 @@ _ZNODE_PATH = re.compile(
 _ZNODE_CONTENT = re.compile(r'\s*(?:\{\s*"(?:version|controller_epoch|leader|partitions|config|listener_security_protocol_map|endpoints'
                             r'|features|jmx_port|host|brokerid|id|topic_id|adding_replicas|removing_replicas|isr|leader_epoch|leader_recovery_state)"\s*:|\d{1,10}\s*$)')  # fmt: skip
 _ASSIGNMENTS = re.compile(r'"partitions"\s*:\s*\[.*"replicas"\s*:\s*\[', re.S)
-_ELECTIONS = re.compile(r'\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?"partitions"\s*:\s*\[\s*\{[^{}\[]*"(?:topic|partition)"\s*:[^{}\[]*\}')
+_ELECTIONS = re.compile(r'\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?"partitions"\s*:\s*\[\s*\{(?=[^{}\[]*\})[^{}\[]*"(?:topic|partition)"\s*:')
 _ZNODES_PRINTED = r"^WATCHER::$|^cZxid = 0x|^(?:/[\w./<>-]+[ :=]*)?\{(?=[^\n]*\"leader_epoch\"\s*:)(?=[^\n]*\"controller_epoch\"\s*:)[^\n]*\"isr\"\s*:\s*\["
 
 

@@ -194,7 +194,7 @@ class _Output:
         yield self._reassigned(piece, match, "started", broker=number(match["broker"], INT32), directory=match["directory"])
 
     def _started_moves(self, piece: Piece, moves: Match) -> Iterator[Row]:
-        for match in re.finditer(rf"(?P<t2>{TOPIC}?)-(?P<p2>\d+)-(?P<broker>\d+)(?=,|$|\s)", moves["named"]):
+        for match in re.finditer(rf"(?<![a-zA-Z0-9._-])(?P<t2>{TOPIC})-(?P<p2>\d+)-(?P<broker>\d+)(?=,|$|\s)", moves["named"]):
             named = {"topic": topic_name(match["t2"]), "partition": number(match["p2"], _PARTITION)}
             columns = {**named, "broker": number(match["broker"], INT32)}
             yield self._row(piece, "reassign-output", "tool-reassignment", reason="started", **columns)
@@ -434,7 +434,7 @@ def _source_of(scope: Row) -> str:
 _QUORUM = re.compile(
     r"(?P<name>ClusterId|LeaderId|LeaderEpoch|HighWatermark|MaxFollowerLag|MaxFollowerLagTimeMs|CurrentVoters|CurrentObservers):(?P<value>.*)"
 )
-_SETTING = re.compile(r"(?P<key>[\w.-]+)=(?P<value>.*) sensitive=(?P<sensitive>true|false) synonyms=\{(?P<synonyms>.*)\}$")
+_SETTING = re.compile(r"(?=.*\}$)(?P<key>[\w.-]+)=(?P<value>.*) sensitive=(?P<sensitive>true|false) synonyms=\{(?P<synonyms>.*)\}$")
 _FAILED = re.compile(_TP + r": (?P<why>.+)")
 
 _LINES: tuple[tuple[re.Pattern[str], Callable[[_Output, Piece, Match], Iterator[Row]]], ...] = (

@@ -25,7 +25,7 @@ _TOPIC_LINE = re.compile(r"Topic: ?\S+\s+(?:TopicId: ?\S+\s+)?PartitionCount:")
 _PARTITION_LINE = re.compile(r"Topic: ?\S+\s+Partition:")
 _LABEL = re.compile(r"(?:^|\s)([A-Z][A-Za-z]*(?: Replicas)?):[ ]?")
 _CONFIG = re.compile(r",(?=[a-z][a-z0-9._-]*=)")
-_EXTENSIONS = re.compile(r"(?:\.(?:txt|log|out|tsv|gz|bz2|xz|zst))+$", re.IGNORECASE)
+_EXTENSIONS = frozenset({"txt", "log", "out", "tsv", "gz", "bz2", "xz", "zst"})
 
 
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
@@ -115,12 +115,15 @@ def _number(text: str, bounds: range) -> int:
 
 
 def _stem(path: str) -> str:
-    return _EXTENSIONS.sub("", path.rpartition("/")[2])
+    parts = path.rpartition("/")[2].split(".")
+    while len(parts) > 1 and parts[-1].lower() in _EXTENSIONS:
+        parts.pop()
+    return ".".join(parts)
 
 
 _OUTPUT = (
-    r"^\s*Topic: ?\S+\s+(?:TopicId: ?\S+\s+)?PartitionCount: ?\d+\s+ReplicationFactor:"
-    r"|^\s*Topic: ?\S+\s+Partition: ?\d+\s+Leader: ?(?:-?\d+|none)\b"
+    r"^[ \t]*Topic: ?\S+\s+(?:TopicId: ?\S+\s+)?PartitionCount: ?\d+\s+ReplicationFactor:"
+    r"|^[ \t]*Topic: ?\S+\s+Partition: ?\d+\s+Leader: ?(?:-?\d+|none)\b"
 )
 EVENTS = frozenset({"describe-topic", "describe-partition", "config"})
 FORMATS = (FileKind("describe", "output of kafka-topics --describe", read, EVENTS, content=with_line(_OUTPUT), rank=10),)

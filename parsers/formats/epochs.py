@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 from parsers.formats.checkpoints import entries, integer, malformed
 from parsers.formats.file_kind import FileKind, checkpoint_name
 from parsers.formats.problems import limited
+from parsers.limits import in_force
 from parsers.paths import is_unfinished, partition_of
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 
@@ -32,7 +33,7 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
 def _entries(stream: BinaryIO, member: Member) -> Iterator[Row]:
     common = _common(member)
-    previous: tuple[int, int] | None = None
+    previous, count = None, 0
     for entry in entries(stream, member, 2):
         if isinstance(entry, dict):
             yield entry
@@ -45,6 +46,11 @@ def _entries(stream: BinaryIO, member: Member) -> Iterator[Row]:
         if previous and (epoch <= previous[0] or offset < previous[1]):
             yield problem("epochs-not-rising", _falls(member, previous, (epoch, offset)), line=line, byte=at)
         previous = epoch, offset
+        if count >= (most := in_force().epochs):
+            text = f"{member.path}: more than {most} leader epochs, the rest is not read (--limit epochs)"
+            yield problem("checkpoint-cut", text, line=line, byte=at)
+            return
+        count += 1
         place = {"line": line, "byte": at, "text": text[:MAX_TEXT]}
         yield {**common, **place, "event": "epoch-entry", "leader_epoch": epoch, "offset": offset}
 

@@ -28,7 +28,7 @@ _MAX_RECORD = 200
 """Lines of one collection in the logs of Java 8."""
 _MARGIN = timedelta(milliseconds=200)
 
-_UNIFIED = re.compile(r"(?P<decorations>(?:\[[^\]\n]{0,80}\])+)\s?(?P<message>.*)")
+_UNIFIED = re.compile(r"(?P<decorations>(?:\[[^\]\n]{0,80}\])+)\s*(?P<message>.*)")
 _DATE = re.compile(r"(?P<date>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)[.,](?P<ms>\d{3})(?P<zone>[+-]\d{4})?")
 _UPTIME = re.compile(r"(?P<s>\d{1,12}[.,]\d{1,9})s")
 _TICKS = re.compile(r"(?P<n>\d{1,16})(?P<unit>ms|ns)")
@@ -133,14 +133,14 @@ class _Reading:
         self.uptime = when.uptime if when.uptime is not None else self.uptime
 
     def _unified(self, pause: _Pause, message: str) -> Iterator[Row]:
-        if match := _PAUSE.search(message):
+        if match := _PAUSE.match(message):
             pause.milliseconds, pause.what = _milliseconds(match["ms"], 1), f"Pause {match['what']}"
             pause.reason = _reason(match["what"])
             yield from self._collection(pause)
-        elif match := _STALL.search(message):
+        elif match := _STALL.match(message):
             pause.milliseconds, pause.reason, pause.what = _milliseconds(match["ms"], 1), "allocation-stall", message[:200]
             yield from self._tell(pause)
-        elif match := _SAFEPOINT.search(message):
+        elif match := _SAFEPOINT.match(message):
             pause.milliseconds, pause.what = min(int(match["ns"]) // 1_000_000, MAX_MS), match["what"]
             yield from self._safepoint(pause)
         elif match := _STOPPED.search(message):
@@ -327,7 +327,7 @@ def _old_reason(message: str) -> str:
 
 
 _GC_LINE = re.compile(
-    r"^(?:\[[^\]\n]*\])*\[gc[\],\s]|: \[(?:Full )?GC[ (]|^\S* ?\d+\.\d+: \[(?:Full )?GC|^(?:Java HotSpot\(TM\)|OpenJDK) [\w-]+ Server VM \(|^(?:\[[^\]\n]*\])+ ?GC\(\d+\) ",
+    r"^(?:\[[^\]\n]*\])*\[gc[\],\s]|: \[(?:Full )?GC[ (]|^\S{0,40} ?\d{1,12}\.\d{1,9}: \[(?:Full )?GC|^(?:Java HotSpot\(TM\)|OpenJDK) [\w-]+ Server VM \(|^(?:\[[^\]\n]*\])+ ?GC\(\d+\) ",
     re.M,
 )
 

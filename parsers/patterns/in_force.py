@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from parsers import pattern_files, patterns
-from parsers.pattern_files import PatternFile
+from parsers.own_files import OwnFile
 from parsers.patterns.pattern import Pattern
 from parsers.patterns.pattern_toml import read
 
@@ -30,13 +30,13 @@ def pattern_set() -> PatternSet:
 
 
 @lru_cache(maxsize=8)
-def _with(files: tuple[PatternFile, ...]) -> PatternSet:
+def _with(files: tuple[OwnFile, ...]) -> PatternSet:
     own = of_files(files)
     names = {pattern.name for pattern in own}
     return PatternSet([*own, *(pattern for pattern in patterns.PATTERNS if pattern.name not in names)])
 
 
-def of_files(files: Sequence[PatternFile]) -> list[Pattern]:
+def of_files(files: Sequence[OwnFile]) -> list[Pattern]:
     """The patterns of the user's files, in their order. Raises ValueError if a file is not valid, or two patterns have the same name."""
     file_of: dict[str, str] = {}
     found = []

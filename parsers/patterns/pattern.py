@@ -28,7 +28,7 @@ _NUMBER = regex.compile(r"-?\d+")
 
 
 _BRACKETS = regex.compile(r"(?:\[(?P<component>[^\]]+)\][:,]? ?){0,2}")
-_NOT_IN_NAME = regex.compile(r"\w+=.*|[^A-Za-z]")
+_NOT_IN_NAME = regex.compile(r"(?<!\w)\w+=.*|[^A-Za-z]")
 """In brackets with a component's name: its id, and what differs between versions: `KafkaServer id=1` was `Kafka Server 1`."""
 _AROUND = regex.compile(r"\[[^\]]*\] +[A-Z]+ +(?P<message>.*?) *\([\w.$]+\)")
 """Kafka's own layout."""

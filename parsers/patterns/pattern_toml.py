@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
@@ -21,6 +21,7 @@ import regex
 
 from parsers import package_data
 from parsers.kinds import KINDS, Scope
+from parsers.own_files import Keys, checked, did_you_mean, document, flag, is_tables, some_text, string, texts
 from parsers.patterns.expand import FUNCTIONS
 from parsers.patterns.fragments import filled
 from parsers.patterns.pattern import Pattern, Sample
@@ -59,14 +60,11 @@ def built_in(name: str) -> list[Pattern]:
 
 def read(text: str, file: str) -> list[Pattern]:
     """The patterns of a user's file. Raises ValueError naming the file, the pattern and the key."""
-    try:
-        document = package_data.parsed(text)
-    except ValueError as error:
-        raise ValueError(f"{file}: not valid TOML: {error}; `kafka-forensics patterns --toml NAME` prints a valid file") from None
-    if unknown := next((key for key in document if key != _TABLE), None):
+    content = document(text, file, "`kafka-forensics patterns --toml NAME` prints a valid file")
+    if unknown := next((key for key in content if key != _TABLE), None):
         raise ValueError(f"{file}: key `{unknown}` is not known; each pattern is a table [[{_TABLE}]]")
-    tables = document.get(_TABLE)
-    if not _is_tables(tables) or not tables:
+    tables = content.get(_TABLE)
+    if not is_tables(tables) or not tables:
         raise ValueError(f"{file}: it has no table [[{_TABLE}]]")
     patterns: dict[str, Pattern] = {}
     for number, table in enumerate(tables, 1):
@@ -103,36 +101,15 @@ _MEMBERS = {"replica_offsets": [field.name for field in EVENTS.field("replica_of
 
 
 def _checked(table: Row, place: Place) -> Row:
-    values = _values(table, _PATTERN_KEYS, _REQUIRED, place)
-    return {**values, "samples": [_checked_sample(sample, replace(place, sample=at)) for at, sample in enumerate(table["samples"], 1)]}
+    found = checked(table, _PATTERN_KEYS, _REQUIRED, place.error, _OTHER_NAMES)
+    return {**found, "samples": [_checked_sample(sample, replace(place, sample=at)) for at, sample in enumerate(table["samples"], 1)]}
 
 
 def _checked_sample(table: Row, place: Place) -> Row:
-    values = _values(table, _SAMPLE_KEYS, ("line",), place)
-    if both := next((name for name in values.get("absent", ()) if name in values.get("fields", ())), None):
+    found = checked(table, _SAMPLE_KEYS, ("line",), place.error, _OTHER_NAMES)
+    if both := next((name for name in found.get("absent", ()) if name in found.get("fields", ())), None):
         raise place.error(f"column `{both}` is in `fields` and in `absent`")
-    return values
-
-
-def _values(table: Row, keys: Mapping[str, Callable[[Any], Any]], required: Sequence[str], place: Place) -> Row:
-    """The values of a table by key; those of columns are converted."""
-    for key in table:
-        if key not in keys:
-            raise place.error(f"key `{key}` is not known{_did_you_mean(key, keys)}")
-    if missing := next((key for key in required if key not in table), None):
-        raise place.error(f"key `{missing}` is missing")
-    values = {}
-    for key, value in table.items():
-        try:
-            values[key] = keys[key](value)
-        except ValueError as error:
-            raise place.error(f"key `{key}`: {error}") from None
-    return values
-
-
-def _did_you_mean(word: str, words: Iterable[str]) -> str:
-    meant = _OTHER_NAMES.get(word) or next(iter(get_close_matches(word, words, 1)), None)
-    return f" (did you mean `{meant}`?)" if meant else ""
+    return found
 
 
 _OTHER_NAMES = {
@@ -157,48 +134,36 @@ def _check_expression(pattern: Pattern, place: Place) -> None:
     columns = frozenset(EVENTS.names) - OF_LINE
     for name in groups:
         if name not in columns and not (pattern.expand is not None and name not in OF_LINE):
-            raise place.error(f"key `regex`: group `{name}` is not a column of events{_did_you_mean(name, columns)}")
+            raise place.error(f"key `regex`: group `{name}` is not a column of events{did_you_mean(name, columns)}")
 
 
 # values
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("must be a string")
-    return value
-
-
-def _some_text(value: Any) -> str:
-    if not _text(value).strip():
-        raise ValueError("must not be empty")
-    return _text(value)
-
-
 def _name(value: Any) -> str:
-    if not _NAME.fullmatch(_text(value)):
+    if not _NAME.fullmatch(string(value)):
         raise ValueError("must be made of lower-case letters, digits, dots and hyphens")
-    return _text(value)
+    return string(value)
 
 
 def _event(value: Any) -> str:
     kinds = [*(kind for kind in KINDS if KINDS[kind].scope is not Scope.EVIDENCE), "irrelevant"]
-    if _text(value) not in kinds:
+    if string(value) not in kinds:
         near = get_close_matches(value, kinds, _NEAR, 0.5)
         listed = f"; near ones: {', '.join(f'`{kind}`' for kind in near)}" if near else ""
         raise ValueError(f"`{value}` is not a kind of event{listed}; `kafka-forensics patterns` shows a kind for each pattern")
-    return _text(value)
+    return string(value)
 
 
 def _literal(value: Any) -> str:
-    if len(_text(value)) < MIN_LITERAL or "\n" in value:
+    if len(string(value)) < MIN_LITERAL or "\n" in value:
         raise ValueError(f"must be text within one line, of at least {MIN_LITERAL} characters")
-    return _text(value)
+    return string(value)
 
 
 def _expression(value: Any) -> str:
-    filled(_text(value))
-    return _text(value)
+    filled(string(value))
+    return string(value)
 
 
 def _versions(value: Any) -> Sequence[str]:
@@ -212,18 +177,6 @@ def _versions(value: Any) -> Sequence[str]:
 
 def _number(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
-
-
-def _texts(value: Any) -> Sequence[str]:
-    if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
-        raise ValueError("must be a list of strings")
-    return value
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("must be true or false")
-    return value
 
 
 def _fixed(value: Any) -> Row:
@@ -243,12 +196,12 @@ def _table(value: Any) -> Row:
 
 
 def _absent(value: Any) -> Sequence[str]:
-    return [_column(name).name for name in _texts(value)]
+    return [_column(name).name for name in texts(value)]
 
 
 def _column(name: str) -> pa.Field:
     if name not in EVENTS.names:
-        raise ValueError(f"`{name}` is not a column of events{_did_you_mean(name, EVENTS.names)}")
+        raise ValueError(f"`{name}` is not a column of events{did_you_mean(name, EVENTS.names)}")
     return EVENTS.field(name)
 
 
@@ -265,38 +218,34 @@ def _value_of(column: pa.Field, value: Any) -> Any:
 
 
 def _function(value: Any) -> str:
-    if _text(value) not in FUNCTIONS:
-        raise ValueError(f"`{value}` is not a function of a built-in pattern{_did_you_mean(value, FUNCTIONS)}")
-    return _text(value)
-
-
-def _is_tables(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(table, dict) for table in value)
+    if string(value) not in FUNCTIONS:
+        raise ValueError(f"`{value}` is not a function of a built-in pattern{did_you_mean(value, FUNCTIONS)}")
+    return string(value)
 
 
 def _samples(value: Any) -> list[Row]:
-    if not _is_tables(value) or not value:
+    if not is_tables(value) or not value:
         raise ValueError("must be at least one table [[pattern.samples]]")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
-_PATTERN_KEYS: Mapping[str, Callable[[Any], Any]] = {
+_PATTERN_KEYS: Keys = {
     "name": _name,
     "event": _event,
     "literal": _literal,
     "regex": _expression,
     "versions": _versions,
-    "loggers": _texts,
+    "loggers": texts,
     "fixed": _fixed,
     "expand": _function,
-    "multiline": _flag,
-    "match_continuation_lines": _flag,
-    "first_of_process": _flag,
-    "note": _text,
+    "multiline": flag,
+    "match_continuation_lines": flag,
+    "first_of_process": flag,
+    "note": string,
     "samples": _samples,
 }
 _REQUIRED = ("name", "event", "literal", "regex", "versions", "samples")
-_SAMPLE_KEYS: Mapping[str, Callable[[Any], Any]] = {"line": _some_text, "origin": _text, "fields": _fields, "absent": _absent}
+_SAMPLE_KEYS: Keys = {"line": some_text, "origin": string, "fields": _fields, "absent": _absent}
 
 
 # writing

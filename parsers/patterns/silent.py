@@ -18,7 +18,9 @@ from parsers.patterns.pattern import Pattern, Sample
 
 
 def patterns() -> Iterator[Pattern]:
-    rows = [line.split("\t") for line in package_data.text("parsers.patterns", "silent.tsv").split("\n") if line and not line.startswith("#")]
+    rows = [
+        line.split("\t") for line in package_data.text("parsers.patterns", "silent.tsv").split("\n") if line and not line.startswith("#")
+    ]
     groups = {row[0]: row[1].split() for row in rows if row[0].startswith("@")}
     for name, of_name in groupby((row for row in rows if row[0] not in groups), key=itemgetter(0)):
         (_, literal, written, first, last, loggers, *_), *_ = statement = list(of_name)

@@ -42,7 +42,7 @@ _FLUENTD = re.compile(rb"(" + ISO + rb")\t[^\t]*\t(\{.*)", re.DOTALL)
 _FLUENT_BIT = re.compile(rb"[\w.-]{1,250}: (\[\d{9,11}\.\d{1,9}, \{.*\}\])", re.DOTALL)
 _EVENT = re.compile(rb"(?:data: |\x1e)(\{.*)", re.DOTALL)
 _LOKI = re.compile(rb"(" + ISO + rb") (\{(?:[A-Za-z_]\w*=\"(?:[^\"\\]|\\.)*\"(?:, )?)*\}) *(.*)", re.DOTALL)
-_LABEL = re.compile(rb"([A-Za-z_]\w*)=\"((?:[^\"\\]|\\.)*)\"")
+_LABEL = re.compile(rb"(?<!\w)([A-Za-z_]\w*)=\"((?:[^\"\\]|\\.)*)\"")
 
 
 def pod(text: bytes) -> Sequence[Peeled] | None:

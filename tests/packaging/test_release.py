@@ -71,14 +71,15 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable
     return run
 
 
-def test_the_wheel_has_every_file_of_the_packages_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_has_every_file_of_the_packages_and_the_entry_point(wheel: Path) -> None:
     listed = subprocess.run(["git", "ls-files", "parsers", "spark", "forensics"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("this is not a git clone, so its files are not listed")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     tracked = {name for name in listed.stdout.splitlines() if (ROOT / name).exists()}
     untracked = {name for name in names - tracked if (ROOT / name).suffix == ".py"}
-    assert (tracked - names, names - tracked - untracked) == (set(), set())
+    assert (tracked - names, names - tracked - untracked) == ({"forensics/kafka_forensics.py"}, set())
+    assert zipfile.ZipFile(wheel).read("kafka_forensics.py") == (ROOT / "forensics" / "start.py").read_bytes()
 
 
 def test_the_first_command_without_java_says_what_to_do(installed: Callable[..., subprocess.CompletedProcess[str]]) -> None:

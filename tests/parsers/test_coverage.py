@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from fixtures.templates.coverage import DOCUMENT, Verdict, document, reason, reasons, verdicts
+from fixtures.templates.coverage import Verdict, reason, reasons, verdicts
 from fixtures.templates.lines import lines, printed, templates
 from fixtures.templates.matching import matching, search
 from fixtures.templates.values import PARTITION, TOPIC, values
@@ -52,10 +52,6 @@ def test_a_line_is_read_by_one_pattern() -> None:
 
 def test_patterns_claim_the_versions_that_print_them() -> None:
     assert sorted({(name, v.version) for v in verdicts() for name in v.misplaced}) == []
-
-
-def test_page_is_up_to_date() -> None:
-    assert DOCUMENT.read_text(encoding="utf-8") == document(), "run python -m fixtures.templates"
 
 
 def test_every_reason_is_needed_and_every_irrelevant_pattern_has_one() -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from parsers import pattern_files
+from parsers import package_data, pattern_files
 from parsers.catalogue.log_file import LogFile, read_log_by_columns
 from parsers.catalogue.samples import check
 from parsers.containers.units import units
 from parsers.evidence import events
-from parsers.pattern_files import PatternFile
-from parsers.patterns import FILES, PATTERNS, package_data
+from parsers.own_files import OwnFile
+from parsers.patterns import FILES, PATTERNS
 from parsers.patterns.expand import FUNCTIONS
 from parsers.patterns.facets import facet_of_line
 from parsers.patterns.in_force import pattern_set
@@ -70,14 +70,14 @@ def both_ways(*lines: str) -> list[Row]:
 
 
 def in_force(*texts: str) -> None:
-    pattern_files.put_in_force(tuple(PatternFile(f"{number}.toml", text) for number, text in enumerate(texts)))
+    pattern_files.put_in_force(tuple(OwnFile(f"{number}.toml", text) for number, text in enumerate(texts)))
 
 
 def test_the_built_in_patterns_are_equal_when_they_are_read_again_and_read_their_samples() -> None:
     text = "\n".join(map(write, PATTERNS))
     for read_again, pattern in zip(read(text, "all.toml"), PATTERNS, strict=True):
         assert read_again == pattern
-    check([PatternFile("all.toml", text)])
+    check([OwnFile("all.toml", text)])
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_of_two_patterns_of_the_user_the_first_one_reads_the_line() -> None:
     with pytest.raises(
         ValueError, match=r"^1\.toml: pattern 1 `second`: sample 1: the pattern `first`, which is tried before, reads the line$"
     ):
-        check([PatternFile("0.toml", first), PatternFile("1.toml", second)])
+        check([OwnFile("0.toml", first), OwnFile("1.toml", second)])
 
 
 def test_a_pattern_of_the_user_replaces_the_built_in_one_of_its_name() -> None:
@@ -130,12 +130,12 @@ def test_a_pattern_of_the_user_replaces_the_built_in_one_of_its_name() -> None:
 def test_units_carry_the_patterns_to_the_reader(tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text(f"{BUILT_IN}\n{LINE}\n")
 
-    def names(files: Sequence[PatternFile]) -> set[str]:
+    def names(files: Sequence[OwnFile]) -> set[str]:
         planned = units([str(tmp_path)], patterns=files)
         pattern_files.put_in_force(())  # as in the process of a worker
         return {row["pattern"] for unit in planned for batch in events(unit) for row in batch.to_pylist()} & {NAME, "segment-corrupt"}
 
-    assert names([PatternFile("a.toml", EXAMPLE)]) == {NAME, "segment-corrupt"}
+    assert names([OwnFile("a.toml", EXAMPLE)]) == {NAME, "segment-corrupt"}
     assert names([]) == {"segment-corrupt"}, "the next unit is read without"
 
 
@@ -154,11 +154,11 @@ def test_names_in_braces_are_fragments_and_lines_are_joined(written: str, regex:
 
 
 def test_the_built_in_files_are_valid_and_use_every_fragment_and_function() -> None:
-    texts = [package_data.text(f"{name}.toml") for name in FILES]
+    texts = [package_data.text("parsers.patterns", f"{name}.toml") for name in FILES]
     found = [pattern for name, text in zip(FILES, texts, strict=True) for pattern in read(text, name)]
     assert found == [pattern for pattern in PATTERNS if pattern.event != "irrelevant"]
     assert {pattern.expand for pattern in found} - {None} == set(FUNCTIONS.values())
-    fragments = package_data.table("fragments")
+    fragments = package_data.table("parsers.patterns", "fragments")
     used = {name for text in (*texts, *fragments.values()) for name in re.findall(r"\{([A-Z]\w+)\}", text)}
     assert used == set(fragments)
     assert {path.stem for path in (ROOT / "parsers" / "patterns").glob("*.toml")} == {*FILES, "fragments"}
@@ -221,19 +221,19 @@ P = f"my.toml: pattern 1 `{NAME}`: "
 def test_errors_name_file_pattern_and_key(before: str, after: str, message: str) -> None:
     assert before in EXAMPLE
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
-        check([PatternFile("my.toml", EXAMPLE.replace(before, after, 1))])
+        check([OwnFile("my.toml", EXAMPLE.replace(before, after, 1))])
 
 
 def test_names_are_unique_in_a_file_and_among_files() -> None:
     with pytest.raises(ValueError, match=f"^my.toml: pattern 2 `{NAME}`: another pattern of the file has the same name$"):
-        check([PatternFile("my.toml", EXAMPLE + EXAMPLE)])
+        check([OwnFile("my.toml", EXAMPLE + EXAMPLE)])
     with pytest.raises(ValueError, match=f"^b.toml: pattern `{NAME}`: a.toml has a pattern of this name already$"):
-        check([PatternFile("a.toml", EXAMPLE), PatternFile("b.toml", EXAMPLE)])
+        check([OwnFile("a.toml", EXAMPLE), OwnFile("b.toml", EXAMPLE)])
 
 
 def test_a_check_leaves_nothing_in_force() -> None:
-    check([PatternFile("a.toml", EXAMPLE)])
+    check([OwnFile("a.toml", EXAMPLE)])
     assert pattern_files.in_force() == ()
     with pytest.raises(ValueError, match="sample 1"):
-        check([PatternFile("a.toml", EXAMPLE.replace("bytes = 61", "bytes = 62"))])
+        check([OwnFile("a.toml", EXAMPLE.replace("bytes = 61", "bytes = 62"))])
     assert pattern_files.in_force() == ()

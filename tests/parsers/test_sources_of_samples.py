@@ -10,7 +10,7 @@ from fixtures.templates.lines import Template, templates
 from fixtures.templates.values import EARLIER, VERSIONS
 from parsers.catalogue.samples import check
 from parsers.layouts import LOG4J, prefix
-from parsers.pattern_files import PatternFile
+from parsers.own_files import OwnFile
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import Pattern, Sample
 from parsers.patterns.pattern_toml import read
@@ -131,4 +131,4 @@ def test_examples_in_the_documentation_are_statements_of_kafka() -> None:
         text = document.read_text("utf-8").partition("```toml\n")[2].partition("```")[0]
         (pattern,) = read(text, document.name)
         assert any("2.8" in template.versions for template in printed_by(pattern.samples[0].line, "LogSegment"))
-        check([PatternFile(document.name, text)])
+        check([OwnFile(document.name, text)])

@@ -17,7 +17,8 @@ import pytest
 from spark import connect
 from spark.java import find_java
 from spark.session import Refused, start
-from tests.support.paths import BUNDLES, ROOT
+from tests.support.hostile import command, executed, fill, run
+from tests.support.paths import BUNDLES
 
 BUNDLE = BUNDLES / "shared-log-clean-2.8.2-zk.tar.gz"
 SPARK = Path(pyspark.__file__).parent
@@ -73,12 +74,12 @@ def server(tmp_path: Path) -> Iterator[str]:
         "spark.connect.grpc.binding.port": str(port),
         "spark.ui.enabled": "false",
     }
-    command = [str(SPARK / "bin" / "spark-submit"), "--class", CLASS, "--master", "local[2]"]
-    command += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    words = [str(SPARK / "bin" / "spark-submit"), "--class", CLASS, "--master", "local[2]"]
+    words += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
     own = {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, "JAVA_HOME": str(find_java().home)}
     log = tmp_path / "server.log"
     with log.open("w") as out:
-        running = subprocess.Popen(command, env=os.environ | own, cwd=tmp_path, stdout=out, stderr=out)
+        running = subprocess.Popen(words, env=os.environ | own, cwd=tmp_path, stdout=out, stderr=out)
     try:
         end = time.monotonic() + WAIT_S
         while "Spark Connect server started" not in log.read_text():
@@ -90,15 +91,14 @@ def server(tmp_path: Path) -> Iterator[str]:
         running.wait(WAIT_S)
 
 
-def output(directory: Path, *arguments: str) -> str:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    command = [sys.executable, "-c", "from forensics.cli import main; main()", *arguments]
-    done = subprocess.run(command, env=environment, cwd=directory, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @with_extra
-def test_same_bytes_over_a_server(server: str, tmp_path: Path) -> None:
-    for command in (("analyze", str(BUNDLE), "--json", "-"), ("merge", str(BUNDLE))):
-        assert output(tmp_path, *command, "--master", server) == output(tmp_path, *command)
+def test_same_bytes_over_a_server_and_no_file_of_the_working_directory_is_executed(server: str, tmp_path: Path) -> None:
+    def output(*arguments: str) -> str:
+        done = run([*command(tmp_path), *arguments], tmp_path / "hostile" / "there")
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    fill(tmp_path / "hostile" / "there")
+    for words in (("analyze", str(BUNDLE), "--json", "-"), ("merge", str(BUNDLE))):
+        assert output(*words, "--master", server) == output(*words)
+    assert executed(tmp_path / "hostile" / "there") == []

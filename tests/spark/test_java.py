@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -145,3 +146,30 @@ def test_spark_does_not_look_up_the_name_of_the_machine(
     jvm.process.wait(10)
     jvm.stop()
     assert printed.read_text() == used
+
+
+def test_a_java_in_the_working_directory_is_never_run(nowhere: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    jdk(tmp_path, "21.0.4")
+    nowhere.chdir(tmp_path)
+    nowhere.setenv("PATH", ":bin:.")
+    with pytest.raises(NoJava):
+        find_java()
+
+
+def test_a_java_home_that_is_not_used_is_named(nowhere: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for home, words in ((jdk(tmp_path / "old", "11.0.20"), "has Java 11.0.20; Spark needs 17"), (tmp_path / "none", "no Java is")):
+        nowhere.setenv("JAVA_HOME", str(home))
+        assert str(home) in str(java.java_home_trouble()) and words in str(java.java_home_trouble())
+    nowhere.setenv("JAVA_HOME", str(jdk(tmp_path / "new", "21.0.4")))
+    assert java.java_home_trouble() is None
+
+
+def test_paths_in_the_environment_are_those_of_the_working_directory(nowhere: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Also for the JVM and its workers, which have another one."""
+    nowhere.chdir(tmp_path)
+    for name, value in (("TMPDIR", "tmp"), ("AWS_CONFIG_FILE", "/abs/config"), ("SPARK_HOME", "spark"), ("PYTHONPATH", "lib::/abs/lib")):
+        nowhere.setenv(name, value)
+    environment = Jvm._environment(SimpleNamespace(_handshake="gateway"))  # type: ignore[arg-type]
+    assert (environment["TMPDIR"], environment["AWS_CONFIG_FILE"]) == (str(tmp_path / "tmp"), "/abs/config")
+    assert "SPARK_HOME" not in environment and environment["PYTHONPATH"].split(":")[-1] == "/abs/lib"
+    assert all(map(os.path.isabs, environment["PYTHONPATH"].split(":")))

@@ -26,7 +26,7 @@ from forensics.views.document import Report
 from forensics.words.rows import Worded
 from parsers import pieces
 from parsers.containers.units import Unit, units
-from parsers.pattern_files import PatternFile
+from parsers.own_files import OwnFile
 from parsers.schemas import EVENTS
 from spark import pipeline
 from spark.ipc import opened
@@ -246,8 +246,8 @@ def test_tasks_read_with_the_patterns_of_the_user(session: SparkSession, tmp_pat
         line = '{line}'
         """
 
-    def patterns(*files: PatternFile) -> set[str]:
+    def patterns(*files: OwnFile) -> set[str]:
         return set(everything(read(session, units([str(tmp_path)], patterns=files)))["pattern"].to_pylist())
 
-    assert "xyzzy" in patterns(PatternFile("my.toml", text))
+    assert "xyzzy" in patterns(OwnFile("my.toml", text))
     assert "xyzzy" not in patterns(), "the worker's process is the same"

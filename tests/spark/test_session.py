@@ -185,3 +185,66 @@ def test_the_zip_for_executors_is_importable_alone(tmp_path: Path) -> None:
         env=os.environ | {"PYTHONPATH": str(packages)},
     )
     assert done.stdout.strip() == f"{packages}/parsers/schemas.py"
+
+
+ALONE = """
+import json, os, pwd, socket, sys
+
+def no_name(_):
+    raise KeyError
+pwd.getpwuid = no_name  # as with a user id of OpenShift
+from spark.session import start
+context = start("local[2]").sparkContext
+conf = context.getConf()
+# An RPC message without a login; Spark would read it as a Java object.
+message = b"\\0" * 12
+with socket.create_connection((conf.get("spark.driver.host"), int(conf.get("spark.driver.port"))), 60) as peer:
+    peer.sendall((21 + len(message)).to_bytes(8, "big") + b"\\3" + b"\\0" * 8 + len(message).to_bytes(4, "big") + message)
+    answer = peer.recv(4096)
+print(json.dumps({
+    "user": context._jvm.org.apache.hadoop.security.UserGroupInformation.getCurrentUser().getUserName(),
+    "spark user": context.sparkUser(),
+    "answer": answer.decode("utf-8", "replace"),
+    "workers": context.parallelize([0], 1).map(lambda _: [__import__("os").getcwd(), os.environ.get("PYTHONSAFEPATH")]).first(),
+    "settings": [name for name, _ in conf.getAll() if "secret" in name],
+}))
+"""
+
+
+def test_a_session_is_closed_to_other_accounts_and_needs_no_user_name(place: dict[str, Any]) -> None:
+    done = subprocess.run([sys.executable, "-c", ALONE], check=False, capture_output=True, timeout=300, **place)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = json.loads(done.stdout)
+    assert said["user"] == said["spark user"] == str(os.getuid())
+    assert "SaslMessage" in said["answer"] and "ObjectInputStream" not in said["answer"]
+    assert said["settings"] == [], "a secret in the settings could be printed"
+    directory, safe_path = said["workers"]
+    assert Path(directory).parent == Path(place["env"]["TMPDIR"]) and safe_path == "1"
+
+
+def test_the_launcher_of_a_cluster_starts_outside_of_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pyspark would run ../bin/spark-submit, and Spark the workers of the driver in the working directory."""
+    told: dict[str, Any] = {}
+
+    def launched(conf: Any, popen_kwargs: dict[str, Any]) -> None:
+        told.update(popen_kwargs, environment=dict(os.environ), conf=dict(conf.getAll()))
+        raise RuntimeError("enough")
+
+    monkeypatch.setattr("pyspark.java_gateway.launch_gateway", launched)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPARK_HOME", "")  # undone at the end, as what is set there
+    monkeypatch.delenv("SPARK_HOME")
+    monkeypatch.setenv("SPARK_CONF_DIR", "conf")
+    monkeypatch.setenv("JAVA_HOME", "/jdk")
+    files = {"spark.archives": "env.tar.gz#env,hdfs://host/other.zip,/abs.tgz", "spark.executor.memory": "4g"}
+    with pytest.raises(sessions.Refused, match="enough"):
+        sessions.start("local-cluster[1,1,512]", conf=files)
+    assert not Path(told["cwd"]).is_relative_to(tmp_path) and not any(Path(told["cwd"]).iterdir())
+    own = {name: told["environment"][name] for name in ("SPARK_HOME", "SPARK_CONF_DIR", "JAVA_HOME")}
+    assert own == {"SPARK_HOME": str(sessions.spark_home()), "SPARK_CONF_DIR": str(tmp_path / "conf"), "JAVA_HOME": "/jdk"}
+    assert told["conf"]["spark.archives"] == f"{tmp_path}/env.tar.gz#env,hdfs://host/other.zip,/abs.tgz"
+    assert told["conf"]["spark.executor.memory"] == "4g"
+    assert not any("secret" in name for name in told["conf"]), "other accounts see command lines"
+    monkeypatch.setattr(sessions, "_has_name", lambda: False)
+    with pytest.raises(sessions.Refused, match=f"needs a name for user id {os.getuid()}"):
+        sessions.start("local-cluster[1,1,512]")

@@ -18,6 +18,7 @@ import pyspark
 import pytest
 
 from spark.java import find_java
+from tests.support.hostile import command, executed, fill
 from tests.support.paths import BUNDLES, ROOT
 
 pytestmark = pytest.mark.skipif(not os.environ.get("KAFKA_FORENSICS_STANDALONE"), reason="asked for by KAFKA_FORENSICS_STANDALONE=on")
@@ -72,8 +73,17 @@ def analysed(tmp_path: Path, *more: str) -> subprocess.Popen[str]:
         "PYTHONPATH": str(ROOT),
         "PYSPARK_PYTHON": sys.executable,
     }
-    command = [sys.executable, "-c", "from forensics.cli import main; main()", "analyze", str(BUNDLE), "--json", "-", *more]
-    return subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    words = [*command(tmp_path), "analyze", str(BUNDLE), "--json", "-", *more]
+    return subprocess.Popen(words, env=environment, cwd=hostile(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def hostile(tmp_path: Path) -> Path:
+    """The working directory, whose parent could be the home of Spark."""
+    directory = tmp_path / "hostile"
+    if not directory.exists():
+        fill(directory)
+        fill(directory / "there")
+    return directory / "there"
 
 
 def executors(worker: int) -> list[int]:
@@ -97,3 +107,4 @@ def test_same_bytes_as_inside_the_command(cluster: tuple[str, list[int]], tmp_pa
     assert there.returncode == 0, told
     inside, _ = analysed(tmp_path).communicate(timeout=300)
     assert on_cluster == inside
+    assert executed(hostile(tmp_path)) == executed(hostile(tmp_path).parent) == []

@@ -13,7 +13,7 @@ from tests.support.paths import ROOT
 
 SCRIPT = """
 import os, signal, sys
-from forensics.cli import ended
+from forensics.start import ended
 from spark.temporary import temporary_directory
 (temporary_directory() / "file").write_text("x")
 assert len(os.listdir(os.environ["TMPDIR"])) == 1

@@ -22,6 +22,7 @@ from forensics.model.findings import Finding, Place
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import by_partition, identified, judged
 from forensics.model.timelines import timelines as built
+from forensics.rules import rule_of
 from forensics.views.document import Report
 from forensics.words.rows import Worded
 from parsers import evidence, schemas
@@ -65,6 +66,13 @@ def report(table: pa.Table, options: Options | None = None) -> Report:
     return Report(cluster, told.findings, told.partitions, told.incidents)
 
 
+def found_by(kind: str, timeline: PartitionTimeline, cluster: Cluster) -> list[Finding]:
+    """What the rule of this kind finds in a partition."""
+    judge = rule_of(kind).partition
+    assert judge is not None
+    return [f if f.topic is not None else f.of_partition(timeline.topic, timeline.partition) for f in judge(timeline, cluster)]
+
+
 def spread(findings: Iterable[Finding]) -> list[Finding]:
     """One finding a place: what one event did to many partitions is one finding."""
     return [own for f in findings for own in ([_at(f, p) for p in f.places] or [f])]
@@ -88,4 +96,4 @@ def _at(f: Finding, p: Place) -> Finding:
             "clients",
         )
     }
-    return replace(f, **own, places=())
+    return replace(f, **own, places=(), folds=())

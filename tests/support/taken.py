@@ -155,8 +155,8 @@ def _of_time(files: Files) -> Iterator[Way]:
         begin = first + part * step
         yield _cut("seconds", f"12 seconds of all logs after tenth {part}", "", _outside(begin, begin + 12))
     middle = first + 5 * step
-    for words, begin, end in (("first", first, middle), ("second", middle, last)):
-        yield _cut("half of the time", f"{words} half of all logs", "", _outside(begin, end))
+    for told, begin, end in (("first", first, middle), ("second", middle, last)):
+        yield _cut("half of the time", f"{told} half of all logs", "", _outside(begin, end))
     for node in nodes(files):
         for part in (3, 5, 7, 9):
             yield _cut("older logs of a node", f"logs of {node} up to tenth {part}", f"^{node}/", _outside(first, first + part * step))
@@ -516,8 +516,8 @@ def main(arguments: list[str]) -> int:
                 row["unknown"] += result.unknown
                 row["partitions"] += result.listed
                 row.update({relation for relation, _ in result.violations})
-            for relation, words in result.violations:
-                print(f"{name}\t{result.family}\t{result.words}\t{relation}\t{words}", flush=True)
+            for relation, told in result.violations:
+                print(f"{name}\t{result.family}\t{result.words}\t{relation}\t{told}", flush=True)
         _events.cache_clear()
         own = Counter(rows["all"]) - before
         told = ", ".join(f"{own[r]} {r}" for r in NEVER if own[r]) or "nothing broken"

@@ -16,7 +16,7 @@ _ONCE = re.compile(r"(?:leader-epoch-checkpoint|partition\.metadata|server\.log|
 """Files that a broker has once per directory name: a second one belongs to another collection."""
 _ONCE_A_DISK = re.compile(r"(?:meta\.properties|replication-offset-checkpoint)$")
 """Files that each log directory has once, so one more path step must match."""
-_PARTITION_DIR = re.compile(r"([^/]+-\d+)/(?:leader-epoch-checkpoint|partition\.metadata|\d{20}\.\w+)$")
+_PARTITION_DIR = re.compile(r"(?:^|/)([^/]+-\d+)/(?:leader-epoch-checkpoint|partition\.metadata|\d{20}\.\w+)$")
 _DIRECTORY_ID = re.compile(r"(broker|kafka|node|controller|server)[-_=]?(\d{1,10})$|^()(\d{1,10})$", re.IGNORECASE)
 _FILE_ID = re.compile(r"(?:^|[^a-z])(broker|kafka|node|controller)[-_]?(\d{1,10})(?=[-_.]|$)(?!\.\d|-\d\d-\d\d)", re.IGNORECASE)
 """A file's name may begin with its broker's (my-cluster-kafka-0-kafka.log), but also contain a version or a date."""

@@ -30,12 +30,9 @@ def meaningless(sources: Iterable[Source], logs: str) -> frozenset[str]:
     known = [far for far in distances.values() if far is not None]
     everywhere = bool(known) and all(known)
     found = [
-        s.path
-        for key, own in groups.items()
-        for s in own
-        if distances[key] or (distances[key] is None and (everywhere or (not known and _at_once(own))))
+        own for key, own in groups.items() if distances[key] or (distances[key] is None and (everywhere or (not known and _at_once(own))))
     ]
-    return frozenset(found)
+    return frozenset(s.path for own in found for s in own)
 
 
 def _far(own: Iterable[Source], logs: str) -> bool | None:

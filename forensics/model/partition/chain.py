@@ -7,15 +7,19 @@ Not here: the state in a single line or record (states).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from forensics.model.events import Event
-from forensics.model.partition.states import AUTHORITY, State, not_after
+from forensics.model.message import Message, said
+from forensics.model.partition.replicas import Contradiction
+from forensics.model.partition.states import AUTHORITY, UNKNOWN_EPOCH, State, not_after
 from parsers.frozen import replace
 from parsers.kinds import Role, of
 
+SENT = timedelta(seconds=5)
+"""A controller sends what it has decided within milliseconds; clocks of two brokers may differ by more."""
 SAME_CHANGE = timedelta(seconds=1)
 """A leader prints an ISR change and its consequences within milliseconds."""
 
@@ -33,6 +37,60 @@ def chain(found: Sequence[State]) -> list[State]:
     for epoch in sorted(by_epoch):
         ordered.extend(_within(by_epoch[epoch]))
     return _counted(_settled(_carry(_in_effect(ordered))))
+
+
+def disputed(found: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
+    """Reports of states that cannot all be true. Each change has the next partition epoch, so one partition epoch has one leader epoch, leader
+    and ISR, and the leader epoch rises by the partition epoch at most. `starts`: lines with which brokers enter a leader epoch."""
+    known = sorted((s for s in found if s.known_epoch is not None and not s.epoch_guessed), key=lambda s: AUTHORITY[s.source])
+    first: dict[int, State] = {}
+    for s in known:
+        if s.partition_epoch is not None and s.partition_epoch >= 0:
+            one = first.setdefault(s.partition_epoch, s)
+            if not _same(s, one) or (s.leader_epoch != one.leader_epoch and _prints_epoch(s) and _prints_epoch(one)):
+                yield Contradiction("state", one.event, _said(one), s.event, _said(s))
+    for one, s in pairwise(first[n] for n in sorted(first) if _prints_epoch(first[n])):
+        if not 0 <= s.leader_epoch - one.leader_epoch <= (s.partition_epoch or 0) - (one.partition_epoch or 0):
+            yield Contradiction("state", one.event, _said(one), s.event, _said(s))
+    yield from _entered_otherwise(first, known, starts)
+
+
+def _prints_epoch(s: State) -> bool:
+    """A line about an ISR change does not: its leader epoch is that of the last start, whose line may be missing."""
+    return s.event.leader_epoch is not None
+
+
+def _entered_otherwise(first: Mapping[int, State], known: Iterable[State], starts: Iterable[Event]) -> Iterator[Contradiction]:
+    """Starts whose epochs, leader or ISR are not those of the state. A ZooKeeper controller sends what it decided, and the first line of the new
+    leader about that has no partition epoch."""
+    decided: dict[int, State] = {}
+    for s in known:
+        if s.source == "decided":
+            decided.setdefault(s.leader_epoch, s)
+    led: set[tuple[int | None, int | None]] = set()
+    for e in starts:
+        state = first.get(e.partition_epoch) if e.partition_epoch is not None else None
+        if state is not None and _prints_epoch(state) and (e.leader_epoch != state.leader_epoch or e.leader not in (None, state.leader)):
+            yield Contradiction("state", state.event, _said(state), e, _state(e.partition_epoch, e.leader_epoch, e.leader))
+        elif e.event == "leader-start" and e.partition_epoch is None and e.isr and (e.writer, e.leader_epoch) not in led:
+            led.add((e.writer, e.leader_epoch))
+            state = decided.get(e.leader_epoch if e.leader_epoch is not None else UNKNOWN_EPOCH)
+            if state is not None and _soon_after(state, e) and (state.leader != e.writer or {*state.isr} != {*e.isr}):
+                yield Contradiction("state", state.event, _said(state), e, _state(None, e.leader_epoch, e.writer, tuple(e.isr)))
+
+
+def _soon_after(state: State, start: Event) -> bool:
+    """The start is of the request that the controller sent when it decided, and not of a later one after the leader changed the ISR."""
+    return state.at is not None and start.at is not None and abs(start.at - state.at) <= SENT
+
+
+def _said(s: State) -> Message:
+    return _state(s.partition_epoch, s.leader_epoch, s.leader, tuple(s.isr))
+
+
+def _state(partition_epoch: int | None, leader_epoch: int | None, leader: int | None, isr: tuple[int, ...] | None = None) -> Message:
+    known = {"partition_epoch": partition_epoch, "leader_epoch": leader_epoch, "leader": leader}
+    return said("contradiction/state-of", **known, isr=isr, empty=isr == ())
 
 
 def _in_effect(states: Sequence[State]) -> list[State]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -22,7 +22,7 @@ from forensics.model.cluster.facts import Cluster, Source, cached_on_cluster
 from forensics.model.cluster.shared_logs import rolled_from, rolled_logs
 from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
-from forensics.model.findings import LEVELS, Finding
+from forensics.model.findings import Finding
 from forensics.model.message import Message, said
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
@@ -402,8 +402,7 @@ def weakened(finding: Finding, cluster: Cluster) -> Finding:
     reasons = [unreliable[b] for b in sorted({*finding.brokers, *quoted} & unreliable.keys())]
     if not reasons:
         return finding
-    severity = min(finding.severity, "medium", key=LEVELS.index)
-    return replace(finding, confidence="possible", severity=severity, values=(*finding.values, ("doubt", reasons[0])))
+    return finding.doubted(reasons[0])
 
 
 @cached_on_cluster

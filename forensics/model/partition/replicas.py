@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from forensics.model.events import Event
+from forensics.model.message import Message
 from forensics.model.partition.damaged import DamagedStretch, Extent, extent, reach_of
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
@@ -23,6 +24,8 @@ EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
 SHORTEST_START = timedelta(seconds=1)
 """Minimum time a broker needs from its first line to the load of a log."""
 
+BEFORE_FETCH = timedelta(seconds=10)
+"""A follower whose fetcher was not created this long after its start may have another one, of which the line is missing."""
 
 OWN_LOSS = frozenset({"restart", "empty"})
 """Causes of removals by which records are missing on one disk: they are gone only if its broker led without them."""
@@ -65,6 +68,19 @@ class Removal:
     """Leader epoch the broker was in when it removed them; None if unknown."""
     at: datetime | None
     evidence: tuple[Event, ...]
+
+
+class Contradiction(NamedTuple):
+    """Two statements about one partition that cannot both be true, each with its value."""
+
+    about: str
+    """'log-end': where a log ended, and nothing was appended or cut in between; 'load': the logs that one process loaded; 'plan': where a log
+    was to be cut, and where it was; 'state': the leader and the ISR in one partition epoch."""
+    one: Event
+    first: int | Message
+    """The first value: an offset, or what `one` says."""
+    other: Event
+    second: int | Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +154,8 @@ class Replica:
     """Whole logs that were deleted, or renamed as stray, because the replica was removed."""
     recreated: list[tuple[int | None, Event]] = field(default_factory=list)
     """Creations of an empty log where a log existed that was not deleted, each with the broker's last leader epoch at the time."""
+    contradictions: list[Contradiction] = field(default_factory=list)
+    """Lines that give the same log different ends."""
     recovered: list[tuple[int | None, Event]] = field(default_factory=list)
     """Recoveries of the log that no line about its end follows, each with the broker's last leader epoch at the time."""
     events: list[Event] = field(default_factory=list)
@@ -178,6 +196,8 @@ class _Walk:
         self.recovering: Event | None = None
         self.cut = False
         self.loaded = False
+        self.untouched = False
+        """The log was loaded or created, and no line since shows that its broker led or followed."""
         self.several = False
         self.loading: list[Event] = []
         self.has_log = False
@@ -205,6 +225,7 @@ class _Walk:
         if offset is None or offset < 0:
             return
         self.see("log-end-offset", offset, AT_LEAST, event, self.epoch)
+        self.reaches(offset, event)
         self.first_end = self.first_end if self.first_end is not None else offset
         if self.end is None or offset > self.end:
             self.end, self.exact, self.end_event = offset, False, event
@@ -228,6 +249,23 @@ class _Walk:
         """Whether `end` is exact now: nothing can have been appended since it was seen."""
         return self.exact and not (self.growing or self.fetching or self.role_unclear or self.recovering)
 
+    def reaches(self, offset: int | None, event: Event, *, still: bool = False) -> None:
+        """Compares a lower bound of the end with an end that is known exactly. `still`: it has not changed since."""
+        if offset is not None and self.end is not None and offset > self.end and (still or (self.knows_end and self.role != "follower")):
+            self.against(offset, event)
+
+    def against(self, offset: int, event: Event) -> None:
+        """Two lines about the end of the log contradict each other. Lines of two logs of this name do not."""
+        if self.end is not None and self.end_event is not None and not self.several:
+            self.replica.contradictions.append(Contradiction("log-end", self.end_event, self.end, event, offset))
+
+    def unfetched(self, event: Event) -> bool:
+        """Right after it became a follower a replica truncates its log, before its first fetch: until then its end is the same."""
+        start = self.end_event
+        if start is None or start.event != "follower-start" or start.at is None or event.at is None or self.growing:
+            return False
+        return event.at - start.at < BEFORE_FETCH
+
     @property
     def leads_in(self) -> int | None:
         """The epoch in which it leads by its own lines. None if its last known role is follower and its leader start is missing, or if
@@ -241,9 +279,11 @@ class _Walk:
 
     def grows(self) -> None:
         """Marks that the log may grow: the broker leads or fetches. Lines of either role show this even if the role's start is missing."""
-        self.growing, self.settled = True, False
+        self.growing, self.settled, self.untouched = True, False, False
 
     def high_watermark(self, offset: int | None, event: Event, bound: str = EXACT) -> None:
+        """A high watermark is never beyond the end of its log."""
+        self.reaches(offset, event)
         self.see("high-watermark", offset, bound, event, self.epoch)
 
     def remove(self, start: int, event: Event, cause: str, *more: Event | None, epoch: int | None, under: int | None) -> None:
@@ -261,6 +301,7 @@ class _Walk:
         cannot be the same log, is a different one: a start also loads logs of the topic's earlier generations that wait for their
         deletion, and up to 2.2 no line distinguishes them. Offsets missing in one were in another."""
         self.replica.removals = [r for r in self.replica.removals if r.cause != "restart" or r.evidence[-1] not in self.loading]
+        self.replica.contradictions = [c for c in self.replica.contradictions if c.one not in self.loading]
 
     # transitions
 
@@ -269,6 +310,7 @@ class _Walk:
         it hands over receives the epoch, then again after its return, without a fetch in between. `end`: exact log end at this time."""
         if epoch is None:
             return
+        self.untouched = False
         again = epoch == self.epoch
         if not self.idle(again, end):
             self.records_epoch = self.epoch
@@ -296,7 +338,7 @@ class _Walk:
 
     def follow_unannounced(self, epoch: int | None) -> None:
         """The broker follows in a later leader epoch than the last known one; None: the epoch is unknown."""
-        self.records_epoch, self.fetched, self.began = self.epoch, False, None
+        self.records_epoch, self.fetched, self.began, self.untouched = self.epoch, False, None, False
         self.end_at_entry, self.stopped_fetching = None, False
         self.epoch, self.role = epoch, "follower"
 
@@ -320,7 +362,11 @@ def _on_load(w: _Walk, e: Event) -> None:
     w.several = w.loaded and (w.several or _of_another(e, w.replica.loads[-1]))
     if w.several:
         w.forget_restarts()
+        before = w.replica.loads[-1]
+        w.replica.contradictions.append(Contradiction("load", before.event, before.offset, e, e.log_end_offset))
     elif w.end is not None and e.log_end_offset < w.end:
+        if w.recovering is not None and w.end_event is not None and is_after(w.end_event, w.recovering):
+            w.against(e.log_end_offset, e)  # a recovery cuts a segment before it prints how far the log goes
         w.remove(e.log_end_offset, e, "restart", w.recovering, epoch=w.epoch_of_end, under=w.epoch)
     created = w.end is None and w.role == "leader" and e.log_end_offset == 0
     unclean = w.recovering is not None or w.cut
@@ -332,7 +378,12 @@ def _on_load(w: _Walk, e: Event) -> None:
         w.grows()
     w.role_unclear = w.role_unclear and not w.has_log
     w.has_log = w.has_log or e.log_end_offset > 0
-    w.loaded, w.fetching, w.recovering, w.cut = not created, False, None, False
+    w.loaded, w.untouched, w.fetching, w.recovering, w.cut = not created, not created, False, None, False
+
+
+def is_after(one: Event, other: Event) -> bool:
+    """A line is further down in the same file."""
+    return one.source == other.source and one.line is not None and other.line is not None and one.line > other.line
 
 
 def _of_another(load: Event, before: Load) -> bool:
@@ -354,6 +405,7 @@ def _on_created(w: _Walk, e: Event) -> None:
         w.remove(0, e, "empty", epoch=w.epoch_of_end, under=w.epoch)
     w.end_exactly(0, e)
     w.role_unclear = w.role_unclear or w.role is None  # a request creates the log, and the request's content is missing
+    w.untouched = w.role is None
     if w.role == "leader":
         w.grows()
 
@@ -367,9 +419,19 @@ def _on_deleted(w: _Walk, e: Event) -> None:
     w.end, w.exact, w.end_event, w.loaded, w.role, w.has_log, w.begins, w.first_end = None, False, None, False, None, False, None, None
 
 
-def _regress(w: _Walk, offset: int, e: Event) -> None:
-    """Records a removal if a start line is below the known log end: only a restarted process can hold less without a truncation line."""
-    if w.end is not None and offset < w.end and (e.previous_leader_epoch == -1 or w.loaded):
+def _compare(w: _Walk, offset: int, e: Event) -> None:
+    """Compares the offset of a start line with the known log end. Only a restarted process can hold less without a truncation line; a leader
+    that goes on in another epoch cannot, and neither can a process between the load of its log and its first role."""
+    if w.end is None or offset == w.end or (w.several and any(load.log_end_offset == offset for load in w.loading)):
+        return
+    first = e.previous_leader_epoch == -1
+    if (
+        (w.knows_end and w.role != "follower")
+        or (first and w.untouched)
+        or (offset < w.end and not w.loaded and w.leads_in == e.previous_leader_epoch is not None)
+    ):
+        w.against(offset, e)
+    if offset < w.end and (first or w.loaded):
         w.remove(offset, e, "restart", epoch=w.epoch_of_end, under=w.epoch)
 
 
@@ -377,7 +439,7 @@ def _on_leader_start(w: _Walk, e: Event) -> None:
     offset = e.log_end_offset
     w.high_watermark(e.high_watermark, e, AT_LEAST)
     if offset is not None:
-        _regress(w, offset, e)
+        _compare(w, offset, e)
     w.knew(e)
     again = w.role == "leader" and w.epoch == e.leader_epoch
     asked = w.replica.leader_starts[-1] if again and w.replica.leader_starts else None
@@ -398,7 +460,7 @@ def _on_follower_start(w: _Walk, e: Event) -> None:
     w.knew(e)
     w.high_watermark(e.high_watermark, e, AT_LEAST)
     if e.log_end_offset is not None:
-        _regress(w, e.log_end_offset, e)
+        _compare(w, e.log_end_offset, e)
         w.end_exactly(e.log_end_offset, e)
     if e.leader_epoch is not None:
         w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, e.log_end_offset, e.at, e))
@@ -441,12 +503,22 @@ def _on_truncation(w: _Walk, e: Event) -> None:
         w.replica.removals[-1] = replace(last, at=e.at, evidence=(*last.evidence, e))
         w.end_exactly(e.offset, e)
         return
-    if w.plan is not None and w.plan.event == "truncation-plan" and w.plan.offset is not None and w.plan.offset != e.offset:
+    if _planned_elsewhere(w, e):
         w.plan = None  # belongs to a truncation that is missing or did not happen
     cause = w.plan.reason if w.plan is not None and w.plan.reason else "truncation"
     if e.reason == "longer":
         _reached_past(w, e.offset, e)
     _cut(w, e.offset, e, cause)
+
+
+def _planned_elsewhere(w: _Walk, e: Event) -> bool:
+    """Whether the last plan names another offset."""
+    plan = w.plan
+    if plan is None or plan.event != "truncation-plan" or plan.offset is None or e.offset is None or plan.offset == e.offset:
+        return False
+    if is_after(e, plan) and e.at is not None and plan.at is not None and e.at - plan.at < SHORTEST_START:
+        w.replica.contradictions.append(Contradiction("plan", plan, plan.offset, e, e.offset))
+    return True
 
 
 def _is_cut_of_reset(w: _Walk, e: Event) -> bool:
@@ -460,6 +532,7 @@ def _is_cut_of_reset(w: _Walk, e: Event) -> bool:
 
 def _reached_past(w: _Walk, offset: int, e: Event) -> None:
     """Records that the log contained at least the record at this offset."""
+    w.reaches(offset + 1, e, still=w.untouched or w.unfetched(e))
     if not w.knows_end and (w.end is None or w.end <= offset):
         w.end_at_least(offset + 1, e)
 
@@ -487,7 +560,10 @@ def _epochs_of_cut(w: _Walk, cause: str, *, grew: bool) -> tuple[int | None, int
 
 
 def _on_truncation_noop(w: _Walk, e: Event) -> None:
+    _planned_elsewhere(w, e)
     if e.log_end_offset is not None:
+        if w.unfetched(e) and e.log_end_offset != w.end:
+            w.against(e.log_end_offset, e)
         w.end_exactly(e.log_end_offset, e)
     w.plan = None
 
@@ -502,6 +578,7 @@ def _on_fetcher(w: _Walk, e: Event) -> None:
         w.follow_unannounced(e.leader_epoch)
     elif e.leader_epoch is not None and (w.epoch is None or e.leader_epoch > w.epoch):
         w.enter(e.leader_epoch, "follower", None)
+    w.reaches(e.offset, e, still=w.unfetched(e))
     if e.offset is not None and e.reason == "own-end" and (w.end is None or e.offset > w.end):
         if w.knows_end:
             w.forget_restarts()
@@ -571,6 +648,7 @@ def _on_plan(w: _Walk, e: Event) -> None:
 
 
 def _on_below_hw(w: _Walk, e: Event) -> None:
+    w.reaches(e.high_watermark, e, still=w.unfetched(e))
     w.high_watermark(e.high_watermark, e, AT_LEAST)
 
 
@@ -616,6 +694,7 @@ def _on_hw_loaded(w: _Walk, e: Event) -> None:
     """The value is the checkpointed one from before the log was loaded; up to 2.5 the line comes after the new process's first request.
     The line always comes with a request (Partition#getOrCreateReplica, createLog): if that request is missing, it may have led to
     fetching."""
+    w.reaches(e.high_watermark, e, still=w.untouched)
     w.role_unclear = w.role_unclear or w.role is None
     w.see("high-watermark", e.high_watermark, AT_LEAST, e, w.replica.loads[-1].epoch if w.replica.loads else w.epoch)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
+from forensics.model.partition.replicas import Disk
+from forensics.thresholds import AT_REST
 
 
 def cut_since(segment: Event, checkpoint: Event) -> bool:
@@ -19,3 +21,11 @@ def taken_alive(broker: int, checkpoint: Event, cluster: Cluster) -> bool:
     and what the process had in memory was consistent."""
     life = cluster.availability(broker).running
     return life is not None and checkpoint.at is not None and (life.begin_at is None or life.begin_at <= checkpoint.at)
+
+
+def at_rest(disk: Disk) -> Event | None:
+    """The checkpointed high watermark of a log that was complete and not written to when its files were copied; None: it may have been."""
+    mark, segment = disk.high_watermark, disk.end_event()
+    if mark is None or segment is None or mark.at is None or segment.at is None or mark.offset != disk.reach:
+        return None
+    return mark if segment.at + AT_REST < mark.at else None

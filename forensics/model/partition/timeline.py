@@ -22,7 +22,7 @@ from forensics.model.cluster.versions import versions
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
-from forensics.model.partition.chain import chain
+from forensics.model.partition.chain import chain, disputed
 from forensics.model.partition.final_state import FinalState, Snapshot, as_states, seen_after
 from forensics.model.partition.folding import fold, once, without_future_logs
 from forensics.model.partition.generations import generations, makes
@@ -34,6 +34,7 @@ from forensics.model.partition.replicas import (
     AT_MOST,
     EXACT,
     REWRITTEN_FILES,
+    Contradiction,
     Disk,
     LeaderStart,
     Removal,
@@ -121,6 +122,8 @@ class PartitionTimeline:
     transactions: list[Event] = field(default_factory=list)
     """States of transactions that wrote to the partition, also client events."""
     snapshots: list[Snapshot] = field(default_factory=list)
+    contradictions: list[Contradiction] = field(default_factory=list)
+    """Statements that cannot all be true: about one log, and about the states."""
     events: list[Event] = field(default_factory=list)
     """All events, each broker's in its own order, brokers merged by corrected time."""
     orders: Orders = field(default_factory=Orders)
@@ -447,6 +450,8 @@ def _assemble(
     timeline.events.sort(key=_in_time)
     timeline.orders = Orders(timeline.events, timeline.snapshots)
     found = collect_states(timeline.events, timeline.replicas)
+    starts = (e for e in timeline.events if e.event in STARTS)
+    timeline.contradictions = [*(c for r in timeline.replicas.values() for c in r.contradictions), *disputed(found, starts)]
     states = assigned_from(chain([_arranged(s, timeline.orders) for s in found]), timeline.of, timeline.snapshots)
     timeline.states = after_reassignments(states, timeline.of)
     timeline.lineages = _lineages(timeline, cluster)

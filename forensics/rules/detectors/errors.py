@@ -44,6 +44,8 @@ from forensics.rules.detectors import functions_of
 from forensics.thresholds import SAME_FAILURE
 
 Values = Mapping[str, Any]
+_Test = tuple[Callable[[Event], Any], str]
+"""A field, and an expression that it matches."""
 WHY = "{why}"
 QUOTED = 4
 """The number of errors that are quoted, besides the last one."""
@@ -56,6 +58,8 @@ class _Find:
 
     kind: str
     declared: Mapping[str, Any]
+    where: Sequence[_Test]
+    unless: Sequence[_Test]
     asked: Callable[..., bool]
     common: Callable[[Event], object]
     own: Callable[..., Values | None]
@@ -66,6 +70,8 @@ class _Find:
         return cls(
             kind,
             declared,
+            [(_field(name), found) for name, found in declared.get("where", {}).items()],
+            [(_field(name), found) for name, found in declared.get("unless", {}).items()],
             functions[declared["if"]] if "if" in declared else _always,
             lambda error: tuple(field(error) for field in common),
             functions[declared["values"]] if "values" in declared else _nothing,
@@ -73,16 +79,15 @@ class _Find:
 
     def findings(self, times: CrashTimes | None, *scope: Any) -> Iterator[Finding]:
         """`scope`: the cluster, or a timeline and the cluster."""
-        chosen = (e for e in scope[0].of(*self.declared["events"]) if self._fits(e) and self.asked(e, *scope))
-        for errors in failures(chosen, self.common, None if self.declared.get("whenever") else SAME_FAILURE):
+        chosen = [e for e in scope[0].of(*self.declared["events"]) if self._fits(e) and self.asked(e, *scope)]
+        for errors in failures(chosen, self.common, None if self.declared.get("whenever") else SAME_FAILURE) if chosen else ():
             if not self.declared.get("lasting") or lasted(errors):
                 own = self.own(errors, *scope)
                 if own is not None:
                     yield self._finding(errors, own, times, *scope)
 
     def _fits(self, error: Event) -> bool:
-        where, unless = self.declared.get("where", {}), self.declared.get("unless", {})
-        return all(_matches(error, *test) for test in where.items()) and not any(_matches(error, *test) for test in unless.items())
+        return all(_matches(error, *test) for test in self.where) and not any(_matches(error, *test) for test in self.unless)
 
     def _finding(self, errors: Sequence[Event], own: Values, times: CrashTimes | None, *scope: Any) -> Finding:
         declared, first, last, cluster = self.declared, errors[0], errors[-1], scope[-1]
@@ -124,8 +129,8 @@ def _field(name: str, functions: Mapping[str, Any] = MappingProxyType({})) -> Ca
     return attrgetter(name) if name in COLUMNS else functions[name]
 
 
-def _matches(error: Event, name: str, found: str) -> bool:
-    value = _field(name)(error)
+def _matches(error: Event, field: Callable[[Event], Any], found: str) -> bool:
+    value = field(error)
     return value is not None and re.search(found, str(value)) is not None
 
 

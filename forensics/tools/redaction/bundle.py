@@ -79,7 +79,7 @@ def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFA
     NothingCopied and OSError."""
     planned = units(paths, limits)
     done = Redacted(names=_names(planned))
-    with whole_path(out, OF_OWNER) as part:
+    with whole_path(out, OF_OWNER, new=True) as part:
         with (
             part.open("wb") as file,
             gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
@@ -89,7 +89,7 @@ def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFA
         if not done.written:
             raise NothingCopied
         _check(part, done.names, binary)
-        with whole_file(mapping, OF_OWNER) as kept:
+        with whole_file(mapping, OF_OWNER, new=True) as kept:
             told = {"schema": MAPPING, "of": _sha256(part), "names": done.names.mapping()}
             kept.write((encoded(told, indent=1) + "\n").encode())
     return done

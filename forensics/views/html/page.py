@@ -314,6 +314,7 @@ class _Page:
         return {
             **row,
             "happened": f.happened,
+            "loss": f.loss,
             "named": places[:NAMED],
             "more": len(places) - NAMED,
             "s": self.window.place(f.start or f.end),

@@ -32,7 +32,7 @@ from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.judgement import judgement
 from forensics.proof.records import records
-from forensics.rules import BY_KIND
+from forensics.rules import rule_of
 from forensics.views.story.lives import Lives, ending
 from forensics.views.story.narration import narrated
 from forensics.views.story.step import IN_SYNC, LEADER, NONE, OUT, STORY, UNKNOWN, Key, Step, Wanted, placed, said
@@ -401,7 +401,7 @@ class _Story:
         """Findings at their place: losses at the election that caused them, windows at their start."""
         last_begin = max(self.begins.values(), default=datetime.max)
         for number, f in enumerate(self.findings):
-            if f.severity in ("info", "low") or BY_KIND[f.kind].purpose is Purpose.UNCLEAN_ELECTION:
+            if f.severity in ("info", "low") or rule_of(f.kind).purpose is Purpose.UNCLEAN_ELECTION:
                 continue
             is_loss = f.loss
             at = (f.end or f.start) if is_loss else (f.start or f.end)

@@ -38,7 +38,7 @@ from forensics.model.partition.replicas import Disk, Removal
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.aftermath import aftermath
-from forensics.rules import BY_KIND
+from forensics.rules import rule_of
 from forensics.words import summary, text
 from forensics.words.formats import moment
 from parsers.kinds import Role, named, of
@@ -60,7 +60,7 @@ class Wording:
         self.unclean: dict[int | None, Finding] = {}
         self.preferred: set[int | None] = set()
         for finding in findings:
-            if (purpose := BY_KIND[finding.kind].purpose) is Purpose.UNCLEAN_ELECTION:
+            if (purpose := rule_of(finding.kind).purpose) is Purpose.UNCLEAN_ELECTION:
                 self.unclean[finding.leader_epoch] = finding
             elif purpose is Purpose.PREFERRED_ELECTION:
                 self.preferred.add(finding.leader_epoch)

@@ -30,7 +30,7 @@ AT = datetime(2026, 11, 21, 2, 0)
 
 def finding(**own: Any) -> Finding:
     stated = {"kind": "broker-crash", "severity": "medium", "confidence": "certain", "brokers": (1,), "start": AT}
-    return Finding(**{"summary": "s", "explanation": "e", "evidence": (), **stated, **own})
+    return Finding(**{"evidence": (), **stated, **own})
 
 
 def side(
@@ -41,7 +41,9 @@ def side(
 
 
 def loss(*offsets: Range, partition: int = 0, **own: Any) -> Finding:
-    return finding(**{"kind": "data-loss", "topic": "t", "partition": partition, "offsets": offsets, "cause": "unclean-election", **own})
+    return finding(
+        **{"kind": "data-loss", "loss": True, "topic": "t", "partition": partition, "offsets": offsets, "cause": "unclean-election", **own}
+    )
 
 
 # findings
@@ -49,7 +51,7 @@ def loss(*offsets: Range, partition: int = 0, **own: Any) -> Finding:
 
 def test_a_finding_with_the_same_id_is_changed_only_if_its_statement_is() -> None:
     before = finding(end=None)
-    found = difference(side(before), side(replace(before, summary="in other words")))
+    found = difference(side(before), side(replace(before, message="other-words")))
     assert (found.same_findings, found.findings, bool(found)) == (1, [], False)
     (changed,) = difference(side(before), side(replace(before, severity="high", end=AT + timedelta(minutes=5)))).findings
     assert {f.name: (f.before, f.after) for f in changed.fields} == {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import PicklingError
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -39,6 +41,8 @@ IN_WORKERS = {
     "worker without Python": 'java.io.IOException: Cannot run program "/nowhere/python3": error=2, No such file or directory\n',
     "executors lost": "ExecutorLostFailure (executor 3 exited caused by one of the running tasks) Reason: Command exited with code 137\n",
     "Spark master that does not answer": "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\n",
+    "Python worker killed": "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed). Consider setting "
+    "'spark.python.worker.faulthandler.enabled' configuration to 'true' for the better Python traceback.\n",
     "Spark out of memory": "java.lang.OutOfMemoryError: Java heap space\n",
 }
 
@@ -149,6 +153,24 @@ class Faults:
         (self.place / "spark-defaults.conf").write_text("# ours\nspark.kubernetes.container.image  registry/spark:4\n")
         return analyze("k8s://https://127.0.0.1:1")
 
+    def _few_file_descriptors(self) -> tuple[int, str]:
+        self.patch.setattr("spark.session.getrlimit", lambda _: (64, 64))
+        return analyze()
+
+    def _loopback_interface_down(self) -> tuple[int, str]:
+        """As with `unshare --net`: the JVM starts, and cannot be reached."""
+        self.patch.setattr("spark.session.Jvm", lambda *_: SimpleNamespace(gateway=lambda: (1, "secret")))
+
+        def unreachable(**_: object) -> None:
+            raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
+
+        self.patch.setattr("pyspark.java_gateway.ClientServer", unreachable)
+        return analyze()
+
+    def _tmpdir_absent(self) -> tuple[int, str]:
+        self.patch.setenv("TMPDIR", str(self.place / "absent"))
+        return analyze()
+
     def _tmpdir_full(self) -> tuple[int, str]:
         """pyspark's error for a file that it cannot write."""
         self.patch.setattr("spark.failures._is_full", lambda _: True)
@@ -162,6 +184,14 @@ class Faults:
     def _stdout_full(self) -> tuple[int, str]:
         with open("/dev/full", "w") as full:
             return process("rules", stdout=full)
+
+    def _package_of_another_program(self) -> tuple[int, str]:
+        (self.place / "parsers").mkdir()
+        (self.place / "parsers" / "__init__.py").touch()
+        return process(
+            "rules",
+            before=f"import sys\nsys.path.insert(0, {str(self.place)!r})\n[sys.modules.pop(n) for n in [*sys.modules] if n.startswith('parsers')]",
+        )
 
     def _defect(self) -> tuple[int, str]:
         self.patch.setenv("TMPDIR", str(self.place))

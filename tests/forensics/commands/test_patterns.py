@@ -14,7 +14,7 @@ from forensics.cli import cli
 from forensics.commands.evidence import reading_words
 from forensics.model.cluster.build import Options
 from parsers.limits import DEFAULTS
-from parsers.pattern_files import opened
+from parsers.own_files import opened
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern_toml import read
 
@@ -36,7 +36,7 @@ def test_every_command_that_reads_events_takes_patterns() -> None:
     assert isinstance(cli, click.Group)
     context = click.Context(cli)
     taking = {n for n in cli.list_commands(context) if "--patterns" in {o for p in cli.get_command(context, n).params for o in p.opts}}  # type: ignore[union-attr]
-    assert taking == set(READING)
+    assert taking == {*READING, "rules"}, "`rules --check` reads exemplars"
 
 
 @pytest.mark.parametrize("name", READING)

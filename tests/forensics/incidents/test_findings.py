@@ -11,7 +11,7 @@ import pytest
 from forensics.incidents import findings
 from forensics.incidents.findings import FindingRows, Findings
 from forensics.model.findings import FINDING, Evidence, Finding
-from forensics.model.message import Range
+from forensics.model.message import Range, values
 
 KINDS = ("under-replicated", "data-loss", "at-min-isr")
 FOUND = [
@@ -24,9 +24,8 @@ FOUND = [
         brokers=(1, n % 2),
         start=datetime(2026, 1, 1) + timedelta(seconds=n),
         offsets=(Range(n, None),) if n % 2 else (),
-        summary=f"summary {n}",
-        explanation=f"explanation {n}",
-        next_steps=(f"step {n}",),
+        message=f"message-{n % 3}",
+        values=values(number=n, at=datetime(2026, 1, 1)),
         evidence=(Evidence(f"broker-{n}/server.log", n, None, f"line {n}"),),
     )
     for n in range(700)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,28 +14,19 @@ from forensics.incidents.findings import Findings
 from forensics.incidents.folding import folded, places, recurring
 from forensics.incidents.incidents import Events, Incident, recurring_of_each
 from forensics.model.findings import Aggregation, Evidence, Finding, Rule
-from forensics.model.message import Range
-from forensics.rules import cluster_recreated
+from forensics.model.message import Range, said, values
+from forensics.model.partition.windows import together
+from forensics.rules import rule_of
 from forensics.thresholds import MAX_SEPARATE_EVENTS
 from forensics.words import of_incident, words
+from tests.support import found
 
 NOON = datetime(2026, 11, 21, 12)
-STOPS = Rule(
-    kind="controlled-shutdown",
-    rank=5,
-    level="info",
-    meaning="",
-    root="shut down in order",
-    many=Aggregation(lambda first, group: "were shut down"),
-)
+STOPS = rule_of("controlled-shutdown")
 RULES = (
-    Rule(kind="offline-partition", rank=1, level="high", meaning="", many=Aggregation(key=lambda f: f.brokers)),
-    Rule(kind="data-loss", rank=2, level="critical", meaning="", many=Aggregation(lambda first, group: "gone", recurs=False)),
-    Rule(kind="under-replicated", rank=3, level="medium", meaning=""),
-    Rule(kind="broker-crash", rank=4, level="medium", meaning="", root="ended without a shutdown"),
-    STOPS,
-    Rule(kind="restarted-replica", rank=6, level="info", meaning=""),
-    Rule(kind="upgrade", rank=7, level="info", meaning="", plan=True),
+    replace(rule_of("offline-partition"), many=Aggregation(("brokers",), merge=lambda first, group: together(group))),
+    replace(rule_of("under-replicated"), many=None),
+    *map(rule_of, ("data-loss", "log-divergence", "broker-crash", STOPS.kind, "restarted-replica", "upgrade")),
 )
 
 
@@ -55,48 +47,50 @@ def fold(findings: Sequence[Finding]) -> list[Finding]:
     return [f for rule in RULES for f in folded([f for f in findings if f.kind == rule.kind], rule)]
 
 
-def offline(partition: int, seconds: float = 0, brokers: tuple[int, ...] = (1,), kind: str = "offline-partition") -> Finding:
-    return Finding(
-        kind=kind,
-        severity="high",
-        confidence="certain",
-        summary=f"t-{partition}: no leader for 5 s",
-        explanation=f"t-{partition} had no leader.",
-        evidence=(Evidence("broker-1/logs/state-change.log", partition + 1, None, "a line"),),
-        topic="t",
-        partition=partition,
-        brokers=brokers,
-        start=NOON + timedelta(seconds=seconds),
-        end=NOON + timedelta(seconds=seconds + 5),
-    )
+def placed(partition: int, seconds: float, brokers: tuple[int, ...]) -> dict[str, Any]:
+    evidence = (Evidence("broker-1/logs/state-change.log", partition + 1, None, "a line"),)
+    start, end = (NOON + timedelta(seconds=seconds + passed) for passed in (0, 5))
+    return {"topic": "t", "partition": partition, "brokers": brokers, "start": start, "end": end, "evidence": evidence}
+
+
+def offline(partition: int, seconds: float = 0, brokers: tuple[int, ...] = (1,)) -> Finding:
+    return found.offline(**placed(partition, seconds, brokers))
+
+
+def short(partition: int, seconds: float = 0) -> Finding:
+    return found.found("under-replicated", **placed(partition, seconds, (1,)))
+
+
+def gone(partition: int, seconds: float = 0, **stated: Any) -> Finding:
+    return found.loss(**{**placed(partition, seconds, (1,)), "severity": "high", **stated})
 
 
 def test_what_happened_to_many_partitions_at_once_is_one() -> None:
     (one,) = fold([offline(p, p / 100) for p in range(50)])
     assert (one.topic, one.partition, len(one.places)) == (None, None, 50)
-    assert words(one).summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): no leader for 5 s"
+    assert words(one).summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): no leader for up to 5.0 s"
     assert (one.start, one.end) == (NOON, NOON + timedelta(seconds=5.49))
 
 
 def test_what_happened_to_many_topics_at_once_is_one() -> None:
-    told = [replace(offline(0, n), topic=name, partition=None, summary=f"{name}: no leader for 5 s") for n, name in enumerate("abc")]
+    told = [replace(offline(0, n), topic=name, partition=None) for n, name in enumerate("abc")]
     (one,) = fold([*told, offline(7)])[:1]
     assert (one.topic, one.partition, [p.name for p in one.places]) == (None, None, ["a", "b", "c"])
-    assert words(one).summary == "3 topics (a, b, c): no leader for 5 s"
+    assert words(one).summary == "3 topics (a, b, c): no leader for up to 5.0 s"
 
 
 def test_other_brokers_other_times_and_rules_that_do_not_fold_stay_apart() -> None:
-    told = [offline(0), offline(1, brokers=(2,)), offline(2, 90), offline(3, kind="under-replicated"), offline(4, kind="under-replicated")]
-    assert sorted(words(f).summary for f in fold(told)) == sorted(words(f).summary for f in told)
+    told = [offline(0), offline(1, brokers=(2,)), offline(2, 90), short(3), short(4)]
+    assert sorted(f.id for f in fold(told)) == sorted(f.id for f in told)
 
 
 def test_losses_of_one_cause_keep_their_offsets_and_doubts_stay_apart_from_them() -> None:
-    sure = [replace(offline(p, kind="data-loss"), offsets=(Range(p, 9),), committed=True) for p in range(3)]
-    doubts = [replace(f, confidence="possible", offsets=(Range(p, None),), end=None, committed=None) for p, f in enumerate(sure)]
-    found = fold([*sure, *doubts])
-    assert [[p.offsets for p in f.places] for f in found] == [[f.offsets for f in told] for told in (sure, doubts)]
-    assert [(f.committed, f.end is None) for f in found] == [(True, False), (None, True)]
-    assert words(found[0]).explanation.endswith(" Same for t-1 (offsets 1–8), t-2 (offsets 2–8).")
+    sure = [gone(p, offsets=(Range(p, 9),)) for p in range(3)]
+    doubts = [gone(p, confidence="possible", offsets=(Range(p, None),), end=None, committed=None) for p in range(3)]
+    together = fold([*sure, *doubts])
+    assert [[p.offsets for p in f.places] for f in together] == [[f.offsets for f in told] for told in (sure, doubts)]
+    assert [(f.committed, f.end is None) for f in together] == [(True, False), (None, True)]
+    assert words(together[0]).explanation.endswith(" Same for t-1 (offsets 1–8), t-2 (offsets 2–8).")
     alike, one = fold([replace(f, offsets=(Range(4, 9),)) for f in sure]), fold([sure[0], replace(sure[1], offsets=(Range(42, 43),))])
     assert (words(alike[0]).explanation[-19:], words(one[0]).explanation[-26:]) == (" Same for t-1, t-2.", " Same for t-1 (offset 42).")
     twice = [sure[0], replace(sure[0], offsets=(Range(20, 30),))]
@@ -118,52 +112,49 @@ def test_what_is_of_no_time_is_not_said_to_recur() -> None:
         for n in range(MAX_SEPARATE_EVENTS + 1)
     ]
     dated = [offline(0, 86400.0 * day) for day in range(MAX_SEPARATE_EVENTS + 1)]
-    found = fold([replace(f, summary=f"log.{n}: zlib.error") for n, f in enumerate(damaged)] + dated)
-    again, alike = sorted(found, key=lambda f: f.start is None)
+    again, alike = sorted(fold([*damaged, *dated]), key=lambda f: f.start is None)
     assert words(again).summary.startswith(f"{MAX_SEPARATE_EVENTS + 1} times: ")
-    assert words(alike).summary == f"log.0: zlib.error; and {MAX_SEPARATE_EVENTS} similar findings"
+    assert words(alike).summary == f"t-0: no leader for 5.0 s; and {MAX_SEPARATE_EVENTS} similar findings"
     assert (alike.start, alike.end) == (None, None)
     assert [e.source for e in alike.evidence] == [e.source for f in damaged for e in f.evidence][: len(alike.evidence)]
-    assert "log.4: zlib.error" in words(alike).explanation and "0001" not in words(alike).explanation
+    assert "The others are about log.1, log.2, log.3, log.4" in words(alike).explanation and "0001" not in words(alike).explanation
 
 
 def of_broker(kind: str, broker: int, since: float, until: float | None) -> Finding:
     times = {"start": NOON + timedelta(seconds=since), "end": None if until is None else NOON + timedelta(seconds=until)}
-    return replace(offline(0, kind=kind), topic=None, partition=None, brokers=(broker,), summary=f"broker {broker}", **times)
+    return found.found(kind, brokers=(broker,), values=values(who=said("node/broker", id=broker)), **times)
 
 
 def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back() -> None:
     crash, back = of_broker("broker-crash", 1, 0, 30), replace(of_broker("restarted-replica", 1, 30, 60), cause="broker-crash")
     told, (incident,) = incidents(by_kind([crash, back, offline(0, 5), offline(1, 50), offline(2, 300), offline(3, 5, (2,))]), RULES)
     assert (incident.kind, incident.brokers, incident.end) == ("broker-crash", (1,), NOON + timedelta(seconds=60))
-    assert of_incident(incident).summary == "Broker 1 ended without a shutdown: 2 partitions without a leader"
-    assert {words(f).summary for f in told if f.incident is None} == {"t-2: no leader for 5 s", "t-3: no leader for 5 s"}
+    assert of_incident(incident).summary == "Broker 1 crashed: 2 partitions without a leader"
+    assert {f.name for f in told if f.incident is None} == {"t-2", "t-3"}
     assert set(incident.findings) == {f.id for f in told if f.incident == incident.id}
 
 
-JOINED = Rule(kind="cluster-recreated", rank=9, level="medium", meaning="", root="joined another cluster", many=Aggregation())
-REFUSED = Rule(kind="connection-failed", rank=9, level="high", meaning="", root="could not be reached", many=Aggregation())
-STUCK = Rule(kind="stuck-replica", rank=9, level="medium", meaning="", root="was stuck", many=Aggregation())
+JOINED, REFUSED, STUCK = map(rule_of, ("cluster-recreated", "connection-failed", "stuck-replica"))
 
 
 def doubt(partition: int, seconds: float) -> Finding:
     """Records that the broker had not flushed may be lost."""
-    found = replace(offline(partition, seconds, kind="data-loss"), severity="medium", confidence="possible")
-    return replace(found, end=None, committed=None, offsets=(Range(partition, None),))
+    possible = {"severity": "medium", "confidence": "possible", "cause": "unflushed-log"}
+    return gone(partition, seconds, end=None, committed=None, offsets=(Range(partition, None),), **possible)
 
 
 def test_doubts_of_each_crash_are_its_impact_although_they_are_folded_into_one_of_none() -> None:
     days = [86400.0 * day for day in range(MAX_SEPARATE_EVENTS + 1)]
-    crashes = [replace(of_broker("broker-crash", 1, at, at + 30), summary=f"crash {at}", severity="high") for at in days]
+    crashes = [of_broker("broker-crash", 1, at, at + 30) for at in days]
     told, found = incidents(by_kind([*crashes, *(doubt(p, at + 5) for at in days for p in range(2))]), RULES)
     (often,) = [f for f in told if f.kind == "data-loss"]
     assert often.incident is None
-    assert {of_incident(i).summary for i in found} == {"Broker 1 ended without a shutdown: a loss in 2 partitions cannot be excluded"}
+    assert {of_incident(i).summary for i in found} == {"Broker 1 crashed: a loss in 2 partitions cannot be excluded"}
 
 
 def test_a_crash_has_no_impact_only_if_the_partitions_of_its_broker_were_judged() -> None:
     crash = by_kind([of_broker("broker-crash", 1, 0, 30)])
-    for unjudged, words in (
+    for unjudged, impact in (
         ([], "no significant impact"),
         ([(2, 3)], "no significant impact"),
         ([(1, 2), (2, 3)], "no known impact; whether 1 partition lost records is unknown"),
@@ -171,13 +162,13 @@ def test_a_crash_has_no_impact_only_if_the_partitions_of_its_broker_were_judged(
     ):
         events = Events(crash, RULES, unjudged=lambda replicas=unjudged: replicas)  # type: ignore[misc]
         (incident,) = events.incidents(recurring_of_each([events], RULES))
-        assert of_incident(incident).summary == f"Broker 1 ended without a shutdown: {words}"
-        assert of_incident(incident).explanation.startswith(f"{of_incident(incident).summary.partition(':')[0]}. {words.capitalize()}.")
+        assert of_incident(incident).summary == f"Broker 1 crashed: {impact}"
+        assert of_incident(incident).explanation.startswith(f"{of_incident(incident).summary.partition(':')[0]}. {impact.capitalize()}.")
 
 
 def test_records_of_an_earlier_cluster_are_lost_by_the_change_and_not_by_a_later_stop() -> None:
     joined, stop = of_broker("cluster-recreated", 1, 0, 30), of_broker("controlled-shutdown", 1, 50, 55)
-    lost = replace(offline(0, 60, kind="data-loss"), cause="inherited-log", committed=True, offsets=(Range(0, 100),))
+    lost = gone(0, 60, cause="inherited-log", offsets=(Range(0, 100),))
     _, found = incidents(by_kind([joined, stop, lost]), (*RULES, JOINED))
     assert {i.kind: of_incident(i).summary.partition(": ")[2] for i in found} == {
         "cluster-recreated": "100 offsets of 1 partition that were committed are lost",
@@ -192,25 +183,27 @@ def test_another_cluster_is_never_without_impact() -> None:
 
 def test_what_was_not_over_in_an_earlier_cluster_ended_with_it() -> None:
     lost = replace(of_broker("zookeeper-lost", 1, 0, None), severity="high")
-    rule = Rule(kind="zookeeper-lost", rank=9, level="high", meaning="", root="had no connection to ZooKeeper", many=Aggregation())
-    for number, words in ((0, "for the rest of the evidence"), (-1, "until the cluster ended")):
+    rule = rule_of("zookeeper-lost")
+    for number, lasted in ((0, "for the rest of the evidence"), (-1, "until the cluster ended")):
         events = Events(by_kind([lost]), [rule], number=number)
         (incident,) = events.incidents(recurring_of_each([events], [rule]))
-        assert of_incident(incident).summary == f"Broker 1 had no connection to ZooKeeper: no connection to ZooKeeper {words}"
+        assert of_incident(incident).summary == f"Broker 1 had no connection to ZooKeeper: no connection to ZooKeeper {lasted}"
         assert incident.cluster == number
 
 
 def test_brokers_that_noticed_an_event_are_not_its_subject() -> None:
     refused = replace(of_broker("connection-failed", 2, 0, 60), brokers=(2, 1, 3))
-    stuck = [replace(of_broker("stuck-replica", b, 5, 60), summary=f"stuck {b}") for b in (1, 3)]
+    stuck = [of_broker("stuck-replica", b, 5, 60) for b in (1, 3)]
     _, (incident,) = incidents(by_kind([refused, *stuck]), (*RULES, REFUSED, STUCK))
-    assert of_incident(incident).summary == "Broker 2 could not be reached; brokers 1 and 3 were stuck: no significant impact"
+    assert (
+        of_incident(incident).summary == "Broker 2 could not be reached by other nodes; brokers 1 and 3 were stuck: no significant impact"
+    )
     assert incident.brokers == (2, 1, 3)
 
 
 def test_what_was_never_over_goes_on_behind_what_came_and_went_after_it() -> None:
     crash, stop = of_broker("broker-crash", 1, 0, None), of_broker("controlled-shutdown", 1, 1000, 1005)
-    told, found = incidents(by_kind([crash, stop, replace(offline(0, 1002), kind="under-replicated"), offline(1, 5000)]), RULES)
+    told, found = incidents(by_kind([crash, stop, short(0, 1002), offline(1, 5000)]), RULES)
     of = {i.id: i.kind for i in found}
     assert {f.kind: of[f.incident or ""] for f in told if f.topic} == {
         "under-replicated": "controlled-shutdown",
@@ -228,14 +221,19 @@ def test_brokers_that_are_stopped_one_after_the_other_are_a_rolling_restart_and_
     assert all_of_them.brokers == tuple(range(1, 9))
 
 
+def upgraded(*brokers: int, until: float | None = None) -> Finding:
+    own = values(nodes=(brokers, ()), number=len(brokers), what="upgraded", sources=("3.8.0",), target="3.9.1")
+    return replace(of_broker("upgrade", 1, 100, until), brokers=brokers, values=own)
+
+
 def test_a_planned_change_explains_the_stops_of_its_nodes_and_no_others() -> None:
     stops = [of_broker("controlled-shutdown", b, 100 * b, 100 * b + 5) for b in (1, 2, 3, 100)]
     late, other = of_broker("controlled-shutdown", 1, 1000, 1005), of_broker("controlled-shutdown", 9, 200, 205)
     crash = of_broker("broker-crash", 3, 250, 260)
-    plan = replace(of_broker("upgrade", 1, 100, 400), brokers=(1, 2, 3), summary="brokers 1, 2 and 3 were upgraded")
+    plan = upgraded(1, 2, 3, until=400)
     told, found = incidents(by_kind([*stops, late, other, crash, plan]), RULES, frozenset({100}))
     (upgrade,) = [i for i in found if i.kind == "upgrade"]
-    assert of_incident(upgrade).summary == "Brokers 1, 2 and 3 were upgraded: no significant impact"
+    assert of_incident(upgrade).summary == "Brokers 1, 2 and 3 were upgraded from 3.8.0 to 3.9.1: no significant impact"
     assert (upgrade.brokers, upgrade.start, upgrade.end) == ((1, 2, 3), NOON + timedelta(seconds=100), NOON + timedelta(seconds=400))
     within = {(f.kind, *f.brokers) for f in told if f.incident == upgrade.id}
     assert within == {("upgrade", 1, 2, 3), *(("controlled-shutdown", b) for b in (1, 2, 3))}
@@ -243,7 +241,7 @@ def test_a_planned_change_explains_the_stops_of_its_nodes_and_no_others() -> Non
 
 
 def test_a_planned_change_that_is_not_over_has_no_end() -> None:
-    plan = replace(of_broker("upgrade", 1, 100, None), brokers=(1, 2))
+    plan = upgraded(1, 2)
     _, (upgrade,) = incidents(by_kind([of_broker("controlled-shutdown", 1, 100, 105), plan]), RULES)
     assert (upgrade.kind, upgrade.end) == ("upgrade", None)
 
@@ -251,17 +249,19 @@ def test_a_planned_change_that_is_not_over_has_no_end() -> None:
 def test_nodes_that_are_only_controllers_are_called_controllers() -> None:
     stops = [of_broker("controlled-shutdown", b, 10 * b, 10 * b + 5) for b in (1, 100, 101)]
     told, (incident,) = incidents(by_kind(stops), RULES, frozenset({100, 101}))
-    assert of_incident(incident).summary.startswith("Broker 1 and controllers 100 and 101 shut down in order one after the other")
+    assert of_incident(incident).summary.startswith("Broker 1 and controllers 100 and 101 shut down cleanly one after the other")
     assert len(told) == 3
 
 
 def test_what_recurs_in_clusters_that_ended_is_reported_once() -> None:
     count = MAX_SEPARATE_EVENTS + 1
-    joined = [replace(of_broker("cluster-recreated", 1, 86400 * n, 86400 * n), cluster=n - count) for n in range(count)]
-    (again,) = recurring(joined, cluster_recreated.RULE)
-    assert words(again).summary.startswith(f"{count} times: broker 1, the last at 2026-11-27")
+    own = values(same=True, now=said("cluster-recreated/cluster"), before=said("cluster-recreated/cluster"))
+    joined = [replace(of_broker("cluster-recreated", 1, 86400 * n, 86400 * n), values=own, cluster=n - count) for n in range(count)]
+    (again,) = recurring(joined, JOINED)
+    assert words(again).summary.startswith(f"{count} times: broker 1 joined another cluster")
+    assert words(again).summary.endswith(", the last at 2026-11-27 12:00:00.000 UTC")
     assert (again.start, again.end, again.cluster) == (joined[0].start, joined[-1].end, -1)
-    assert recurring(joined[1:], cluster_recreated.RULE) == joined[1:]
+    assert recurring(joined[1:], JOINED) == joined[1:]
 
 
 def test_what_is_minor_and_happened_often_to_any_broker_is_reported_once() -> None:
@@ -270,7 +270,7 @@ def test_what_is_minor_and_happened_often_to_any_broker_is_reported_once() -> No
     severe = [replace(f, severity="high") for f in minor]
     (often,) = recurring(minor, STOPS)
     assert (often.brokers, often.start, often.end) == ((0, 1, 2), minor[0].start, minor[-1].end)
-    assert words(often).summary.startswith(f"{count} times from 2026-11-21 12:00:00.000 UTC to 2026-11-21 18:00:00.000 UTC, for example: ")
+    assert words(often).summary.startswith(f"{count} times from 2026-11-21 12:00:00.000 to 18:00:00.000 UTC. Example: broker 0 was")
     for separate in (severe, minor[1:], [replace(minor[0], end=None), *minor[1:]]):
         assert sorted(recurring(separate, STOPS), key=lambda f: str(f.start)) == separate
 
@@ -285,16 +285,18 @@ def test_what_is_of_several_incidents_belongs_to_the_first_of_them() -> None:
 
 
 def test_steps_that_save_something_come_first_and_the_others_keep_their_order() -> None:
-    resend, copy, check = "Ask the producers to resend.", "Copy the disk.", "Check the disk."
-    alike = [replace(offline(p), next_steps=(resend, copy, check)) for p in range(2)]
+    names = ("confirm", "copy", "replace-one")
+    replacing = tuple(said(f"log-divergence/{name}", on=(1, 3), odd=1, leader=3) for name in names)
+    alike = [found.found("log-divergence", values=values(replacing=replacing), **placed(p, 0, (1, 3))) for p in range(2)]
     (together,) = fold(alike)
-    assert words(together).next_steps == (copy, resend, check)
+    assert [step.split(" ", 1)[0] for step in words(together).next_steps] == ["Copy", "Confirm", "When"]
+    assert all("t-0, t-1" in step for step in words(together).next_steps)
 
 
 def test_losses_that_are_only_possible_after_many_events_are_one() -> None:
     count = MAX_SEPARATE_EVENTS + 1
     crashes = [of_broker("broker-crash", 1, 7200 * n, 7200 * n + 5) for n in range(count)]
-    losses = [replace(offline(p, 7200 * n + 6, kind="data-loss"), confidence="possible") for n in range(count) for p in (n, n + 1)]
+    losses = [gone(p, 7200 * n + 6, confidence="possible") for n in range(count) for p in (n, n + 1)]
     told, _ = incidents(by_kind([*crashes, *losses]), RULES)
     (possible,) = [f for f in told if f.kind == "data-loss"]
     assert len(possible.places) == len(losses)

@@ -11,6 +11,7 @@ from forensics.incidents.judging import VERDICTS, judge_partition
 from forensics.model.cluster.facts import Cluster
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.timelines import identified, judged
+from forensics.words.rows import Worded
 from tests.support import local
 from tests.support.paths import BUNDLES
 
@@ -22,7 +23,7 @@ def test_a_judged_timeline_is_freed_without_a_search_for_cycles() -> None:
 
     def judge(timeline: PartitionTimeline, own: Cluster) -> Iterator[Mapping[str, Any]]:
         seen.append(weakref.ref(timeline))
-        yield from judge_partition(timeline, own)
+        yield from Worded(judge_partition)(timeline, own)
 
     gc.disable()
     try:

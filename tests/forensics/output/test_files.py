@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -21,7 +22,8 @@ from forensics.cli import cli
 from forensics.commands import salvage
 from forensics.commands.evidence import Opened
 from forensics.commands.inputs import EvidenceInput, Input
-from forensics.output.files import whole_directory, whole_file
+from forensics.output.encoding import tolerate
+from forensics.output.files import resolved, whole_directory, whole_file
 from parsers.containers.units import units
 from tests.bundles.test_bundles import BUNDLES
 from tests.forensics.case.test_case import make
@@ -196,3 +198,72 @@ def test_nothing_written_is_no_directory(tmp_path: Path) -> None:
     with whole_directory(tmp_path / "deep" / "out", 0o700):
         pass
     assert [path.name for path in tmp_path.rglob("*")] == ["deep"]
+
+
+def test_what_another_run_wrote_meanwhile_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def files() -> dict[str, str]:
+        return {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
+
+    out, inside = tmp_path / "out", tmp_path / "inside"
+    inside.mkdir()
+    for directory, cwd in ((out, tmp_path), (inside, inside)):
+        monkeypatch.chdir(cwd)
+        with pytest.raises(OSError, match="another command"), whole_directory(directory) as second:
+            with whole_directory(directory) as first:
+                (first / "a").write_text("first")
+            (second / "a").write_text("second")
+    with pytest.raises(OSError, match="another command"), whole_file(tmp_path / "copy", new=True) as file:
+        (tmp_path / "copy").write_text("first")
+        file.write(b"second")
+    assert files() == {"out/a": "first", "inside/a": "first", "copy": "first"}
+    with whole_directory(out, replace=True) as to:
+        (to / "b").write_text("with --force")
+    assert files() == {"out/b": "with --force", "inside/a": "first", "copy": "first"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes links of another user")
+@pytest.mark.parametrize("link", ["link", "way/file", "way/../link"])
+def test_a_link_of_another_user_is_not_followed(case: str, tmp_path: Path, link: str) -> None:
+    """As in /tmp, where the other user made the link before this one writes a report."""
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "file").write_text("what was there")
+    (tmp_path / "link").symlink_to("own/file")
+    (tmp_path / "way").symlink_to(own)
+    for name in ("link", "way"):
+        os.lchown(tmp_path / name, 54321, 54321)
+    for words in (["report", case, "--json"], ["report", case, "--parquet"], ["plan", case, "--out"]):
+        done = CliRunner().invoke(cli, [*words, str(tmp_path / link)])
+        assert done.exit_code == 2 and "is a symbolic link of another user, which is not followed" in done.stderr
+    with pytest.raises(OSError, match="of another user"), whole_file(tmp_path / link) as out:
+        out.write(b"x")
+    assert {path.name: path.read_text() for path in own.iterdir()} == {"file": "what was there"}
+    for name in ("link", "way"):
+        os.lchown(tmp_path / name, os.geteuid(), os.getegid())
+    with whole_file(tmp_path / "link") as out:
+        out.write(b"x")
+    assert (own / "file").read_text() == "x"
+
+
+def test_links_lead_where_the_system_would_go(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "down").symlink_to("a/b")
+    (tmp_path / "a" / "up").symlink_to("../down")
+    (tmp_path / "round").symlink_to("round")
+    for path in ("down/../x", "a/up/x", "a/up/../b/./x", "absent/x", "a/../down"):
+        assert str(resolved(tmp_path / path)) == os.path.realpath(tmp_path / path), path
+    with pytest.raises(OSError, match="evels of symbolic links"):
+        resolved(tmp_path / "round")
+
+
+def test_an_encoding_without_dashes_ends_no_command(case: str) -> None:
+    stream = TextIOWrapper(BytesIO(), "latin-1")
+    tolerate(stream)
+    stream.write("offsets 200–334 · 東…")
+    stream.flush()
+    assert stream.buffer.getvalue() == b"offsets 200-334 \xb7 \\u6771..."  # type: ignore[attr-defined]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
+    command = [sys.executable, "-c", "from forensics.cli import main; main()", "report", case]
+    done = subprocess.run(command, check=False, capture_output=True, env=environment)
+    plain = CliRunner(env={"COLUMNS": "120"}).invoke(cli, ["report", case]).stdout
+    assert "·" in plain and (done.returncode, done.stdout.decode("ascii")) == (0, plain.replace("·", "*")), done.stderr

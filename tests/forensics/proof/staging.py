@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 
+from forensics.incidents.judging import contradictions
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Finding
 from forensics.model.partition.timeline import PartitionTimeline
@@ -138,7 +139,8 @@ def made(evidence: Evidence, modified: Mapping[str, datetime] | None = None) -> 
 
 
 def judge(evidence: Evidence, modified: Mapping[str, datetime] | None = None, findings: Sequence[Finding] = ()) -> Judgement:
-    return judgement(*made(evidence, modified), findings)
+    timeline, cluster = made(evidence, modified)
+    return judgement(timeline, cluster, contradictions(findings, timeline))
 
 
 def left(judged: Judgement) -> list[tuple[str, str]]:

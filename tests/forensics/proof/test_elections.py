@@ -12,7 +12,7 @@ from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.timeline import build
 from forensics.proof.elections import Election, elections
-from forensics.words import words
+from forensics.words import text, words
 from tests.forensics.proof.test_handovers import crashed_both
 from tests.forensics.staged import START, Story, of, report, timeline
 
@@ -135,8 +135,8 @@ def test_a_replica_that_has_been_added_joins_the_isr_before_it_leads() -> None:
 
 
 def marks(s: Story, seconds: float) -> None:
-    text = "The topic partition t-0 was marked as RECOVERING. Marking the topic partition as RECOVERED."
-    s.line(1, "state-change", seconds, f"INFO [Broker id=1] {text} (state.change.logger)")
+    marked = "The topic partition t-0 was marked as RECOVERING. Marking the topic partition as RECOVERED."
+    s.line(1, "state-change", seconds, f"INFO [Broker id=1] {marked} (state.change.logger)")
 
 
 def leads_alone(
@@ -149,8 +149,8 @@ def leads_alone(
     moving: str = "adding replicas [] and removing replicas []",
 ) -> None:
     """As brokers print it from 3.4 on."""
-    text = f"Leader t-0 with topic id Some({ID}) starts at leader epoch {epoch} from offset 200 with partition epoch {version or epoch}, high watermark 200, ISR [1]"
-    s.line(1, "state-change", seconds, f"INFO [Broker id=1] {text}, {moving} . Previous leader {previous}. (state.change.logger)")
+    leads = f"Leader t-0 with topic id Some({ID}) starts at leader epoch {epoch} from offset 200 with partition epoch {version or epoch}, high watermark 200, ISR [1]"
+    s.line(1, "state-change", seconds, f"INFO [Broker id=1] {leads}, {moving} . Previous leader {previous}. (state.change.logger)")
 
 
 @pytest.mark.parametrize(
@@ -257,11 +257,11 @@ def test_a_leader_prints_whether_the_reassignment_was_completed_when_it_was_elec
     """A KRaft controller completes it in the change in which the replica joins the ISR; an unclean election leaves it as it was."""
     s = Story()
     kraft(s, 0, f"[QuorumController id=100] Replayed TopicRecord for topic t with topic ID {ID}.")
-    text = (
+    line = (
         f"Leader t-0 with topic id Some({ID}) starts at leader epoch 1 from offset 100 with partition epoch 1, high watermark 100, ISR [3]"
     )
     before = "adding replicas [1] and removing replicas [3] . Previous leader Some(3) and previous leader epoch was 0."
-    s.line(3, "state-change", 10, f"INFO [Broker id=3] {text}, {before} (state.change.logger)")
+    s.line(3, "state-change", 10, f"INFO [Broker id=3] {line}, {before} (state.change.logger)")
     s.isr(3, 20, [3, 2], 2)  # these lines do not show the reassignment
     s.isr(3, 30, [3], 3)
     leads_alone(s, 40, 2, "Some(3) and previous leader epoch was 1", moving=after, version=4)
@@ -309,7 +309,7 @@ def test_eligible_leader_replica_is_clean() -> None:
         {"leader": 2, "isr": [2], "eligible": [1]},
     )
     assert [(e.term.leader, e.unclean, e.confidence) for e in elected] == [(2, False, "certain")]
-    assert "KIP-966" in elected[0].why
+    assert "KIP-966" in text(elected[0].why)
 
 
 def test_recovering_leader_is_unclean_even_if_it_had_been_eligible() -> None:
@@ -317,7 +317,7 @@ def test_recovering_leader_is_unclean_even_if_it_had_been_eligible() -> None:
     emptied = ({"isr": [1], "eligible": [2]}, {"leader": -1, "isr": [], "eligible": [1, 2]})
     elected = records(*emptied, {"eligible": [1]}, {"leader": 2, "isr": [2], "recovering": True})
     assert [(e.term.leader, e.unclean, e.confidence) for e in elected] == [(2, True, "certain")]
-    assert "empty ISR" in elected[0].why
+    assert "empty ISR" in text(elected[0].why)
 
 
 def test_last_known_leader_that_is_elected_again_is_not_called_unclean() -> None:
@@ -329,7 +329,7 @@ def test_last_known_leader_that_is_elected_again_is_not_called_unclean() -> None
 def test_eligible_leader_replica_beside_an_isr_is_clean() -> None:
     elected = records({"isr": [1], "eligible": [2]}, {"leader": 2, "isr": [2]})
     assert [(e.unclean, e.confidence) for e in elected] == [(False, "certain")]
-    assert "KIP-966" in elected[0].why
+    assert "KIP-966" in text(elected[0].why)
 
 
 def test_record_without_recovering_is_clean_where_the_level_would_say_so() -> None:
@@ -473,8 +473,8 @@ def test_a_shrink_that_nothing_shows_to_have_taken_effect(version: str | None, t
     shrinks = (
         "Shrinking ISR from 1,2 to 1. Leader: (highWatermark: 90, endOffset: 100). Out of sync replicas: (brokerId: 2, endOffset: 90)."
     )
-    for n, text in enumerate(filter(None, (shrinks, told))):
-        s.line(1, "server", 10 + n, f"INFO [Partition t-0 broker=1] {text} (kafka.cluster.Partition)")
+    for n, line in enumerate(filter(None, (shrinks, told))):
+        s.line(1, "server", 10 + n, f"INFO [Partition t-0 broker=1] {line} (kafka.cluster.Partition)")
     s.leads(2, 60, 1, 200, 200, [2], previous=0)
     ((_, _, unclean, confidence),) = judged(s)
     assert confidence == (expected or "possible")

@@ -9,6 +9,7 @@ import pytest
 
 from forensics.proof.last_copies import CRASHED, FAILED_DIRECTORY, last_copies_gone
 from forensics.proof.verdict import END, INTACT, UNKNOWN
+from forensics.words import text as words_of
 from tests.forensics.proof.staging import DATA, Staged, begun, judge, left, made, when
 
 CONTROLLER = 3
@@ -65,7 +66,7 @@ def gone(s: Staged) -> list[tuple[int, str]]:
 def test_the_only_in_sync_replica_crashed_and_is_not_back() -> None:
     judged = judge(crashed())
     assert (judged.verdict, left(judged), judged.until) == (UNKNOWN, [(END, "sole_restart")], when(0))
-    assert "broker 1, the only in-sync replica, crashed and is not back when the evidence ends" in judged.why
+    assert "broker 1, the only in-sync replica, crashed and is not back when the evidence ends" in words_of(judged.why)
 
 
 def test_no_controller_reports_the_crash_but_the_partition_has_no_leader() -> None:
@@ -98,7 +99,7 @@ def test_it_is_back() -> None:
 def test_the_log_directory_of_the_only_in_sync_replica_failed() -> None:
     judged = judge(directory_failed())
     assert (judged.verdict, left(judged), judged.until) == (UNKNOWN, [(END, "sole_restart")], when(60.1))
-    assert "broker 1, the only in-sync replica, lost its log directory and is not back" in judged.why
+    assert "broker 1, the only in-sync replica, lost its log directory and is not back" in words_of(judged.why)
 
 
 def loads(s: Staged) -> None:
@@ -122,7 +123,7 @@ def test_another_in_sync_replica_has_all_committed_records(missing: Sequence[int
     assert gone(s) == found
     judged = judge(s)
     assert judged.verdict == (UNKNOWN if found else INTACT)
-    assert ("no in-sync replica is back when the evidence ends (broker 1 crashed; broker 2 crashed)" in judged.why) is bool(found)
+    assert ("no in-sync replica is back when the evidence ends (broker 1 crashed; broker 2 crashed)" in words_of(judged.why)) is bool(found)
 
 
 def test_a_topic_that_was_deleted_needs_no_copies() -> None:

@@ -18,10 +18,10 @@ from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.lineage import committed, cuts, lineages, part, partings, same_batches
-from forensics.rules import log_divergence
 from tests.forensics import staged
 from tests.forensics.model.partition.test_salvageable import log as log_of
 from tests.support import local, recorded
+from tests.support.local import found_by
 
 META = "broker.id={}\nversion=0\ncluster.id=S__m9uKITl2lDhWYpvDFyw\n"
 
@@ -163,7 +163,7 @@ def diverged(
     state = State(leader_epoch=3, partition_epoch=3, leader=1, isr=(1, 2), replicas=(1, 2), at=staged.START, source="metadata", event=event)
     known = {b: found for b, d in disks.items() if (found := on_disk(d, cleaned=cleaned)) is not None}
     timeline = PartitionTimeline("t", 0, 0, states=[state], collected_logs=disks, cleaned=cleaned, lineages=known)
-    return [(*f.offsets, f.confidence) for f in log_divergence.detect(timeline, Cluster())]
+    return [(*f.offsets, f.confidence) for f in found_by("log-divergence", timeline, Cluster())]
 
 
 def batch(base: int, last: int, crc: int, *, epoch: int = 0, whole: bool | None = True, **own: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from forensics.model.events import Event
-from forensics.model.message import Range
+from forensics.model.message import Range, said
 from forensics.model.partition.replicas import Removal
 from forensics.proof.causes import FOREIGN, HW_TRUNCATION, TAIL, UNCLEAN_ELECTION, UNFLUSHED, UNKNOWN
 from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, losses_of, unflushed
@@ -153,7 +153,7 @@ def test_records_below_a_proven_start_are_probably_gone_where_two_brokers_agree(
     below = one(change(removed=(agreed,))).below
     assert below is not None
     assert below.confidence == PROBABLE
-    excused = one(change(removed=(agreed,), resent_because="sent again")).below
+    excused = one(change(removed=(agreed,), resent_because=said("handover/sent-again"))).below
     assert excused is not None
     assert excused.confidence == POSSIBLE, "producers sent them again"
 
@@ -218,8 +218,8 @@ def test_the_log_that_reached_furthest_says_whether_it_ended_there() -> None:
 
 
 def test_an_excuse_is_of_what_was_not_committed() -> None:
-    row = change(removed=(tail(5, 8),), high_watermark=exactly(6), resent=EITHER, resent_because="sent again")
-    assert [loss.excuse for loss in found(row)] == [None, "sent again"]
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(6), resent=EITHER, resent_because=said("handover/sent-again"))
+    assert [loss.excuse for loss in found(row)] == [None, said("handover/sent-again")]
     assert all(loss.weighed for loss in found(row))
 
 

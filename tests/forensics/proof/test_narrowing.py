@@ -42,6 +42,7 @@ from forensics.proof.verdict import (
     Possible,
     open_cells,
 )
+from forensics.words import text
 from tests.forensics.proof.staging import Evidence, Staged, begun, handed_over, judge, left, made, of_bundle, row, the, when
 from tests.forensics.proof.tables import exactly, only
 from tests.forensics.proof.test_handovers import alone, back_before_leading, outside, shrunk_in_the_end
@@ -71,12 +72,12 @@ def brings(*, begun_again: bool = True, topic_id: str | None = None, creates: Se
     timeline, cluster = made(s)
     cluster.begun = (SimpleNamespace(node=1, at=when(-9), how="restarted"),) if begun_again else ()  # type: ignore[assignment]
     timeline.topic_id = topic_id
-    return [gap for gap in begin_gaps(timeline, cluster) if "brought a log" in gap]
+    return [text(gap) for gap in begin_gaps(timeline, cluster) if gap.id == "handover/brought"]
 
 
 def test_a_log_of_the_cluster_before() -> None:
-    assert brings() == ["the evidence does not show whether brokers 1 and 2 brought a log of this name from the cluster before"]
-    assert brings(creates=[1]) == ["the evidence does not show whether broker 2 brought a log of this name from the cluster before"]
+    assert brings() == ["it is unknown whether brokers 1 and 2 kept a log of this topic from the earlier cluster"]
+    assert brings(creates=[1]) == ["it is unknown whether broker 2 kept a log of this topic from the earlier cluster"]
     assert brings(creates=[1, 2]) == [], "they had none"
     assert brings(begun_again=False) == []
     assert brings(topic_id="id") == [], "topic ids tell such logs apart"
@@ -159,7 +160,7 @@ def test_without_its_own_line_a_log_without_a_restart_is_enough() -> None:
 def test_what_would_show_how_a_process_ended() -> None:
     found = row(back_before_leading(starts=False))
     assert found.process == ANY_PROCESS
-    assert found.notes["process"].endswith("server.log of broker 3 would show it")
+    assert text(found.notes["process"]).endswith("server.log of broker 3 would show it")
 
 
 # the new leader's log
@@ -597,7 +598,7 @@ def test_what_the_last_leader_may_have_cut_off() -> None:
     s.forget("broker-2/logs/server.log")
     found = the(judge(s), END)
     assert found.unexplained_truncations == EITHER
-    assert "no server.log of broker 2" in found.notes["unexplained_truncations"]
+    assert "no server.log of broker 2" in text(found.notes["unexplained_truncations"])
 
 
 def test_the_end_has_the_time_and_the_leader_of_the_last_row() -> None:
@@ -620,7 +621,7 @@ def test_leader_epochs_that_only_a_disk_mentions() -> None:
             )
             timeline.replicas[1].loads = [load]
             cluster.begun = (SimpleNamespace(node=1, at=when(-9), how="restarted"),)  # type: ignore[assignment]
-        return list(end_gaps(timeline, cluster))
+        return [text(gap) for gap in end_gaps(timeline, cluster)]
 
     assert mentions(1) == []
     assert mentions(2) == ["leader epoch 2 is mentioned, but nothing else about it is known"]

@@ -9,12 +9,18 @@ import pyarrow as pa
 import pytest
 
 from forensics.model.events import Event
+from forensics.model.message import said
 from forensics.proof.judgement import Judgement, why
 from forensics.proof.records import HANDOVER, MAX_QUOTED, records
 from forensics.proof.verdict import CELLS, EITHER, INTACT, KEPT, RECOVERED, UNKNOWN, Handover, Interval, rows_of, verdict
+from forensics.words import text
+from forensics.words.rows import words_in
 from tests.forensics.proof.staging import handed_over, judge, when
 from tests.forensics.proof.tables import change, closed, exactly, only, table, tail
 from tests.forensics.proof.test_handovers import alone, back_before_leading, outside
+
+CUT = said("coverage/cut", path="server.log", characters=9)
+ENDS = said("handover/logs-end", leader=2, leader_epoch=3)
 
 
 def judged(*rows: Handover) -> Judgement:
@@ -30,7 +36,7 @@ def line(number: int) -> Event:
 
 def record(row: Handover) -> dict[str, Any]:
     *_, found = records(judged(closed("begin", 0), row))
-    return found
+    return words_in(found)  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +44,7 @@ def record(row: Handover) -> dict[str, Any]:
 )
 def test_records_of_stories_fit_their_type_and_give_the_same_verdict(story: Any) -> None:
     known = judge(story)
-    column = pa.array(records(known), HANDOVER)
+    column = pa.array(words_in(records(known)), HANDOVER)
     again = rows_of(column.to_pylist())
     assert len(again) == len(known.rows)
     assert verdict(again).verdict == known.verdict
@@ -104,20 +110,19 @@ def test_removals() -> None:
 
 
 def test_premises_and_contradictions() -> None:
-    found = record(change(premises={"broker 1": "cut lines", "broker 2": "a clock"}, contradictions=("a", "b")))
-    assert found["premises"] == [{"premise": "broker 1", "reason": "cut lines"}, {"premise": "broker 2", "reason": "a clock"}]
-    assert found["contradictions"] == ["a", "b"]
+    found = record(change(premises={1: CUT, 2: ENDS}, contradictions=(said("handover/two-leaders", leader_epoch=3), "b")))
+    assert found["premises"] == [{"premise": "broker 1", "reason": text(CUT)}, {"premise": "broker 2", "reason": text(ENDS)}]
+    assert found["contradictions"] == ["leader epoch 3 has two leaders", "b"]
 
 
 def test_each_row_names_its_own_open_cells_with_what_is_missing() -> None:
     rows = table(
-        change(unexplained_truncations=EITHER, unseen=Interval(0, 2)).noted("unexplained_truncations", "no log"),
-        change(old_log_end=exactly(9)),
+        change(unexplained_truncations=EITHER, unseen=Interval(0, 2)).noted("unexplained_truncations", CUT), change(old_log_end=exactly(9))
     )
-    found = [row["decides"] for row in records(judged(*rows))]
+    found = words_in([row["decides"] for row in records(judged(*rows))])
     assert (found[0], found[3]) == ([], [])
-    assert [text.partition(":")[0] for text in found[1]] == ["unseen", "unexplained_truncations"]
-    assert found[1][1] == "unexplained_truncations: no log"
+    assert [words.partition(":")[0] for words in found[1]] == ["unseen", "unexplained_truncations"]
+    assert found[1][1] == f"unexplained_truncations: {text(CUT)}"
     assert found[2] == ["old_log_end: where the log of the old leader ended is unknown"]
 
 

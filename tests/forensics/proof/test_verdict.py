@@ -66,6 +66,7 @@ from forensics.proof.verdict import (
     rows_of,
     verdict,
 )
+from forensics.words.rows import words_in
 from tests.forensics.proof.tables import (
     EXAMPLES,
     INTERVALS,
@@ -760,7 +761,7 @@ def test_the_verdict_imports_only_the_standard_library() -> None:
 
 def test_the_verdict_runs_in_an_interpreter_without_any_package() -> None:
     rows = [change(removed=(tail(5, 8),), high_watermark=exactly(8))]
-    found = [{key: value for key, value in record.items() if key != "at"} for record in records(judged(rows))]
+    found = [{key: value for key, value in record.items() if key != "at"} for record in words_in(records(judged(rows)))]
     script = (
         f"import importlib.util, sys; spec = importlib.util.spec_from_file_location('verdict', {str(FILE)!r});"
         "module = importlib.util.module_from_spec(spec); sys.modules['verdict'] = module; spec.loader.exec_module(module);"

@@ -153,7 +153,7 @@ def test_a_plan_sets_back_who_has_not_gone_on() -> None:
         assert all(("kafka-share-groups.sh" in told[g].command) == (hurt[g].protocol == "share") for g in hurt)
         assert {r.offset for r in told.values()} == {loss(name).offsets[0].start}
         assert told["tracking"].command.endswith(
-            f"--group tracking --topic orders:0 --reset-offsets --to-offset {loss(name).offsets[0].start} --execute"
+            f"--group=tracking --topic=orders:0 --reset-offsets --to-offset {loss(name).offsets[0].start} --execute"
         )
 
 

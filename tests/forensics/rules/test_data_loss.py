@@ -14,13 +14,13 @@ from forensics.exemplars import exemplars_of
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Exemplar, Finding, Held, Salvageable, Written
-from forensics.model.message import Range
+from forensics.model.message import Message, Range
 from forensics.model.partition.replicas import Disk, disk
 from forensics.model.partition.timeline import build
 from forensics.proof.losses import losses as lost
 from forensics.rules import RULES
-from forensics.rules.data_loss import RULE
-from forensics.words import words
+from forensics.rules.data_loss import merged
+from forensics.words import text, words
 from forensics.words.formats import moment
 from tests.forensics.staged import START, Files, Story, at, of, report, shifted, table, timeline
 from tests.forensics.staged import timeline as staged_timeline
@@ -270,10 +270,8 @@ def taken_away(ending: str) -> Story:
 def test_replica_deleted_before_it_followed_the_new_leader_takes_its_tail_with_it() -> None:
     (loss,) = losses(taken_away("renamed to /d/t-0.57e231e54e64485c9ac790cf39e67c49-delete and is scheduled for deletion").files)
     assert told(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
-    assert (
-        "Broker 2 at 2026-11-21 01:53:45.000 UTC had the lost records in the log that it deleted when its replica was removed"
-        in words(loss).explanation
-    )
+    (removed,) = dict(loss.values)["removed"]  # type: ignore[misc,union-attr]
+    assert text(removed).startswith("At 2026-11-21 01:53:45.000 UTC broker 2 had the lost records in the log that it deleted")
     assert not any(step.startswith("Copy") for step in words(loss).next_steps)
 
 
@@ -686,8 +684,6 @@ def gone(partition: int, first: int, end: int, since: float, until: float, held:
         committed=True,
         salvageable=saved,
         written=Written(*(START + timedelta(seconds=s) for s in (since, until))),
-        summary="gone",
-        explanation="Gone.",
         evidence=(),
         **changes,
     )
@@ -695,9 +691,9 @@ def gone(partition: int, first: int, end: int, since: float, until: float, held:
 
 def asked(*losses: Finding) -> list[str]:
     """The steps that ask for records."""
-    steps = RULE.many.steps if RULE.many is not None else None
-    assert steps is not None
-    return [step for step in steps(losses) if step.startswith("Ask the producers")]
+    recovery = merged(losses[0], losses)["recovery"]
+    assert isinstance(recovery, tuple)
+    return [text(step) for step in recovery if isinstance(step, Message) and step.id == "data-loss/resend"]
 
 
 def test_producers_are_not_asked_for_records_that_a_collected_file_has() -> None:

@@ -10,7 +10,7 @@ from forensics.exemplars import exemplars_of
 from forensics.model.cluster.process_errors import cause_of
 from forensics.model.findings import Finding
 from forensics.views.document import Report
-from forensics.words import words
+from forensics.words import text, words
 from tests.forensics.staged import report
 
 DAY = "2026-11-21"
@@ -188,7 +188,8 @@ def test_the_exception_names_the_cause(thrown: str, cause: str) -> None:
     found = cause_of([error], starting=True)
     assert found is not None
     assert found.name == cause
-    assert words(found).next_steps
+    assert text(found.why)
+    assert all(map(text, found.steps))
 
 
 def test_lines_of_the_shutdown_hook_of_a_second_process_are_no_stop_of_the_first() -> None:

@@ -12,8 +12,8 @@ from forensics.model.findings import Finding
 from forensics.model.partition.replicas import Disk
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.rules.hw_stuck import detect
 from forensics.words import words
+from tests.support.local import found_by
 
 NOON = datetime(2026, 11, 21, 12)
 
@@ -58,7 +58,7 @@ def stuck(
     cluster.settings.put("min.insync.replicas", min_isr, "DYNAMIC_TOPIC_CONFIG", "t")
     if lag is not None:
         cluster.settings.put("replica.lag.time.max.ms", lag, "STATIC_BROKER_CONFIG", 1)
-    return list(detect(timeline, cluster))
+    return found_by("hw-stuck", timeline, cluster)
 
 
 @pytest.mark.parametrize(

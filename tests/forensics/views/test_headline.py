@@ -7,40 +7,25 @@ from typing import Any
 
 import pytest
 
-from forensics.model.findings import Evidence, Finding
+from forensics.model.findings import Finding
 from forensics.model.message import Range
 from forensics.proof.verdict import VERDICTS
 from forensics.views.headline import counts, headline
 from forensics.views.impact import broken
 from forensics.views.losses import by_kind, losses
-
-
-def loss(**changes: Any) -> Finding:
-    told: dict[str, Any] = {
-        "kind": "data-loss",
-        "severity": "critical",
-        "confidence": "certain",
-        "summary": "t-0: offsets 1–4 committed, lost",
-        "explanation": "They are gone.",
-        "evidence": (Evidence("broker-1/logs/server.log", 3, 120, "a line"),),
-        "topic": "t",
-        "partition": 0,
-        "offsets": (Range(1, 5),),
-        "committed": True,
-    }
-    return Finding(**{**told, **changes})
+from tests.support import found
+from tests.support.found import loss
 
 
 def state(
     verdict: str, partition: int = 0, why: str = "why", begins: datetime | None = None, ends: datetime | None = None
 ) -> dict[str, Any]:
-    times = {"since": begins, "until": ends, "from_creation": begins is None}
-    return {"topic": "t", "partition": partition, "verdict": verdict, "why": why, **times}
+    return found.state(verdict, partition, why, since=begins, until=ends, from_creation=begins is None)
 
 
 def ended(verdict: str) -> Finding:
     """The verdict on a partition of an earlier cluster, in which a topic had the same name."""
-    return loss(kind="ended-cluster-verdict", severity="low", cluster=-1, cause=verdict, committed=None, offsets=())
+    return found.found("ended-cluster-verdict", "low", cluster=-1, cause=verdict, topic="t", partition=0)
 
 
 CASES = [
@@ -116,8 +101,8 @@ CASES = [
 
 @pytest.mark.parametrize(("findings", "states", "word", "words"), CASES)
 def test_headline(findings: list[Finding], states: list[dict[str, Any]], word: str, words: str) -> None:
-    found = headline(findings, states)
-    assert (found.loss, words(found).summary) == (word, words)
+    own = headline(findings, states)
+    assert (own.loss, own.summary) == (word, words)
 
 
 def test_the_logs_of_leaders_end_before_the_evidence() -> None:
@@ -152,7 +137,7 @@ def test_what_two_replicas_brought_and_lost_is_counted_once_wherever_it_is_count
 
 
 def test_partitions_with_an_unclean_election_are_named_before_other_unknown_ones() -> None:
-    elected = loss(kind="unclean-election", partition=5, committed=None, offsets=())
+    elected = found.found("unclean-election", topic="t", partition=5)
     text = headline([elected], [state("unknown", n) for n in range(6)]).summary
     assert "in 6 partitions (t-5, t-0, t-1, t-2 and 2 more)" in text
 

@@ -22,15 +22,15 @@ from forensics.incidents.ranking import urgency
 from forensics.model.cluster.clocks import Clock
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.findings import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Place
-from forensics.model.message import Range
+from forensics.model.message import Range, said, values
 from forensics.output.sanitise import clean
-from forensics.rules import RULES, under_replicated
+from forensics.rules import RULES, declared, rule_of
 from forensics.views.document import SCHEMA, Report, rules_digest
 from forensics.views.terminal import WordTable
 from forensics.views.text import MOST, show
 from forensics.words import words
 from tests.forensics.staged import START, Story
-from tests.support import local, recorded
+from tests.support import found, local, recorded
 
 NAMES = ("unclean-election-2.8.2-zk", "unclean-election-3.9.1-kraft", "rolling-restart-3.9.1-kraft", "clean-failover-0.10.2.2-zk")
 
@@ -195,7 +195,7 @@ def test_sources_in_any_order_give_the_same_bytes() -> None:
 
 def test_id_is_of_what_is_said_not_of_its_wording() -> None:
     one = finding()
-    assert one.id == finding(summary="in other words", explanation="so", severity="high").id
+    assert one.id == finding(message="below", values=(), severity="high").id
     assert one.id != finding(partition=1).id
     assert one.id != finding(offsets=(Range(2, 5),)).id
     assert one.id != finding(start=None).id
@@ -222,23 +222,7 @@ def test_nothing_collected() -> None:
 
 
 def finding(**changes: Any) -> Finding:
-    told: dict[str, Any] = {
-        "kind": "data-loss",
-        "severity": "critical",
-        "confidence": "certain",
-        "summary": "t-0: offsets 1–4 committed, lost",
-        "explanation": "They are gone.",
-        "evidence": (Evidence("broker-1/logs/server.log", 3, 120, "a line"),),
-        "topic": "t",
-        "partition": 0,
-        "brokers": (1, 2),
-        "start": START,
-        "offsets": (Range(1, 5),),
-        "committed": True,
-        "cause": "unclean-election",
-        "next_steps": ("Do something.",),
-    }
-    return Finding(**{**told, **changes})
+    return found.loss(**{"brokers": (1, 2), "start": START, **changes})
 
 
 def text(report: Report, width: int = 100, *, colours: bool = False) -> str:
@@ -312,19 +296,11 @@ HOSTILE = {
 
 @pytest.mark.parametrize("poison", HOSTILE.values(), ids=HOSTILE.keys())
 def test_text_neutralises_what_a_terminal_would_obey(poison: str) -> None:
-    report = Report(
-        Cluster(),
-        [
-            finding(
-                summary=poison,
-                explanation=poison,
-                next_steps=(poison,),
-                evidence=(Evidence(poison, None, None, poison),),
-            ),
-            finding(kind="evidence-gap", severity="low", summary=poison, offsets=(), cause=None),
-        ],
-        [],
-    )
+    named = dict(finding(topic=poison).values) | {"moved": (said("data-loss/moved", broker=1, old=(poison,), new=("d",)),)}
+    lost = finding(topic=poison, values=tuple(named.items()), evidence=(Evidence(poison, None, None, poison),))
+    assert all(poison in part for part in (words(lost).summary, words(lost).explanation, *words(lost).next_steps))
+    gap = found.found("evidence-gap", "low", message="limited", values=values(file=poison, rows=10))
+    report = Report(Cluster(), [lost, gap], [])
     plain = text(report)
     obeyed = [c for c in plain if c in poison and not (c.isprintable() and c.isascii())]
     assert obeyed == []
@@ -334,12 +310,10 @@ def test_text_neutralises_what_a_terminal_would_obey(poison: str) -> None:
 
 
 def test_text_prints_markup_as_it_stands() -> None:
-    words = "[red]no[/red] [link=http://x]y[/link] [/] [bold :smile:"
-    shown = text(
-        Report(Cluster(), [finding(summary=words, explanation=words, evidence=(Evidence(words, 1, 1, words),))], []), 200, colours=True
-    )
+    markup = "[red]no[/red] [link=http://x]y[/link] [/] [bold :smile:"
+    shown = text(Report(Cluster(), [finding(topic=markup, evidence=(Evidence(markup, 1, 1, markup),))], []), 200, colours=True)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
-    assert plain.count(words) >= 4
+    assert plain.count(markup) >= 4
     assert "\x1b]8" not in shown, "no hyperlink was made"
 
 
@@ -363,28 +337,26 @@ def test_hostile_log_from_end_to_end() -> None:
 
 
 def test_many_findings_of_a_kind_are_folded() -> None:
-    many = [
-        finding(kind="under-replicated", severity="medium", partition=i, offsets=(), cause="broker-crash", summary=f"t-{i}: x")
-        for i in range(50)
-    ]
-    shown = text(Report(Cluster(), folded(many, under_replicated.RULE), []))
+    many = [found.offline(partition=i, start=START) for i in range(50)]
+    shown = text(Report(Cluster(), folded(many, rule_of("offline-partition")), []))
     assert "50 partitions (t-0, t-1, t-2, t-3 and 46 more)" in " ".join(shown.split())
     assert len(shown.splitlines()) < 40
 
 
 @pytest.mark.parametrize("width", [100, 160])
 def test_no_summary_is_longer_than_a_screen_or_two_and_says_what_it_leaves_out(width: int) -> None:
-    words = "no end of it " * 60
-    kinds = [(r.kind, level) for r in RULES for level in LEVELS]
-    found = [finding(kind=k, severity=s, summary=words, explanation=words, next_steps=(f"{k} {s} {words}",)) for k, s in kinds]
-    lost = [finding(topic=f"{words}{n}", partition=n, still_on=(n,), next_steps=(f"{n} {words}",), summary=words) for n in range(30)]
-    happened = [Incident(f"{n}", "broker-crash", "critical", (n,), None, None, words, words) for n in range(9)]
+    long = "no end of it " * 60
+    kinds = [(kind, next(iter(of.get("message", ())), "broker-crash/found"), level) for kind, of in declared().items() for level in LEVELS]
+    all_kinds = [found.found(kind, level, topic=long, message=message) for kind, message, level in kinds]
+    lost = [finding(topic=f"{long}{n}", partition=n, still_on=(n,)) for n in range(30)]
+    impact = values(impact=(said("coverage/cut", path=long, characters=9),))
+    happened = [Incident(f"{n}", "broker-crash", "critical", (n,), None, None, impact) for n in range(9)]
     nodes = {n: Node(n, clock=Clock(zone_minutes=n)) for n in range(50)}
     states = [
-        {**dict.fromkeys(PARTITION), "topic": f"t{n}", "partition": 0, "verdict": "unknown", "why": words, "isr": [n], "replicas": [1, 2]}
+        {**dict.fromkeys(PARTITION), **found.state("unknown", why=long), "topic": f"t{n}", "isr": [n], "replicas": [1, 2]}
         for n in range(99)
     ]
-    shown = text(Report(Cluster(nodes=nodes), [*lost, *found], states, happened), width)
+    shown = text(Report(Cluster(nodes=nodes), [*lost, *all_kinds], states, happened), width)
     assert len(shown.splitlines()) <= MOST
     assert "lines more; --json has all" in shown
     for heading in ("nknown whether", "Lost: ", "What happened", "severity", "Why", "What limits this report", "What to do next"):
@@ -405,16 +377,16 @@ def test_a_harmless_place_is_told_once_with_all_its_offsets_and_a_harmful_one_ea
 
 
 def test_many_losses_are_cut_and_counted() -> None:
-    many = [finding(partition=i, summary=f"t-{i}: lost", start=datetime(2026, 1, 1)) for i in range(60)]
+    many = [finding(partition=i, start=datetime(2026, 1, 1)) for i in range(60)]
     shown = " ".join(text(Report(Cluster(), many, [])).split())
     assert "and 48 more; --json has all" in shown
 
 
 def test_sentences_of_findings_begin_with_a_capital_letter_and_agree_in_number() -> None:
     """In min-isr-3.9.1-kraft, a broker that crashed was in the only partition that it shared with others."""
-    found = local.report(recorded.events("min-isr-3.9.1-kraft")).findings
-    assert not [words(f).explanation for f in found if re.search(r"\. broker \d", words(f).explanation)]
-    shares = [words(f).summary for f in found if f.kind == "culprit-broker"]
+    findings = local.report(recorded.events("min-isr-3.9.1-kraft")).findings
+    assert not [words(f).explanation for f in findings if re.search(r"\. broker \d", words(f).explanation)]
+    shares = [words(f).summary for f in findings if f.kind == "culprit-broker"]
     assert shares and not [s for s in shares if re.search(r"\b1 partitions|of 1 partition|of the 1 ", s)]
 
 

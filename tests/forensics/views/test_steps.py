@@ -3,48 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from forensics.model.findings import Evidence, Finding
-from forensics.model.message import Range
+from forensics.model.message import Range, said, values
 from forensics.views.impact import failures, untouchable
 from forensics.views.steps import STEPS, next_steps
-from forensics.words import words
+from forensics.words import text, words
 from tests.forensics.staged import Story, report
-from tests.support import recorded
-
-
-def found(kind: str, severity: str = "critical", **changes: Any) -> Finding:
-    told: dict[str, Any] = {
-        "kind": kind,
-        "severity": severity,
-        "confidence": "certain",
-        "summary": kind,
-        "explanation": "It happened.",
-        "evidence": (Evidence("broker-1/logs/server.log", 3, 120, "a line"),),
-        "next_steps": (f"Do what {kind} needs.",),
-    }
-    return Finding(**{**told, **changes})
+from tests.support import found, recorded
+from tests.support.found import loss
 
 
 def state(verdict: str, partition: int = 0) -> dict[str, Any]:
-    return {
-        "topic": "t",
-        "partition": partition,
-        "verdict": verdict,
-        "why": "the log of broker 3 is missing (leader epoch 1; proof row 1, log)",
-    }
+    where = said("verdict/change", leader_epoch=1)
+    open_ = said("verdict/open", note=said("coverage/server-log", broker=3), where=where, row=1, cell="log")
+    return found.state(verdict, partition, text(open_), reason=found.reason(open_))
 
 
-LOST = found("data-loss", topic="t", partition=1, offsets=(Range(1, 5),), committed=True)
-ELECTED = found("unclean-election", topic="t", partition=0)
-GAP = found("evidence-gap", "low")
-SETTLE = "Settle whether t-0 lost records, with the missing evidence or the producers' last acknowledged offsets: the log of broker 3 is missing."
+LOST = loss(partition=1)
+ELECTED = found.found("unclean-election", "critical", topic="t", partition=0)
+GAP = found.found("evidence-gap", "low", message="no-logs", brokers=(3,))
+SETTLE = "Settle whether t-0 lost records, with the missing evidence or the producers' last acknowledged offsets: server.log of broker 3 would show it."
 
 
 def test_missing_evidence_comes_after_known_losses_and_before_all_else() -> None:
     steps = next_steps([ELECTED, LOST, GAP], [state("unknown"), state("lost", 1)])
-    assert steps == ["Do what data-loss needs.", "Do what evidence-gap needs.", SETTLE, "Do what unclean-election needs."]
+    lost, gap, elected = (words(f).next_steps for f in (LOST, GAP, ELECTED))
+    assert lost and gap and elected
+    assert steps == [*lost, *gap, SETTLE, *elected]
 
 
 def two_brokers() -> Story:
@@ -79,8 +66,8 @@ def test_missing_evidence_that_no_verdict_needs_is_no_step() -> None:
 
 
 def test_a_possible_loss_brings_its_own_steps() -> None:
-    possible = found("data-loss", "medium", confidence="possible", topic="t", partition=0, offsets=(Range(1, None),))
-    assert next_steps([possible], [state("unknown")]) == ["Do what data-loss needs."]
+    possible = loss(severity="medium", confidence="possible", offsets=(Range(1, None),))
+    assert next_steps([possible], [state("unknown")]) == [*words(possible).next_steps] != []
 
 
 def test_evidence_without_a_partition_is_never_enough() -> None:
@@ -88,16 +75,16 @@ def test_evidence_without_a_partition_is_never_enough() -> None:
 
 
 def test_many_steps_never_hide_what_saves_records() -> None:
-    others = [found("offline-partition", "high", next_steps=(f"Step {n}.",)) for n in range(2 * STEPS)]
-    saving = found("log-divergence", next_steps=("Copy the log.", "Delete the log."))
-    assert next_steps([*others, saving], [state("intact")])[0] == "Copy the log."
+    others = [replace(ELECTED, values=values(silent=(n,))) for n in range(2 * STEPS)]
+    saving = loss(severity="high", values=values(recovery=(said("data-loss/look-for-copy"), said("data-loss/copy", on=(4,)))))
+    assert next_steps([*others, saving], [state("intact")])[0].startswith("Copy the directories of t-0 ")
 
 
 # disks with the only copy
 
 
 def test_a_running_broker_can_no_longer_be_kept_from_starting() -> None:
-    held = found("data-loss", topic="t", partition=0, still_on=(4,), committed=True)
+    held = loss(still_on=(4,))
     assert [*untouchable([held], lambda: {4})] == ["DO NOT WIPE broker 4, which is running: its disk holds what t-0 lost. Copy it now."]
     assert [*untouchable([held], lambda: {1})] == ["DO NOT START OR WIPE broker 4: its disk holds what t-0 lost. Copy it first."]
 
@@ -124,12 +111,12 @@ def test_replicas_that_differ_are_a_present_failure() -> None:
         "2 partitions (orders-0, orders-1) have replicas with different records" in f
         for f in failures(recorded.report("unclean-election-0.8.2.2-zk").findings)
     )
-    perhaps = found("log-divergence", "high", confidence="possible", topic="t", partition=0)
+    perhaps = found.found("log-divergence", confidence="possible", topic="t", partition=0)
     assert not [*failures([perhaps])]
 
 
 def test_partitions_that_differ_at_other_offsets_do_not_share_one_range() -> None:
     """orders-0 differs at 200–266, orders-1 at 200–265."""
-    (found,) = [f for f in recorded.report("unclean-election-0.10.2.2-zk").findings if f.kind == "log-divergence"]
-    assert words(found).summary == "2 partitions (orders-0, orders-1): replicas differ at 133 offsets"
-    assert [p.offsets for p in found.places] == [(Range(200, 267),), (Range(200, 266),)]
+    (differing,) = [f for f in recorded.report("unclean-election-0.10.2.2-zk").findings if f.kind == "log-divergence"]
+    assert words(differing).summary == "2 partitions (orders-0, orders-1): replicas differ at 133 offsets"
+    assert [p.offsets for p in differing.places] == [(Range(200, 267),), (Range(200, 266),)]

@@ -12,6 +12,7 @@ from forensics.model.cluster.availability import CLOCK_TOLERANCE, BrokerRun, by_
 from forensics.model.cluster.final_state import brokers, partitions, standing
 from forensics.model.events import Event
 from forensics.model.findings import Finding
+from forensics.model.message import said
 from forensics.model.partition.absences import GONE, RESTARTED, absences
 from forensics.model.partition.windows import Window
 from forensics.words import words
@@ -154,9 +155,9 @@ def test_a_stop_explains_what_comes_after_it_and_every_window_of_it_says_so() ->
     found, cluster = timeline(s.files)
     before, stopped = absences(found, cluster).all
     assert (before.cause == RESTARTED, stopped.cause) == (False, RESTARTED)
-    words = {i.start: i.words for i in (before, stopped)}
+    why = {i.start: said("absence/sentence", clauses=i.clauses) for i in (before, stopped)}
     for f in of(report(s.files), "under-min-isr", "under-replicated"):
-        assert words[f.start].lower() in words(f).explanation.lower()
+        assert dict(f.values)["reasons"] == (why[f.start],)
     state = found.states[stopped.first]
     assert absences(found, cluster).within(Window(state.at, None, (state,))) == [stopped] == [absences(found, cluster).of(1, state)]
 
@@ -201,8 +202,8 @@ def test_a_crash_was_before_another_node_lost_its_connection_for_good(broken: li
     s.line(3, "server", 0, STARTED.format(3))
     s.leads(3, 10, 2, 100, 100, [3])
     s.line(1, "server", -100, STARTED.format(1))
-    for at, words in broken:
-        s.line(1, "server", at, words.format(1))
+    for at, line in broken:
+        s.line(1, "server", at, line.format(1))
     s.line(1, "controller", 30, CHANGED.format("", "3"))
     s.line(3, "server", 60, STARTING)
     s.line(3, "server", 62, STARTED.format(3))

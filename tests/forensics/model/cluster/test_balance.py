@@ -397,17 +397,17 @@ def test_an_in_sync_broker_that_is_offline_cannot_lead(files: dict[str, str], le
 
 
 @pytest.mark.parametrize(
-    ("settings_told", "words", "step"),
+    ("settings_told", "who", "step"),
     [
         ("auto.leader.rebalance.enable=false", "only a preferred election by command", "kafka-leader-election"),
         ("auto.leader.rebalance.enable=true\nleader.imbalance.check.interval.seconds=60", "checks every 60 s", "Wait for the next check"),
         ("process.roles=broker,controller\nauto.leader.rebalance.enable=true", "KRaft does not use", "Wait for the next check"),
     ],
 )
-def test_who_acts(settings_told: str, words: str, step: str) -> None:
+def test_who_acts(settings_told: str, who: str, step: str) -> None:
     files = {"broker-1/config/server.properties": f"broker.id=1\n{settings_told}\n"}
     (found,) = of(report({**files, **describe("Leader: 1\tReplicas: 2,1\tIsr: 1,2")}), "leader-imbalance")
-    assert words in words(found).explanation
+    assert who in words(found).explanation
     assert any(s.startswith(step) or step in s for s in words(found).next_steps)
     assert any(e.source.endswith("server.properties") for e in found.evidence)
 

@@ -12,9 +12,11 @@ import pytest
 from forensics.commands.plan import overview
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.final_state import SCHEMA, brokers, partitions, standing
+from forensics.model.message import said
 from forensics.model.timelines import judged
 from forensics.tools.repair import REASSIGNMENTS, UNCLEAN, Broker, Partition
 from forensics.views.plan import Overview
+from forensics.words import text
 from tests.forensics.staged import START, Story, table
 from tests.support import local, recorded
 from tests.support.each import for_each
@@ -154,7 +156,7 @@ def test_a_broker_that_stopped_for_good_is_down(tmp_path: Path) -> None:
     cluster, known = stood(at(files, tmp_path))
     state = {b.id: b for b in brokers(cluster, known)}
     assert state[2].state == "down"
-    assert state[2].why.startswith("stopped at 2026-11-21")
+    assert text(state[2].why).startswith("stopped at 2026-11-21")
     assert {b.id: b.state for b in brokers(cluster, known, live=[2])}[2] == "live", "the user knows better"
     assert {b.id: b.state for b in brokers(cluster, known, gone=[2])}[2] == "gone"
 
@@ -209,4 +211,4 @@ def test_no_evidence_no_plan() -> None:
     found = overview(Cluster(), [])
     assert found.plan.steps == []
     assert found.document()["brokers"] == []
-    assert brokers(Cluster(), [], gone=[7]) == [Broker(7, "gone", "named with --gone")]
+    assert brokers(Cluster(), [], gone=[7]) == [Broker(7, "gone", said("broker/named-gone"))]

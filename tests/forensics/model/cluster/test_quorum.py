@@ -9,10 +9,9 @@ import pytest
 
 from forensics.exemplars import exemplars_of
 from forensics.model.cluster.quorum import DOWN, SEARCHED, UNREACHED, NoLeader, first_without, voters, without_leader
-from forensics.rules.quorum_lost import RULE
 from tests.support import local
 
-EXEMPLARS = {e.name: e.files for e in exemplars_of(RULE.kind)}
+EXEMPLARS = {e.name: e.files for e in exemplars_of("quorum-lost")}
 
 
 def at(clock: str) -> datetime:

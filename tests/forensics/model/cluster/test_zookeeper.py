@@ -9,10 +9,9 @@ import pytest
 
 from forensics.exemplars import exemplars_of
 from forensics.model.cluster.zookeeper import NoZooKeeper, without_zookeeper
-from forensics.rules.zookeeper_lost import RULE
 from tests.support import local
 
-EXEMPLARS = {e.name: e.files for e in exemplars_of(RULE.kind)}
+EXEMPLARS = {e.name: e.files for e in exemplars_of("zookeeper-lost")}
 DOWN = b"""\
 [2026-11-21 02:00:07,400] INFO Session establishment complete on server localhost/127.0.0.1:2181, sessionid = 0x100000000000003, negotiated timeout = 18000 (org.apache.zookeeper.ClientCnxn)
 [2026-11-21 02:00:07,500] INFO [KafkaServer id=3] started (kafka.server.KafkaServer)

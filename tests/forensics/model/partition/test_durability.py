@@ -23,11 +23,11 @@ from forensics.model.partition.durability import Exposure, at_min_isr, below_min
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import together
-from forensics.rules import config_drift
-from forensics.rules.risky_setting import detect
+from forensics.rules.risky_setting import after_rules
 from forensics.words import summary, text, words
 from tests.forensics.staged import Story, of, report
 from tests.forensics.staged import at as clock
+from tests.support.local import found_by
 
 NOON = datetime(2026, 11, 21, 12)
 
@@ -229,13 +229,12 @@ def lost(topic: str, cause: str, partition: int = 0, **fields: Any) -> Finding:
     told: dict[str, Any] = {
         "severity": "critical",
         "confidence": "certain",
-        "summary": "lost",
-        "explanation": "lost",
         "evidence": (Evidence("s", 1, 0, "t"),),
         "start": at(0),
         "end": at(100),
         "offsets": (Range(200, 298),),
         "committed": True,
+        "loss": True,
     }
     return Finding(kind="data-loss", topic=topic, partition=partition, cause=cause, **{**told, **fields})
 
@@ -243,7 +242,7 @@ def lost(topic: str, cause: str, partition: int = 0, **fields: Any) -> Finding:
 def risks(known: Cluster, rows: Sequence[dict[str, Any]], *findings: Finding) -> dict[str | None, Finding]:
     by_kind = Findings()
     by_kind.add(findings)
-    found = list(detect(known, rows, by_kind))
+    found = list(after_rules(known, rows, by_kind))
     assert len({f.cause for f in found}) == len(found), "one finding for each setting and value"
     assert all(f.evidence and words(f).next_steps and f.severity in LEVELS for f in found)
     return {f.cause: f for f in found}
@@ -383,7 +382,7 @@ def test_less_safe_than_what_held_before(version: str, brokers: str | None, key:
         config(key, value, 2, topic="t", at=at(9), reason=TOPIC),
         version=version,
     )
-    drifts = list(config_drift.detect(PartitionTimeline("t", 0, 0), known))
+    drifts = found_by("config-drift", PartitionTimeline("t", 0, 0), known)
     assert [(words(f).summary.split(" from ")[1].split(" to ")[0], f.confidence) for f in drifts] == found
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from forensics.exemplars import exemplars_of
 from forensics.model.cluster.facts import Cluster, Source
-from forensics.model.partition.log_coverage import covers_logs, isr_changes_observable, silence_words, silent_leaders
+from forensics.model.partition.log_coverage import covers_logs, isr_changes_observable, silent_leaders
 from forensics.words import words
 from tests.forensics.staged import START, Story, of, report, timeline
 
@@ -61,11 +61,6 @@ def test_change_that_was_printed_shows_that_changes_are() -> None:
     found, cluster = timeline(s.files)
     cluster = replace(cluster, sources=[])
     assert isr_changes_observable(2, found, cluster)
-
-
-def test_unheard_leaders_are_named() -> None:
-    assert silence_words(()) == ""
-    assert "brokers 2 and 3" in silence_words((2, 3))
 
 
 def test_isr_that_may_have_grown_unseen_is_only_possibly_short() -> None:

@@ -12,7 +12,7 @@ import pytest
 from forensics.model.findings import Finding, Salvageable
 from forensics.model.message import Range
 from forensics.tools.salvage.segments import lots
-from forensics.words import words
+from forensics.words import text, words
 from tests.forensics.staged import START, Story, of, report, timeline
 from tests.parsers.decoding.test_batches import v1
 
@@ -77,7 +77,7 @@ def test_the_copy_from_before_the_cut_and_not_what_stands_there_now(story: Story
 def test_no_copy_says_where_one_might_be(story: Story) -> None:
     (found,) = losses(story, {"broker-1/data": NOW, "broker-2/data": NOW})
     assert found.salvageable is not None and not found.salvageable.held and found.salvageable.missing == (Range(200, 300),)
-    assert "broker 1 had them" in (found.salvageable.elsewhere or "")
+    assert found.salvageable.elsewhere is not None and "broker 1 had them" in text(found.salvageable.elsewhere)
 
 
 @pytest.mark.parametrize("aside", ["t-0.0123456789abcdef0123456789abcdef-delete", "t-0.0123456789abcdef0123456789abcdef-stray"])

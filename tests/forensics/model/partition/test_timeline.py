@@ -20,6 +20,7 @@ from forensics.model.partition.generations import generations
 from forensics.model.partition.order import FileOrders, file_order
 from forensics.model.partition.states import State, replay
 from forensics.model.partition.timeline import PartitionTimeline, build
+from forensics.words import text
 from tests.forensics.staged import Story, timeline
 from tests.support import local, recorded
 from tests.support.shapes import bundle
@@ -156,7 +157,7 @@ def test_no_election_adds_to_an_isr(isr: list[int], version: int | None, whole: 
     before, elected = chain([state(2, 1, [1, 3], 3, 0), state(3, isr[-1], isr, version, 9)])
     found = between(before, elected, isr_told=True)
     assert isinstance(found, Gap) != whole
-    assert whole or str(found) == "no evidence shows how the ISR became [1, 2, 3]"
+    assert whole or text(found.said) == "no evidence shows how the ISR became [1, 2, 3]"
 
 
 LEADING = {"source": "server.log", "writer": 1}

@@ -1,0 +1,206 @@
+"""Statements about one partition that cannot all be true, and what rests on them.
+
+Here: the pairs that the timeline shows, without those that a restart, a missing line or a wrong order of lines explains; the hand-overs and
+the findings that rest on one. Not here: bounds of one cell that contradict each other (an empty cell of verdict), or the files of one replica
+(the rules checkpoint-inconsistent and epoch-history-damaged).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+
+from forensics.model.cluster.facts import Cluster
+from forensics.model.events import Event
+from forensics.model.findings import Finding
+from forensics.model.message import Message, said
+from forensics.model.partition.isr_removal import lag_time
+from forensics.model.partition.lineage import began
+from forensics.model.partition.log_coverage import CLOCK, COMPLETE, ORDER, lines_missing, log_coverage
+from forensics.model.partition.remembered import cached_on_timeline
+from forensics.model.partition.replicas import OWN_LOSS, Contradiction, Disk, Observation, Removal, Replica
+from forensics.model.partition.states_of_files import at_rest
+from forensics.model.partition.timeline import PartitionTimeline, Term
+from forensics.proof.log_ends import exact_end
+from forensics.proof.verdict import Handover, Interval, Possible
+from parsers.kinds import ON_DISK, named
+
+_BEFORE = ON_DISK | named("truncation-below-hw")
+"""What may be as it was before the last cut."""
+
+
+def what(c: Contradiction) -> Message:
+    """Both statements, with the place of each."""
+    return said(
+        f"contradiction/{c.about}",
+        broker=c.one.writer,
+        other=c.other.writer,
+        epoch=c.one.leader_epoch,
+        first=c.first,
+        first_place=_place(c.one),
+        second=c.second,
+        second_place=_place(c.other),
+    )
+
+
+def _place(event: Event) -> str:
+    return event.source if event.line is None else f"{event.source}:{event.line}"
+
+
+@cached_on_timeline
+def contradictions(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Contradiction, ...]:
+    """The pairs of statements: those of lines and records, by broker and line, then those with files."""
+    of_lines = (c for c in timeline.contradictions if c.about == "state" or _of_one_process(c, timeline, cluster))
+    starts = (c for term in timeline.terms for c in _starts_elsewhere(term, timeline))
+    return (*of_lines, *starts, *_unwitnessed(timeline), *_against_disks(timeline, cluster), *_between_logs(timeline, cluster))
+
+
+def _of_one_process(c: Contradiction, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The process that printed the one was not replaced before the other, and all its lines in between are in the evidence, in their order."""
+    broker = c.one.writer
+    if broker is None or lines_missing(broker, timeline) or not log_coverage(broker, cluster).holds(ORDER, CLOCK, COMPLETE):
+        return False
+    return not _restarted(c.one, c.other, cluster) and (c.about != "load" or all(map(_of_the_replica, (c.one, c.other))))
+
+
+def _of_the_replica(load: Event) -> bool:
+    """From 2.6 on the line about a load names the directory. One that waits for its deletion may be of an earlier topic of this name."""
+    return load.pattern == "log-loaded" and "-delete, topic" not in (load.text or "")
+
+
+def _restarted(one: Event, other: Event, cluster: Cluster) -> bool:
+    if one.writer is None or one.at is None or other.at is None:
+        return False
+    return bool(cluster.availability(one.writer).begun(min(one.at, other.at), max(one.at, other.at)))
+
+
+# leader epochs
+
+
+def _starts_elsewhere(term: Term, timeline: PartitionTimeline) -> Iterator[Contradiction]:
+    """The leader's own line about the start of its epoch, against the batches and epoch files of all brokers, and their lines about the
+    epoch. What its process had before it knew a leader epoch may be of another cluster, and a leader that was restarted may have lost the
+    first records of its epoch."""
+    start = next((e for e in term.evidence if e.event == "leader-start" and e.writer == term.leader), None)
+    offset = start.log_end_offset if start is not None else None
+    again = any(t.restart and t.epoch == term.epoch for t in timeline.terms)
+    if start is None or offset is None or again or (start.previous_leader_epoch or 0) < 0 or start.previous_leader_epoch is None:
+        return
+    filed = began(term.epoch, term.leader, timeline.lineages)
+    bounds = [(filed.earliest, filed.start, filed.event)] if filed is not None and filed.event is not None else []
+    noted = ((e, e.offset) for e in timeline.of("epoch-assigned") if e.leader_epoch == term.epoch and e.offset is not None)
+    bounds += [(at if e.writer == term.leader else 0, at, e) for e, at in noted]
+    for low, high, event in bounds:
+        if not low <= offset <= high:
+            yield Contradiction("start", start, offset, event, high if offset > high else low)
+            return
+
+
+# logs
+
+
+def second_witness(removal: Removal, timeline: PartitionTimeline) -> int | None:
+    """The offset that the log reached before a restart according to all but the one line that shows the end of the removed records; None if
+    something else shows it, or if it is in a file: only a crash or a wrong number explains that a log begins again with less."""
+    one = removal.evidence[0] if removal.evidence else None
+    if removal.cause not in OWN_LOSS or one is None or one.event in ON_DISK or one.log_end_offset != removal.end:
+        return None
+    reached = max((o.offset for r in timeline.replicas.values() for o in r.observations if _shows(o, one, removal)), default=0)
+    return reached if reached < removal.end else None
+
+
+def _shows(seen: Observation, one: Event, removal: Removal) -> bool:
+    """Another line shows how far a log of this partition reached before the removal."""
+    before = seen.at is not None and removal.at is not None and seen.at <= removal.at and seen.event is not removal.evidence[-1]
+    older = seen.epoch is not None and removal.epoch is not None and seen.epoch <= removal.epoch
+    other = (seen.event.source, seen.event.line) != (one.source, one.line)
+    return other and (before or older) and seen.quantity != "log-start-offset"
+
+
+def _unwitnessed(timeline: PartitionTimeline) -> Iterator[Contradiction]:
+    for removal in (r for replica in timeline.replicas.values() for r in replica.removals):
+        if second_witness(removal, timeline) is not None:
+            yield Contradiction("witness", removal.evidence[0], removal.end, removal.evidence[-1], removal.start)
+
+
+def _against_disks(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Contradiction]:
+    """A log that was not written to when its files were copied, and lines of the same process that show more in it."""
+    for broker, disk in sorted(timeline.collected_logs.items()):
+        mark, end, segment, replica = at_rest(disk), exact_end(disk, timeline), disk.end_event(), timeline.replicas.get(broker)
+        if mark is None or end is None or segment is None or replica is None:
+            continue
+        seen = max(_last_seen(replica), key=lambda o: o.offset, default=None)
+        if (
+            seen is None
+            or seen.offset <= end
+            or seen.at is None
+            or mark.at is None
+            or seen.at > mark.at
+            or _restarted(seen.event, mark, cluster)
+        ):
+            continue
+        if log_coverage(broker, cluster).holds(ORDER, CLOCK, COMPLETE):
+            yield Contradiction("log-end", seen.event, seen.offset, segment, end)
+
+
+def _last_seen(replica: Replica) -> Iterator[Observation]:
+    """How far the log reached according to the lines since it was last cut or loaded."""
+    if replica.reach is not None:
+        last = replica.observations.index(replica.reach)
+        yield from (o for o in replica.observations[last:] if o.quantity != "log-start-offset" and o.event.event not in _BEFORE)
+
+
+def _between_logs(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Contradiction]:
+    """Files of two in-sync replicas: a follower copies batches as they are, and has what its leader has had for a while."""
+    disks = [timeline.collected_logs[b] for b in sorted({*timeline.standing.isr} & timeline.collected_logs.keys())]
+    for one, other in permutations(disks, 2):
+        if one.broker < other.broker:
+            yield from _epochs_differ(one, other)
+        yield from _ends_later(one, other, timeline, cluster)
+
+
+def _epochs_differ(one: Disk, other: Disk) -> Iterator[Contradiction]:
+    """No checksum covers the leader epoch of a batch."""
+    marks = [d.high_watermark.offset or 0 for d in (one, other) if d.high_watermark is not None]
+    theirs = {(b["base_offset"], b.get("crc")): (b["leader_epoch"], s) for s in other.segments for b in s.batches or () if len(marks) == 2}
+    for segment, b in ((s, b) for s in one.segments for b in s.batches or ()):
+        epoch, copied = theirs.get((b["base_offset"], b.get("crc")), (b["leader_epoch"], segment))
+        if epoch != b["leader_epoch"] and b["last_offset"] < min(marks):
+            first, second = (said("contradiction/batch-of", offset=b["base_offset"], epoch=e) for e in (b["leader_epoch"], epoch))
+            yield Contradiction("batch", segment, first, copied, second)
+            return
+
+
+def _ends_later(one: Disk, other: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Contradiction]:
+    """The log of the one has had more records, for longer than a replica may lag, than that of the other, which was not written to."""
+    mark, ends, shorter, leader = at_rest(other), one.end_event(), other.end_event(), timeline.standing.leader
+    if mark is None or mark.at is None or ends is None or ends.at is None or shorter is None or leader is None:
+        return
+    if (one.reach or 0) > (other.reach or 0) and ends.at + lag_time(cluster, leader, mark.at) < mark.at:
+        yield Contradiction("copy", ends, one.reach or 0, shorter, other.reach or 0)
+
+
+# what rests on them
+
+
+def of_row(row: Handover, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Contradiction]:
+    """The contradictions on which the row rests. The offset that one line shows is not in its cells."""
+    known = [c for c in contradictions(timeline, cluster) if c.about != "witness"]
+    used = set(map(id, _evidence(row))) if known else set()
+    return (c for c in known if id(c.one) in used or id(c.other) in used)
+
+
+def _evidence(row: Handover) -> Iterator[Event]:
+    cells: tuple[Interval | Possible, ...] = (row.old_log_end, row.new_log_end, row.high_watermark, row.election)
+    for cell in (*cells, *(x for r in row.removed for x in (r.start, r.end))):
+        yield from (*cell.low, *cell.high) if isinstance(cell, Interval) else cell.evidence
+    for removed in row.removed:
+        yield from removed.evidence
+
+
+def doubted(finding: Finding, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    """The finding, at most possible if it quotes a statement that another one contradicts."""
+    known = contradictions(timeline, cluster)
+    quoted = {(e.source, e.line) for e in finding.evidence} if known else set()
+    found = next((c for c in known if {(e.source, e.line) for e in (c.one, c.other)} & quoted and c.about != "witness"), None)
+    return finding if found is None or finding.confidence == "possible" else finding.doubted(said("contradiction/doubt", what=what(found)))
