@@ -7,7 +7,7 @@ Here: the parts of pages in the repository. Not here: whole pages that are made 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -45,14 +45,41 @@ def _parquet() -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     yield f"### `{table.file}`\n\n{table.doc}\n\n| column | type | holds |\n|---|---|---|"
-    for field in table.schema:
-        yield f"| `{field.name}` | {_type(field.type)} | {field.metadata[b'doc'].decode()} |"
+    yield from map(_row, table.schema)
     yield ""
+
+
+def _structs(fields: Iterable[pa.Field]) -> Iterator[tuple[str, pa.StructType]]:
+    """The structs in these columns whose fields have docs, each after the one that it is in, by the name of a column of its type."""
+    for field in fields:
+        kind = field.type.value_type if pa.types.is_list(field.type) else field.type
+        if pa.types.is_struct(kind):
+            if all(f.metadata for f in kind):
+                yield field.name, kind
+            yield from _structs(kind)
+
+
+NAMES = {kind: name for table in reversed((*TABLES, *EXPORTED)) for name, kind in reversed([*_structs(table.schema)])}
+"""The name of each documented struct: that of the first column with it."""
+
+
+def _of_structs() -> Iterator[str]:
+    for name, kind in sorted((name, kind) for kind, name in NAMES.items()):
+        yield f"### `{name}`\n\n| field | type | holds |\n|---|---|---|"
+        yield from map(_row, kind)
+        yield ""
+
+
+def _row(field: pa.Field) -> str:
+    doc = (field.metadata or {}).get(b"doc", b"").decode()
+    return f"| `{field.name}` | {_type(field.type)} | {doc} |"
 
 
 def _type(kind: pa.DataType) -> str:
     if pa.types.is_list(kind):
         return f"list of {_type(kind.value_type)}"
+    if kind in NAMES:
+        return f"struct [{NAMES[kind]}](#{NAMES[kind]})"
     if pa.types.is_struct(kind):
         return "struct(" + ", ".join(f"{f.name} {_type(f.type)}" for f in kind) + ")"
     return "timestamp" if pa.types.is_timestamp(kind) else str(kind)
@@ -61,6 +88,7 @@ def _type(kind: pa.DataType) -> str:
 PARTS: Mapping[str, Callable[[], str]] = {
     "case": lambda: "\n".join(_case()),
     "parquet": lambda: "\n".join(_parquet()),
+    "structs": lambda: "\n".join(_of_structs()),
     "coverage": coverage.tables,
     "performance": lambda: history.table(history.HISTORY),
 }

@@ -34,6 +34,7 @@ from parsers.paths import log_kind
 from parsers.printed import Printed
 from parsers.schemas import Member, Row, Rows
 from parsers.sniff import LOGS, sniff
+from parsers.thresholds import MICROSECOND
 from parsers.wrappers.unwrapper import holds_log
 
 HEAD = 64 * 1024
@@ -96,9 +97,6 @@ _TEXT_NAME = re.compile(r"\.(?:log|txt|out|properties|json|csv|tsv|ya?ml|conf|cf
 """Names of text files, including rotated and renamed ones."""
 
 
-_MICRO = timedelta(microseconds=1)
-
-
 class Jumps:
     """Where a log's wall clock jumps back by minutes, or ahead by over an hour: at most MAX_JUMPS places, the latest."""
 
@@ -122,7 +120,7 @@ class Jumps:
             return
         micros = of_line["time"].cast(pa.int64())
         steps = pc.subtract(micros[1:], micros[:-1])
-        jumps = pc.or_(pc.greater_equal(steps, self.FORWARD // _MICRO), pc.less_equal(steps, -self.BACK // _MICRO))
+        jumps = pc.or_(pc.greater_equal(steps, self.FORWARD // MICROSECOND), pc.less_equal(steps, -self.BACK // MICROSECOND))
         times, lines = of_line["time"], of_line["line"]
         self._step(times[0].as_py(), lines[0].as_py())
         for at in pc.indices_nonzero(jumps).to_pylist():

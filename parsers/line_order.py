@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.schemas import EVENTS, Row
+from parsers.thresholds import MICROSECOND
 
 _CLOCKS = pa.array(["line", "utc"], pa.string())
-_MICRO = timedelta(microseconds=1)
 _COLUMNS = pa.schema([EVENTS.field(name) for name in ("line", "byte", "time", "clock", "duration_ms", "text")])
 _AT_ONCE = 1024
 _NO_KEYS = pa.array([], pa.int64())
@@ -118,8 +118,8 @@ class LineOrder:
             return
         lines, times, clocks = rows["line"], rows["time"], rows["clock"]
         steps = pc.if_else(pc.equal(clocks[1:], clocks[:-1]), pc.subtract(*(t.cast(pa.int64()) for t in (times[1:], times[:-1]))), 0)
-        back = pc.indices_nonzero(pc.less(steps, -(self.BACK // _MICRO)))
-        ahead = pc.indices_nonzero(pc.greater(steps, self.BACK // _MICRO))
+        back = pc.indices_nonzero(pc.less(steps, -(self.BACK // MICROSECOND)))
+        ahead = pc.indices_nonzero(pc.greater(steps, self.BACK // MICROSECOND))
         first = _stamp(rows[:1])
         goes_back = self._goes_back_to(first)
         if goes_back or len(back):

@@ -136,7 +136,7 @@ class Salvageable(Record):
     held: Annotated[tuple[Held, ...], "what collected files contain, in the order of offsets, each offset once"] = ()
     missing: Annotated[tuple[Range, ...], "lost offsets that no collected file contains"] = ()
     certain: Annotated[bool, "the leader epochs prove that these are the lost records, and not other records at the same offsets"] = True
-    elsewhere: Annotated[Message | None, PACKED, "where the missing records might be"] = None
+    elsewhere: Annotated[Message | None, PACKED, "where the missing records might be, a message as JSON"] = None
     producers: Annotated[tuple[Producer, ...], "the producers of the held records, the one with most records first"] = ()
     differing: Annotated[tuple[DifferingCopies, ...], "offsets of which the collected files have different copies"] = ()
 

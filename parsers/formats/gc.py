@@ -17,6 +17,7 @@ from parsers.formats.file_kind import AFTER_LOGS, FileKind, Head
 from parsers.lines import lines
 from parsers.paths import log_kind
 from parsers.schemas import MAX_TEXT, Member, Row, problem
+from parsers.thresholds import GC_MARGIN
 
 THRESHOLD_MS = 1000
 """Shortest pause that is reported. A shorter one does not end a ZooKeeper session (6 s, 18 s from 2.5), a broker session (9 s), or a fetch
@@ -26,7 +27,6 @@ MAX_WAITING = 10_000
 """Pauses that are held until the end of a log without dates."""
 _MAX_RECORD = 200
 """Lines of one collection in the logs of Java 8."""
-_MARGIN = timedelta(milliseconds=200)
 
 _UNIFIED = re.compile(r"(?P<decorations>(?:\[[^\]\n]{0,80}\])+)\s*(?P<message>.*)")
 _DATE = re.compile(r"(?P<date>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)[.,](?P<ms>\d{3})(?P<zone>[+-]\d{4})?")
@@ -239,9 +239,9 @@ def _begin(pause: _Pause) -> datetime | None:
 def _within(collection: _Pause, stop: _Pause) -> bool:
     """The collection happened during the stop, which is logged at its end."""
     one, other = collection.when, stop.when
-    stopped = timedelta(milliseconds=stop.milliseconds) + _MARGIN
+    stopped = timedelta(milliseconds=stop.milliseconds) + GC_MARGIN
     if one.wall is not None and other.wall is not None:
-        return timedelta(0) <= other.wall - one.wall + _MARGIN <= stopped + _MARGIN
+        return timedelta(0) <= other.wall - one.wall + GC_MARGIN <= stopped + GC_MARGIN
     if one.uptime is not None and other.uptime is not None:
         return -0.2 <= other.uptime - one.uptime <= stopped.total_seconds()
     return False

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from itertools import pairwise
 
 from parsers.layouts import Layout
 from parsers.learning.sample import LINES, TEXT
 from parsers.matching.text import text_of
+from parsers.thresholds import GOES_BACK, LEAPS_AHEAD, NEAR_MODIFIED
 
 _DATES = 2000
 """Lines whose dates are compared to distinguish day and month."""
-_DAY, _NEAR, _FAR = timedelta(days=1), timedelta(hours=36), timedelta(days=25)
 
 
 def plausible(layouts: Sequence[Layout], data: bytes, written: datetime | None) -> list[Layout]:
@@ -29,7 +29,7 @@ def plausible(layouts: Sequence[Layout], data: bytes, written: datetime | None) 
 
 
 def _far_from(written: datetime | None, times: Sequence[datetime]) -> bool:
-    return written is not None and not (times and abs(times[-1] - written) <= _NEAR)
+    return written is not None and not (times and abs(times[-1] - written) <= NEAR_MODIFIED)
 
 
 def _from_other_times(times: Sequence[datetime]) -> bool:
@@ -38,12 +38,12 @@ def _from_other_times(times: Sequence[datetime]) -> bool:
 
 
 def _goes_back(times: Sequence[datetime]) -> bool:
-    return any(before - after > _DAY for before, after in pairwise(times))
+    return any(before - after > GOES_BACK for before, after in pairwise(times))
 
 
 def _leaps(times: Sequence[datetime]) -> bool:
     """Whether neighbouring lines are a month apart where they may be a day apart."""
-    return any(after - before > _FAR for before, after in pairwise(times))
+    return any(after - before > LEAPS_AHEAD for before, after in pairwise(times))
 
 
 def _spread(layout: Layout, data: bytes) -> Iterator[str]:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from parsers.layouts import Layout, fitting, instant
 from parsers.learning.layout import layout_of
 from parsers.lines import MAX_LOG_LINE, Outer
+from parsers.thresholds import QUARTER
 from parsers.wrappers.exports import ExportRecord, Records, records_of
 from parsers.wrappers.forms import FORMS, pod
 from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, objects, of_json, of_object
@@ -42,8 +43,6 @@ MAX_PENDING = 256
 _SNIFFED_LINES = 200
 _RUN = 1 << 12
 """Lines of a run."""
-_QUARTER = timedelta(minutes=15)
-"""All zones differ from UTC by whole quarters of an hour."""
 
 
 class Line(NamedTuple):
@@ -127,7 +126,7 @@ def finer(time: datetime, stamp: datetime | None) -> datetime:
     if stamp is None:
         return time
     try:
-        shown = stamp + round((time - stamp) / _QUARTER) * _QUARTER
+        shown = stamp + round((time - stamp) / QUARTER) * QUARTER
     except OverflowError:
         return time
     return shown if timedelta(0) <= shown - time < timedelta(seconds=1) else time

@@ -18,8 +18,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from parsers.layouts import LEVELS, LOG4J, Layout, prefix, timestamp
 from parsers.matching.messages import LONG_MESSAGE
+from parsers.thresholds import MICROSECOND
 
-_EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1)
 _NOTHING: Mapping[str, Any] = {}
 _BEGINS_OTHERWISE = ("Broker ", "Controller ", "Partition [", "Cleaner ")
 """How a component's name without brackets begins."""
@@ -80,7 +81,7 @@ class _Kept(dict[_Text, _Value], Generic[_Text, _Value]):
 
 def microseconds(moment: datetime) -> int:
     """Microseconds since 1970."""
-    return (moment - _EPOCH) // _MICROSECOND
+    return (moment - _EPOCH) // MICROSECOND
 
 
 def moment_of(time: int) -> datetime:
