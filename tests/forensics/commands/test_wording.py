@@ -7,9 +7,12 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
+from forensics.rules import RULES, declared
 from tests.support.paths import ROOT
 
 MODULES = [path for package in ("spark", "forensics") for path in sorted((ROOT / package).rglob("*.py"))]
+FINDS = [(rule.kind, find) for rule in RULES if isinstance(own := declared()[rule.kind].get("find"), list) for find in own]
+"""What the families of rules search for."""
 OF_THE_USER = {"ordered_records.py"}
 """`merge` searches for what its user asks for."""
 SEARCHES = frozenset(
@@ -21,7 +24,6 @@ PARTS = frozenset({"lower", "removeprefix", "removesuffix", "replace", "rstrip",
 IN_NO_COLUMN = {
     "forensics/model/cluster/failed_starts.py": "the stack, which shows that the error is of a start",
     "forensics/model/cluster/process_errors.py": "the thread of an error, and its message",
-    "forensics/rules/cleaner_dead.py": "the thread of an error",
 }
 """Files that look into a text for what no column has."""
 
@@ -88,6 +90,12 @@ def test_no_text_is_looked_into() -> None:
     found = {str(path.relative_to(ROOT)): looks(path.read_text(encoding="utf-8")) for path in MODULES if path.name not in OF_THE_USER}
     assert {path for path, lines in found.items() if lines} == set(IN_NO_COLUMN)
     assert len(found) > 100
+
+
+def test_no_rule_declares_to_look_into_a_text() -> None:
+    columns = {kind: {*find.get("where", {}), *find.get("unless", {})} for kind, find in FINDS}
+    assert "key" in columns["append-failed"]
+    assert not [kind for kind, searched in columns.items() if "text" in searched]
 
 
 @pytest.mark.parametrize(
