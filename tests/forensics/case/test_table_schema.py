@@ -47,7 +47,7 @@ def test_a_schema_is_valid_and_names_every_property(name: str) -> None:
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema" and schema["$id"].startswith("urn:kafka-forensics:")
     objects = [node for node in nodes(schema) if node.get("type") in ("object", ["object", "null"])]
     assert objects and all(node["additionalProperties"] is False for node in objects if "properties" in node)
-    named = {"options", "metrics", "weights", "fields"}
+    named = {"options", "metrics", "weights", "fields", "values"}
     free = {
         key
         for node in nodes(schema)
