@@ -1,7 +1,7 @@
 """Thresholds that are our choice and not Kafka's: each with its reason.
 
-Here: what decides whether something is reported, as what, and how severe it is. Not here: times that Kafka's settings give
-(forensics.model.cluster.availability, absences), or how much fits on a screen or in a report.
+Here: what decides whether something is reported, as what, and how severe it is. Not here: times that the settings of a
+broker give (forensics.model.cluster.settings), or how much fits on a screen or in a report.
 """
 
 from __future__ import annotations
@@ -150,3 +150,89 @@ few are missing."""
 
 NAMED = 4
 """Partitions that a sentence names, unless it says otherwise."""
+
+# how close in time lines about one event are
+
+STOP_NOTICED_EARLY = timedelta(seconds=2)
+"""A controller notices a stop a little before the broker's last line, or after."""
+CLOCK_TOLERANCE = timedelta(milliseconds=200)
+"""Maximum difference between the estimated clocks of two machines."""
+CRASH_NOTICED = timedelta(seconds=60)
+"""Longer than any session or heartbeat timeout in use; a crash is noticed within it."""
+FAILED_START_ENDS = timedelta(minutes=1)
+"""A process that could not start ends within this time."""
+STOPPED_AGAIN = timedelta(seconds=1)
+"""After the stop, the shutdown hook reports the shutdown again within this time."""
+CONNECTION_FAILS_AT_ONCE = timedelta(seconds=1)
+"""A refused connection is reported within this time."""
+CONNECTION_RETRIED = timedelta(seconds=15)
+"""A node tries again at least this often to connect: the setup timeout is 10 s (socket.connection.setup.timeout.ms), plus its jitter, and
+the backoff is 1 s."""
+COPIED_TIME = timedelta(seconds=2)
+"""Some archives and file systems keep whole seconds only."""
+LONGEST_START = timedelta(minutes=5)
+"""A start with many logs to recover takes long, but its start lines are at its beginning."""
+SAME_ELECTION = timedelta(seconds=10)
+"""Several lines, in several files, report one election."""
+COMING_UP = timedelta(seconds=30)
+"""After its start a broker receives all decisions made while it was down."""
+SEPARATE_RESTARTS = timedelta(seconds=10)
+"""Events this far apart do not come from one restart."""
+FARTHEST_ZONE = timedelta(hours=15)
+"""A log's modification time is that of its last line; a zone is at most 14 hours away."""
+WRITTEN_AT_ONCE = timedelta(seconds=2)
+"""A broker writes its files throughout its run; files written within this span were put there at once."""
+SETTINGS_PRINTED = timedelta(seconds=30)
+"""Time between a broker's first line and its settings: it connects to ZooKeeper first, for up to zookeeper.connection.timeout.ms."""
+ZONE_CHANGE_MARGIN = timedelta(minutes=2)
+"""The hour before a change of a zone's offset counts with this margin."""
+DST_SHIFT = timedelta(hours=1)
+"""Daylight saving time moves clocks by this."""
+DECISION_SENT = timedelta(seconds=5)
+"""A controller sends what it has decided within milliseconds; clocks of two brokers may differ by more."""
+SAME_ISR_CHANGE = timedelta(seconds=1)
+"""A leader prints an ISR change and its consequences within milliseconds."""
+FETCHED_AGAIN = timedelta(seconds=5)
+"""A fetcher tries again within this time (replica.fetch.backoff.ms is 1 s)."""
+ISR_PROPAGATION = timedelta(seconds=60)
+"""Before KIP-497 (2.7) other brokers, and the tools that ask them, learn of an ISR change with this delay (isrChangeNotification,
+ReplicaManager's IsrChangePropagationInterval): until then the leader's own line takes precedence."""
+TOOL_RUN = timedelta(milliseconds=500)
+"""Minimum time for the tool's JVM to start and ask: files closer to each other were copied, not printed, one after the other."""
+ACTION_KNOWN = timedelta(seconds=5)
+"""Brokers learn of a controller's action within moments."""
+SHRINK_TAKES_EFFECT = timedelta(seconds=5)
+"""Maximum time between a leader's shrink line and the resulting state."""
+TIME_PRECISION = timedelta(seconds=1)
+"""Copies of one line may show its time in milliseconds, microseconds or seconds."""
+SHORTEST_START = timedelta(seconds=1)
+"""Minimum time a broker needs from its first line to the load of a log."""
+FETCHER_CREATED = timedelta(seconds=10)
+"""A follower whose fetcher was not created this long after its start may have another one, of which the line is missing."""
+PRODUCER_CLOCK_TOLERANCE = timedelta(minutes=1)
+"""Timestamps that producers set are used if they are in the leader's term, with this tolerance: they may also be those of other events."""
+RECONNECTED = timedelta(seconds=5)
+"""A node tries again within this time (reconnect.backoff.max.ms is at most 1 s between brokers, with a request timeout on top)."""
+SAME_FETCH = timedelta(seconds=2)
+"""The error and the line that the partition is given up are printed one after the other."""
+OUTLIVES_ERROR = timedelta(seconds=5)
+"""A process that prints something this long after the error did not end because of it."""
+REFUSED_START_ENDS = timedelta(minutes=1)
+"""A start ends within this time after its registration was refused."""
+FETCH_UNANSWERED = timedelta(minutes=1)
+"""A follower waits for an answer for replica.socket.timeout.ms (30 s), and leaves the ISR meanwhile."""
+SAME_STORY_ENTRY = timedelta(seconds=2)
+"""A leader that begins this soon after the controller's decision is shown in the same entry."""
+SILENCE_SHOWN = timedelta(minutes=10)
+"""If a broker prints nothing for this long while others print lines about this partition, the story has an entry for the gap."""
+SILENCE_BEGINS = timedelta(seconds=10)
+"""Others must continue for longer than this after a broker's last line; a topic's deletion may be printed up to this long after its last
+event."""
+STATE_SETTLES = timedelta(seconds=10)
+"""Entries of one change of state come within this time."""
+LOADED_AFTER_START = timedelta(minutes=5)
+"""A start is shown with the loading of the partition's log that follows it; recovery of other logs may come between."""
+FENCED_BEFORE = timedelta(seconds=10)
+"""A controller removes a broker from the ISRs at once when it fences it or misses its session; many partitions take a while."""
+FARTHEST_SHIFT = timedelta(hours=14)
+"""Two copies of a log differ by this at most: one of them is usually in UTC, and no zone is farther from it."""

@@ -13,7 +13,6 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from forensics.model.cluster.availability import DETECTION
 from forensics.model.findings import (
     AGAIN,
     ALIKE,
@@ -35,7 +34,7 @@ from forensics.model.findings import (
     Written,
 )
 from forensics.model.message import Value, said
-from forensics.thresholds import MAX_SEPARATE_EVENTS, NAMED
+from forensics.thresholds import CRASH_NOTICED, MAX_SEPARATE_EVENTS, NAMED
 
 IncidentOf = Callable[[Statement], str | None]
 _Groups = dict[tuple[Hashable, str | None], list[Statement]]
@@ -133,7 +132,7 @@ def _runs(group: Sequence[Statement]) -> Iterator[list[Statement]]:
     """The findings by time, split where nothing happened for longer than it takes to notice one event."""
     run: list[Statement] = []
     for f in group:
-        if run and _at(f) - _at(run[-1]) > DETECTION:
+        if run and _at(f) - _at(run[-1]) > CRASH_NOTICED:
             yield run
             run = []
         run.append(f)

@@ -19,13 +19,12 @@ from operator import itemgetter
 from typing import Annotated, NamedTuple
 
 from forensics.incidents.folding import by_event, hit, places, recurring
-from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.findings import CLUSTER_DOC, LEVELS, Finding, Impact, Purpose, Rule, Statement, offsets_in
 from forensics.model.message import ENCODED, Message, Value, Values, said
 from forensics.model.record import Int32, Record
 from forensics.proof.aftermath import sentences
 from forensics.rules import RULES, kind_of, rule_of
-from forensics.thresholds import LEADERSHIP_RETURNS, SAME_INCIDENT
+from forensics.thresholds import CRASH_NOTICED, LEADERSHIP_RETURNS, SAME_INCIDENT, STOP_NOTICED_EARLY
 from parsers.cached import cached_property
 
 ROLLING = "rolling-restart"
@@ -214,7 +213,7 @@ class _BrokerEvents:
         at = f.happened or f.end
         if at is None:
             return None
-        settles = LEADERSHIP_RETURNS if rule_of(f.kind).with_leadership else DETECTION
+        settles = LEADERSHIP_RETURNS if rule_of(f.kind).with_leadership else CRASH_NOTICED
         kinds = (None,) if f.cause is None else (_EXPLAINED_BY.get(f.cause, f.cause), None)
         found: list[tuple[bool, bool, datetime, str]] = []
         for broker in f.brokers:
@@ -233,14 +232,14 @@ def _before(events: Sequence[_BrokerEvent], at: datetime, settles: timedelta, *,
     them as its cause."""
     begun: datetime | None = None
     over = at - settles
-    for place in range(bisect_right(events, at + DETECTION, key=_BEGAN) - 1, -1, -1):
+    for place in range(bisect_right(events, at + CRASH_NOTICED, key=_BEGAN) - 1, -1, -1):
         event = events[place]
         if event.over < over or (begun is not None and event.start < begun):
             return
         end = event.root.end
         if end is None or at <= end + settles:
-            yield named, event.start <= at + SLACK, event.start, event.group
-            begun = event.start if event.start <= at + SLACK else None
+            yield named, event.start <= at + STOP_NOTICED_EARLY, event.start, event.group
+            begun = event.start if event.start <= at + STOP_NOTICED_EARLY else None
 
 
 def _groups(findings: Mapping[str, Sequence[Statement]], causes: Mapping[str, Rule]) -> list[_Group]:
@@ -269,7 +268,7 @@ def _planned(stops: Sequence[_Root], plans: Sequence[Statement]) -> dict[Stateme
     found: dict[Statement, list[_Root]] = {plan: [] for plan in plans}
     for stop in stops:
         for plan in plans:
-            within = _start(plan) - SLACK <= stop.start and (plan.end is None or stop.start <= plan.end + SLACK)
+            within = _start(plan) - STOP_NOTICED_EARLY <= stop.start and (plan.end is None or stop.start <= plan.end + STOP_NOTICED_EARLY)
             if within and set(stop.brokers) <= set(plan.brokers):
                 found[plan].append(stop)
                 break
@@ -277,7 +276,7 @@ def _planned(stops: Sequence[_Root], plans: Sequence[Statement]) -> dict[Stateme
 
 
 def _counted_from(start: datetime, latest: datetime | None) -> datetime:
-    return start if latest is None else max(start, latest - DETECTION)
+    return start if latest is None else max(start, latest - CRASH_NOTICED)
 
 
 def _returns(restarts: Iterable[Statement]) -> dict[tuple[int, str | None], list[Statement]]:
@@ -308,7 +307,7 @@ def _over(f: Statement, back: Mapping[tuple[int, str | None], Sequence[Statement
     if f.start is None or f.end is None:
         return None
     returns = (back.get((broker, f.kind), ()) for broker in f.brokers)
-    after = [own[place] for own in returns if (place := bisect_left(own, f.start - SLACK, key=_start)) < len(own)]
+    after = [own[place] for own in returns if (place := bisect_left(own, f.start - STOP_NOTICED_EARLY, key=_start)) < len(own)]
     if not after:
         return f.end
     first = min(after, key=_start)

@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 
 _STATED = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3})(?: (to|and) ((?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\.\d{3}))? UTC")
 """Times in sentences: forensics.model.findings.moment and period."""
-SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class DisplayZone:
             following = min(day + timedelta(days=1), end)
             if (offset := self._utcoffset(following)) != found[-1][1]:
                 before, after = day, following
-                while after - before > SECOND:
+                while after - before > timedelta(seconds=1):
                     middle = before + (after - before) / 2
                     before, after = (middle, after) if self._utcoffset(middle) == found[-1][1] else (before, middle)
                 found.append((after.replace(microsecond=0), offset))
@@ -117,7 +116,7 @@ class DisplayZone:
         begin = self.wall(first).strftime(form) if first is not None else "…"
         if last is None:
             return f"{begin}–…"
-        up = last if not last.microsecond else last.replace(microsecond=0) + SECOND
+        up = last if not last.microsecond else last.replace(microsecond=0) + timedelta(seconds=1)
         same_day = first is not None and self.wall(first).date() == self.wall(up).date()
         end = self.wall(up).strftime("%H:%M:%S" if same_day else form)
         return begin if begin.endswith(end) else f"{begin}{'–' if same_day or not dates else ' – '}{end}"

@@ -14,7 +14,6 @@ from datetime import datetime
 from functools import cache
 from itertools import pairwise
 
-from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, Range, said
@@ -67,6 +66,7 @@ from forensics.proof.verdict import (
     losses,
     removed_range,
 )
+from forensics.thresholds import CRASH_NOTICED
 from parsers.kinds import named
 
 
@@ -292,7 +292,7 @@ def _of_another_topic(load: Load, timeline: PartitionTimeline) -> bool:
 def _made_at_a_start(broker: int, events: Sequence[Event], cluster: Cluster) -> bool:
     """The broker created its log, and had been started shortly before."""
     made = next((e.at for e in events if e.event == "log-created"), None)
-    return made is not None and bool(cluster.availability(broker).begun(made - DETECTION, made))
+    return made is not None and bool(cluster.availability(broker).begun(made - CRASH_NOTICED, made))
 
 
 def _made_by_controller(timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -448,7 +448,7 @@ def _elected_outside(t: LeaderTransition) -> bool:
     return t.election is not None and bool(t.election.unclean)
 
 
-def _untraced_cuts(row: _Draft, t: LeaderTransition) -> _Draft:
+def _unexplained_truncations(row: _Draft, t: LeaderTransition) -> _Draft:
     """Cuts that only the lines of the broker itself would show."""
     for broker in (t.leader, *((t.before.leader,) if t.before is not None else ())):
         if not covers_logs(broker, t.cluster) or lines_missing(broker, t.timeline):
@@ -681,7 +681,7 @@ STEPS: tuple[Step, ...] = (
     _log,
     _truncation,
     _removed,
-    _untraced_cuts,
+    _unexplained_truncations,
     _sole_restart,
     _high_watermark,
     _old_log_end,

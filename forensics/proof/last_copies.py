@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from forensics.model.cluster.availability import CONTROLLED, DETECTION
+from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.directories import failures_of_replica
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import CRASH_NOTICED
 
 CRASHED, FAILED_DIRECTORY = "handover/crashed", "handover/lost-directory"
 
@@ -68,7 +69,7 @@ def _crashed(broker: int, timeline: PartitionTimeline, cluster: Cluster) -> bool
         return last.how != CONTROLLED
     if not availability.lives:  # nothing of it was collected
         lost = next((e.at for e in availability.said("lost")[-1:]), None)
-        stopped = lost is not None and availability.between("stop", lost - DETECTION, lost + DETECTION)
+        stopped = lost is not None and availability.between("stop", lost - CRASH_NOTICED, lost + CRASH_NOTICED)
         return lost is not None and not stopped and availability.returned(lost) is None
     leaderless = (final.at,) if final.leader < 0 and final.at is not None and broker in final.isr else ()
     return availability.unmissed(leaderless) is not None

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.log_coverage import CLOCK, ORDER, STATE, log_coverage
 from forensics.model.partition.replicas import Replica
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import STOP_NOTICED_EARLY
 from parsers.kinds import named
 
 _CHECKPOINTED = named("hw-loaded")
@@ -69,7 +69,7 @@ def _entered(epoch: int, before: Sequence[Event], shown: Event, replica: Replica
 def _by_clock(epoch: int, shown: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     begun, node = _begun(epoch + 1, timeline), cluster.nodes.get(shown.writer if shown.writer is not None else -1)
     error = timedelta(milliseconds=(node.clock.uncertainty_ms or 0) if node is not None else 0)
-    return begun is not None and shown.at is not None and shown.at + SLACK + error < begun
+    return begun is not None and shown.at is not None and shown.at + STOP_NOTICED_EARLY + error < begun
 
 
 def _begun(epoch: int, timeline: PartitionTimeline) -> datetime | None:

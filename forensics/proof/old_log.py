@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.replicas import EXACT, OWN_LOSS, Observation, Removal
@@ -19,6 +18,7 @@ from forensics.proof.log_ends import exact_end
 from forensics.proof.pre_kip101 import cut_after
 from forensics.proof.removed import later_terms, places_of_events, removed
 from forensics.proof.stepping_down import became_follower
+from forensics.thresholds import CRASH_NOTICED
 from parsers.kinds import named
 
 _AFTER_FOLLOWING = named("become-refused", "fetcher-added", "log-load", "leader-start")
@@ -108,7 +108,7 @@ def _ran_until_it_followed(before: Term, term: Term, timeline: PartitionTimeline
     follows = became_follower(before, term, timeline, cluster)
     if follows is None or follows.at is None or term.at is None:
         return False
-    since = max(before.at or datetime.min, term.at - DETECTION)
+    since = max(before.at or datetime.min, term.at - CRASH_NOTICED)
     return not cluster.availability(before.leader).moved(since, follows.at)
 
 

@@ -14,7 +14,6 @@ from datetime import datetime, timezone
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from forensics.model.cluster.availability import DETECTION, SLACK
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.log_coverage import CLOCK, ORDER, isr_changes_observable, log_coverage
@@ -27,6 +26,7 @@ from forensics.proof.lineage import lineages
 from forensics.proof.log_ends import exact_end
 from forensics.proof.observed import within_epoch
 from forensics.proof.pre_kip101 import cut_further, ends_today, high_watermark_of_cut, marks_at_election
+from forensics.thresholds import CRASH_NOTICED, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass
 
 
@@ -167,7 +167,7 @@ def _follows(broker: int, shown: Event, timeline: PartitionTimeline, cluster: Cl
     last = timeline.terms[-1]
     if shown.line is None or shown.at is None or last.at is None or broker not in timeline.standing.isr:
         return False
-    return shown.at > last.at + DETECTION and isr_changes_observable(last.leader, timeline, cluster, last.at)
+    return shown.at > last.at + CRASH_NOTICED and isr_changes_observable(last.leader, timeline, cluster, last.at)
 
 
 def _copied(disk: Disk | None, timeline: PartitionTimeline) -> bool:
@@ -253,7 +253,7 @@ def _terms_of_unknown_epoch(removal: Removal, timeline: PartitionTimeline) -> li
 
 def _long_before(term: Term, removal: Removal) -> bool:
     """The term began so long before its leader was seen without the records that no clock explains it."""
-    return term.at is not None and removal.at is not None and removal.at - term.at > DETECTION
+    return term.at is not None and removal.at is not None and removal.at - term.at > CRASH_NOTICED
 
 
 def _restarted_without(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
@@ -428,7 +428,7 @@ def written_earlier(removal: Removal, term: Term, timeline: PartitionTimeline) -
         return True
     led = any(t.leader == removal.broker and t.epoch == removal.epoch for t in timeline.terms)
     at = removal.evidence[0].at
-    return led or removal.broker == term.leader or at is None or term.at is None or at <= term.at + SLACK
+    return led or removal.broker == term.leader or at is None or term.at is None or at <= term.at + STOP_NOTICED_EARLY
 
 
 def nothing_written_since(piece: Piece) -> bool:

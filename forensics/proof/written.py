@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.availability import KILLED, MISSED
@@ -16,12 +16,11 @@ from forensics.model.message import Range
 from forensics.model.partition.replicas import AT_LEAST, AT_MOST, EXACT, Observation
 from forensics.proof.acknowledged import accepted_until
 from forensics.proof.transition import LeaderTransition
+from forensics.thresholds import PRODUCER_CLOCK_TOLERANCE
 from parsers.kinds import named
 from parsers.schemas import moment as of_record
 
 _NEXT = named("segment-roll", "producer-snapshot")
-CLOCKS = timedelta(minutes=1)
-"""Timestamps that producers set are used if they are in the leader's term, with this tolerance: they may also be those of other events."""
 
 
 def written(part: Range, hop: LeaderTransition, saved: Salvageable) -> Written:
@@ -109,4 +108,4 @@ def _appended(batch: Mapping[str, Any]) -> datetime | None:
 
 
 def _plausible(at: datetime, begin: datetime | None, end: datetime | None) -> bool:
-    return (begin is None or at >= begin - CLOCKS) and (end is None or at <= end + CLOCKS)
+    return (begin is None or at >= begin - PRODUCER_CLOCK_TOLERANCE) and (end is None or at <= end + PRODUCER_CLOCK_TOLERANCE)

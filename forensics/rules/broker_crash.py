@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import CLOCK_TOLERANCE, HALTING, KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
+from forensics.model.cluster.availability import HALTING, KILLED, MISSED, BrokerRun, Outage, shows_unclean_stop
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.cluster.process_errors import ends_the_jvm, who
 from forensics.model.events import Event
@@ -18,6 +18,7 @@ from forensics.model.findings import Evidence, Finding, Statement, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.crash_times import FACTS, CrashTime, CrashTimes
 from forensics.model.partition.log_coverage import incomplete
+from forensics.thresholds import CLOCK_TOLERANCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.names import ADDRESS, names
 from forensics.model.cluster.process_errors import failures, runs, span, who, who_all
@@ -21,11 +20,9 @@ from forensics.model.findings import Finding, quote
 from forensics.model.message import said, values
 from forensics.model.partition.crash_times import FACTS, CrashTimes
 from forensics.model.partition.log_coverage import was_running
-from forensics.thresholds import CONNECTS_AGAIN, UNREACHABLE
+from forensics.thresholds import CONNECTS_AGAIN, CRASH_NOTICED, RECONNECTED, UNREACHABLE
 
 _LOCAL = ("localhost", "127.", "[::1]", "0:0:0:0:0:0:0:1")
-_AT_THE_END = timedelta(seconds=5)
-"""A node tries again within this time (reconnect.backoff.max.ms is at most 1 s between brokers, with a request timeout on top)."""
 _CONTROLLERS = "controller-connection-unsuccessful"
 
 
@@ -93,7 +90,7 @@ def _lasting(events: Sequence[Event], target: int, cluster: Cluster) -> Iterator
     for same in failures(attempts, apart=CONNECTS_AGAIN):
         node, first, last = same[0].writer, same[0].at, same[-1].last_at
         until = cluster.last_own_line(node) if node is not None else None
-        open_end = last is not None and until is not None and until - last <= _AT_THE_END
+        open_end = last is not None and until is not None and until - last <= RECONNECTED
         if first is not None and last is not None and (last - first >= UNREACHABLE or open_end):
             yield same
 
@@ -109,7 +106,7 @@ def _up(target: int, at: datetime, cluster: Cluster) -> bool:
     availability = cluster.availability(target)
     if availability.outage(at) is None and _started(target, at, cluster):
         return True
-    return availability.outage(at, DETECTION) is None and not availability.begun(at - DETECTION, at + DETECTION)
+    return availability.outage(at, CRASH_NOTICED) is None and not availability.begun(at - CRASH_NOTICED, at + CRASH_NOTICED)
 
 
 def _started(target: int, at: datetime, cluster: Cluster) -> bool:

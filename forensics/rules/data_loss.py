@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import LOG_DIRECTORIES, WRITTEN_BY_BROKERS, same_directory
 from forensics.model.events import Event
@@ -38,7 +37,7 @@ from forensics.proof.readers import readers
 from forensics.proof.transition import LeaderTransition
 from forensics.proof.written import written
 from forensics.rules.offset_commit_loss import of_coordinators
-from forensics.thresholds import LONG_DEPOSED, MANY_OFFSETS, NAMED
+from forensics.thresholds import LONG_DEPOSED, MANY_OFFSETS, NAMED, STOP_NOTICED_EARLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +105,9 @@ def _before_its_start(removal: Removal, cluster: Cluster) -> tuple[str, ...]:
     """The log directories of the previous broker process; the next one found its log empty."""
     start = max(cluster.availability(removal.broker).begun(datetime.min, removal.at or datetime.min), default=None)
     first = next(iter(cluster.settings.history("log.dirs", broker=removal.broker)), None)
-    if start is None or first is None or first.at >= start - SLACK:
+    if start is None or first is None or first.at >= start - STOP_NOTICED_EARLY:
         return ()
-    return cluster.log_dirs(removal.broker, start - SLACK)
+    return cluster.log_dirs(removal.broker, start - STOP_NOTICED_EARLY)
 
 
 def _severity(loss: Loss) -> str:

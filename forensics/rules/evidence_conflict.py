@@ -92,11 +92,12 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
     for c in contradictions(timeline, cluster):
         by_kind[c.about, c.one.writer].append(c)
     yield from map(_of_statements, by_kind.values())
+    if mixed := mixed_up(timeline):
+        yield _of_epochs(mixed, timeline)
+        return  # it concerns all rows
     for row in handovers(timeline, cluster):
         for cell in conflicts(row):
             yield _finding(row, cell, timeline)
-    if mixed := mixed_up(timeline):
-        yield _of_epochs(mixed, timeline)
 
 
 def _mixed(clusters: Collection[str], evidence: tuple[Evidence, ...]) -> Finding:

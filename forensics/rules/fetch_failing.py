@@ -13,8 +13,9 @@ from forensics.model.cluster.process_errors import exception, span, who
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Value, said, values
-from forensics.model.partition.fetch_failures import TRIED_AGAIN, Streak, streaks, unfinished
+from forensics.model.partition.fetch_failures import Streak, streaks, unfinished
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import FETCHED_AGAIN
 from parsers.frozen import replace
 
 _PAUSED, _CLEANING_PAUSED = "cannot be aborted and paused", "cleaning-paused"
@@ -58,7 +59,7 @@ def _goes_on(follower: int | None, last: Event, timeline: PartitionTimeline, clu
     until = cluster.last_own_line(follower) if follower is not None else None
     if follower is None or until is None or last.last_at is None or timeline.resumed(follower, last.last_at) is not None:
         return False
-    return until - last.last_at <= TRIED_AGAIN
+    return until - last.last_at <= FETCHED_AGAIN
 
 
 def _finding(streak: Streak, timeline: PartitionTimeline, cluster: Cluster, **lasting: Value) -> Finding:

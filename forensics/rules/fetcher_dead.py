@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -18,10 +17,8 @@ from forensics.model.findings import quote
 from forensics.model.message import Message
 from forensics.model.partition.fetch_failures import resumed_soon, would_show_a_role
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.thresholds import EPOCH_KNOWN
+from forensics.thresholds import EPOCH_KNOWN, SAME_FETCH
 
-_SAME_FETCH = timedelta(seconds=2)
-"""The error and the line that the partition is given up are printed one after the other."""
 _AT = re.compile(r"rocessing data for partition (?P<place>\S+?)(?: at)? offset (?P<offset>\d+)")
 
 
@@ -61,7 +58,7 @@ def gave_up(errors: Sequence[Event], timeline: PartitionTimeline, cluster: Clust
     """With the error for which the partition was given up: the last one before."""
     failed, at = errors[0], errors[0].at
     tried = (e for e in timeline.of("fetch-error") if e.writer == failed.writer)
-    why = [e for e in tried if at is not None and e.last_at is not None and abs(e.last_at - at) <= _SAME_FETCH][-1:]
+    why = [e for e in tried if at is not None and e.last_at is not None and abs(e.last_at - at) <= SAME_FETCH][-1:]
     cause = cause_of(why)
     back = out = None
     if at is not None and failed.writer is not None:

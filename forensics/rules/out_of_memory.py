@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.availability import KILLED, Outage
@@ -14,6 +14,7 @@ from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Message, said, values
 from forensics.model.partition.crash_times import FACTS, CrashTimes
+from forensics.thresholds import OUTLIVES_ERROR
 
 _MAPS, _DOWN_CONVERSION, _OTHER_PROTOCOL, _OTHER = "map-failed", "down-conversion", "other-protocol", "memory"
 _KINDS = {
@@ -32,8 +33,6 @@ _NOT_A_SIZE = {
     int.from_bytes(b"SSH-", "big"): said("out-of-memory/ssh"),
 }
 """The first four bytes of other protocols, which a broker takes for the size of a request."""
-_GOES_ON = timedelta(seconds=5)
-"""A process that prints something this long after the error did not end because of it."""
 
 
 def of_cluster(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -112,9 +111,9 @@ def _continued(errors: Sequence[Event], cluster: Cluster) -> bool:
     """Whether the log shows that the process went on after the first error."""
     node, first = errors[0].writer, errors[0].at
     until = cluster.last_own_line(node) if node is not None else None
-    if node is None or first is None or until is None or until - first <= _GOES_ON:
+    if node is None or first is None or until is None or until - first <= OUTLIVES_ERROR:
         return False
-    return next(cluster.availability(node).living(first, first + _GOES_ON), None) is not None
+    return next(cluster.availability(node).living(first, first + OUTLIVES_ERROR), None) is not None
 
 
 READS = FACTS

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.settings import process_roles
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
 from forensics.model.message import Range, values
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import CRASH_NOTICED
 
 BACK = "non-monotonic"
 
@@ -36,7 +36,7 @@ def of_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Find
 def _deleted(event: Event, cluster: Cluster) -> bool:
     """Whether the node had removed its copy of the metadata log itself: a broker does at each start in migration mode (KIP-866)."""
     deleted = (e for e in cluster.of("broker-migrating") if e.writer == event.broker and e.reason == "metadata-log-deleted")
-    return any(e.at is not None and event.at is not None and abs(event.at - e.at) <= DETECTION for e in deleted)
+    return any(e.at is not None and event.at is not None and abs(event.at - e.at) <= CRASH_NOTICED for e in deleted)
 
 
 def _back(before: int | None, after: int | None) -> bool:

@@ -13,16 +13,14 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.failed_starts import failed_starts
 from forensics.model.events import Event
-from forensics.thresholds import SAME_FENCING
+from forensics.thresholds import REFUSED_START_ENDS, SAME_FENCING
 
 _EXISTS = ", node already exists"
-_START_ENDS = timedelta(minutes=1)
-"""A start ends within this time after its registration was refused."""
 
 
 def after_the_start(error: Event, cluster: Cluster) -> bool:
     ends = (e.at for attempt in failed_starts(cluster).get(error.writer, ()) for e in attempt.errors)
-    return not any(at is not None and error.at is not None and timedelta(0) <= at - error.at <= _START_ENDS for at in ends)
+    return not any(at is not None and error.at is not None and timedelta(0) <= at - error.at <= REFUSED_START_ENDS for at in ends)
 
 
 def taken(error: Event) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, quote
-from forensics.model.partition.generations import LATE
+from forensics.thresholds import ACTION_KNOWN
 from parsers.kinds import OF_DELETION
 
 
@@ -36,7 +36,7 @@ def lives(topic: str, deleted: Sequence[Event], cluster: Cluster) -> list[tuple[
                 gone.append(event)
         elif gone and (at > (gone[0].at or datetime.min) or _of_other_id(event, deleted)):
             found.append((gone, event))
-            until, sources, gone = at + LATE, {e.source for e in gone}, []
+            until, sources, gone = at + ACTION_KNOWN, {e.source for e in gone}, []
     return [*found, (gone, None)] if gone else found
 
 

@@ -16,18 +16,21 @@ from itertools import accumulate, takewhile
 from typing import Generic, TypeVar
 
 from forensics.model.events import Event
+from forensics.thresholds import (
+    CLOCK_TOLERANCE,
+    CONNECTION_FAILS_AT_ONCE,
+    CONNECTION_RETRIED,
+    CRASH_NOTICED,
+    FAILED_START_ENDS,
+    STOP_NOTICED_EARLY,
+    STOPPED_AGAIN,
+)
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 from parsers.kinds import By, Role, named, of
 
 S = TypeVar("S")
 
-SLACK = timedelta(seconds=2)
-"""A controller notices a stop a little before the broker's last line, or after."""
-CLOCK_TOLERANCE = timedelta(milliseconds=200)
-"""Maximum difference between the estimated clocks of two machines."""
-DETECTION = timedelta(seconds=60)
-"""Longer than any session or heartbeat timeout in use; a crash is noticed within it."""
 
 CONTROLLED, KILLED, MISSED = "controlled", "killed", "missed"
 """How a run ended: by a controlled shutdown; by a crash, shown by the next start or the process's own halt; or only missed by others:
@@ -192,7 +195,7 @@ class _RunReader:
             if self.runs and self.phase != "up":
                 self.current = _without_the_last(self.runs)
             self.announced = self.first_after = None
-            self.phase, self.second_exits_by = "up", event.at + GIVING_UP if event.at is not None else None
+            self.phase, self.second_exits_by = "up", event.at + FAILED_START_ENDS if event.at is not None else None
             return False
         if self.announced is not None and event.reason in ENDS_PROCESS | HALTING:
             self.announced, self.exited = None, event.at  # this process ended before it said what it starts
@@ -204,7 +207,7 @@ class _RunReader:
                 run.evidence.append(event)
         elif self._of_second_process(event):
             if event.pattern == LAST_ERROR and event.at is not None:
-                self.second_exits_by, self.hook_ends_by = event.at, event.at + EXITING
+                self.second_exits_by, self.hook_ends_by = event.at, event.at + STOPPED_AGAIN
             return False
         elif self._ends_start(event):
             self.phase = "given up"
@@ -315,7 +318,7 @@ class _RunReader:
         if self.second_exits_by is None or event.at is None or event.at >= self.second_exits_by:
             return False
         if event.event == "broker-stopped":
-            self.second_exits_by = event.at + EXITING
+            self.second_exits_by = event.at + STOPPED_AGAIN
         return True
 
     def _begin(self, event: Event, phase: str) -> None:
@@ -340,7 +343,7 @@ class _RunReader:
         if self.phase != "given up":
             self.phase = "up"
         ended = self.current.end_at if self.current is not None and self.current.outcome in ("stopped", "failed") else None
-        if ended is not None and event.at is not None and event.at > ended + GIVING_UP:
+        if ended is not None and event.at is not None and event.at > ended + FAILED_START_ENDS:
             self.phase, self.current = "up", None  # the start of this process is not in the log
         return self._run()
 
@@ -363,10 +366,6 @@ _STARTING = ("starting", "announced")
 
 ID_TAKEN = re.compile(r"NodeExists|A broker is already registered")
 """The exception of a broker whose id is registered in ZooKeeper: by a running process, or by an old session that has not expired."""
-GIVING_UP = timedelta(minutes=1)
-"""A process that could not start ends within this time."""
-EXITING = timedelta(seconds=1)
-"""After the stop, the shutdown hook reports the shutdown again within this time."""
 _STOPPING = named("broker-stopping", "controller-stopping")
 _OF_HOOK = _STOPPING | named("broker-stopped")
 _ENDING = of(role=Role.ENDS | Role.LIFE_CYCLE)
@@ -472,7 +471,7 @@ class Outage:
         after = self.life.followed if self.life is not None else None
         return after.at if after is not None else self.until
 
-    def covers(self, at: datetime, slack: timedelta = SLACK) -> bool:
+    def covers(self, at: datetime, slack: timedelta = STOP_NOTICED_EARLY) -> bool:
         early = min(slack, CLOCK_TOLERANCE) if self.how == CONTROLLED else slack  # leaders do not move before the stop begins
         return (self.since is None or at >= self.since - early) and (self.known is None or at <= self.known + slack)
 
@@ -545,8 +544,8 @@ class Availability:
         if lost.at is None:
             return False
         back = next(iter(self.between("back", lost.at, datetime.max)), None)
-        until = back.at + SLACK if back is not None and back.at is not None else datetime.max
-        gone = self.between("lost", lost.at - AT_ONCE, until)
+        until = back.at + STOP_NOTICED_EARLY if back is not None and back.at is not None else datetime.max
+        gone = self.between("lost", lost.at - CONNECTION_FAILS_AT_ONCE, until)
         if any(e.event == "session-expired" for e in gone):
             return True
         returns = [b for b in self.between("back", lost.at, until) if b.broker_epoch is not None]
@@ -569,7 +568,7 @@ class Availability:
         reported = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))
         return reported or bool(self.begun(after, until)) or any(a.overlaps(after, until) for a in self.outages)
 
-    def outage(self, at: datetime, slack: timedelta = SLACK) -> Outage | None:
+    def outage(self, at: datetime, slack: timedelta = STOP_NOTICED_EARLY) -> Outage | None:
         """The last outage that covers a time."""
         return next((a for a in self._away.within(at - slack, at + slack) if a.covers(at, slack)), None)
 
@@ -617,7 +616,7 @@ class Availability:
     def _registered(self, restarted: datetime) -> datetime:
         """Latest time at which a controller knew of a crash. If the new process starts before the old session has ended, it can only
         register afterwards; the old registration is cleaned up then (ReplicationControlManager#handleBrokerUncleanShutdown)."""
-        registered = self.between("registered", restarted, restarted + DETECTION)
+        registered = self.between("registered", restarted, restarted + CRASH_NOTICED)
         return next((e.at for e in registered if e.at is not None), restarted)
 
     def _missed(self) -> Iterator[Outage]:
@@ -626,8 +625,11 @@ class Availability:
         life, last_line = self.lives[-1] if self.lives else None, self._last_line
         if life is None or life.outcome != "running" or last_line is None or life.stopping is not None or life.controlled is not None:
             return
-        gone = [*self.between("lost", last_line - AT_ONCE, datetime.max), *self.between("uncounted", last_line + SLACK, datetime.max)]
-        stopped = self.between("stop", last_line - SLACK, datetime.max)[:1]
+        gone = [
+            *self.between("lost", last_line - CONNECTION_FAILS_AT_ONCE, datetime.max),
+            *self.between("uncounted", last_line + STOP_NOTICED_EARLY, datetime.max),
+        ]
+        stopped = self.between("stop", last_line - STOP_NOTICED_EARLY, datetime.max)[:1]
         for event in sorted((*gone, *stopped), key=_when):
             if event.writer != self.broker and event.at is not None and self.returned(event.at) is None:
                 if event not in stopped:
@@ -638,7 +640,7 @@ class Availability:
         """A shutdown that only the controller saw: its end is not certain."""
         back = self.returned(at)
         until = min((t for t in (back.at if back is not None else None, *self.begun(at, datetime.max)) if t is not None), default=None)
-        return Outage(CONTROLLED, None, at, until, min(until or datetime.max, at + DETECTION), word)
+        return Outage(CONTROLLED, None, at, until, min(until or datetime.max, at + CRASH_NOTICED), word)
 
 
 def _last_attempts(of_one_node: Sequence[Event], after: datetime, until: datetime) -> Event | None:
@@ -646,7 +648,7 @@ def _last_attempts(of_one_node: Sequence[Event], after: datetime, until: datetim
     first = None
     for n in range(bisect_right(of_one_node, until, key=_when) - 1, -1, -1):
         e = of_one_node[n]
-        if e.at is None or e.last_at is None or until - e.last_at > RETRIED:
+        if e.at is None or e.last_at is None or until - e.last_at > CONNECTION_RETRIED:
             break
         if e.at <= after:
             return None
@@ -660,10 +662,6 @@ def _spans(outages: Iterable[Outage]) -> Spans[Outage]:
 
 _UNDATED = named("clean-start", "clean-shutdown-file", "broker-stopped")
 """These events show a clean stop, but not when it began."""
-AT_ONCE = timedelta(seconds=1)
-RETRIED = timedelta(seconds=15)
-"""A node tries again at least this often to connect: the setup timeout is 10 s (socket.connection.setup.timeout.ms), plus its jitter, and
-the backoff is 1 s."""
 
 
 def availabilities(

@@ -32,7 +32,7 @@ from forensics.model.cluster.replays import without_repeats
 from forensics.model.cluster.sample_configs import DECIDING, samples
 from forensics.model.cluster.settings import LOG_DIRECTORIES, Settings, process_roles
 from forensics.model.cluster.shared_logs import SharedLogs, hosts, shared_logs
-from forensics.model.cluster.shifted_copies import FARTHEST, READ, shifts
+from forensics.model.cluster.shifted_copies import READ, shifts
 from forensics.model.cluster.unrelated import unrelated
 from forensics.model.cluster.zones import (
     MINUTE_MS,
@@ -52,6 +52,7 @@ from forensics.model.cluster.zones import (
     turns,
 )
 from forensics.model.events import IDENTIFIED, Event, compact, kept_together, latest_times, place_in
+from forensics.thresholds import COPIED_TIME, FARTHEST_SHIFT
 from parsers.containers.names import IGNORED
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
 from parsers.line_order import LineOrder
@@ -68,8 +69,6 @@ ROWS = 4096
 """Rows that are identified, or become objects, at once on the driver."""
 MOST_COMPARED = 100_000
 """Lines about leader epochs that compare clocks, at most twice as many: as objects, this number takes 50 MB."""
-COPIED = timedelta(seconds=2)
-"""Some archives and file systems keep whole seconds only."""
 CALENDAR = (datetime(3, 1, 1), datetime(9998, 1, 1))
 """Times outside this range are invalid and stay unchanged."""
 _CALENDAR_MS = range(10**14)
@@ -502,7 +501,7 @@ def _raw(gathered: Gathered, resolver: EventResolver, sources: Sequence[Source])
 
 def _shifts(gathered: Gathered, sources: Sequence[Source]) -> dict[str, int]:
     """By path of a copy with other times, by how much they are later."""
-    copies = pa.array(sorted(Copies.of(sources, apart=FARTHEST).sources), pa.string())
+    copies = pa.array(sorted(Copies.of(sources, apart=FARTHEST_SHIFT).sources), pa.string())
     if not copies:
         return {}
     relating, others = _relating(gathered, ()), of_kinds(GATHERED - _UNSUITED)
@@ -601,7 +600,7 @@ def _members(sources: Iterable[Source]) -> dict[tuple[int, str], list[Source]]:
 def _written(sources: Iterable[Source]) -> bool:
     """Whether modification times are write times: each log's own equals that of its last line."""
     times = ((s.modified, s.last) for s in sources if s.last is not None)
-    return all(modified is None or abs(modified - last) <= COPIED for modified, last in times)
+    return all(modified is None or abs(modified - last) <= COPIED_TIME for modified, last in times)
 
 
 def _inside(source: Source) -> bool:
@@ -614,7 +613,7 @@ def _age(sources: Iterable[Source], last_line: datetime | None) -> datetime | No
     times = [s.modified for s in sources if s.modified is not None]
     if last_line is None or not times:
         return max(times, default=last_line)
-    return max(*times, last_line) if min(times) <= last_line + COPIED else last_line
+    return max(*times, last_line) if min(times) <= last_line + COPIED_TIME else last_line
 
 
 def _order_collections(sources: Iterable[Source], begins: Mapping[int, datetime]) -> dict[int, list[str]]:
@@ -651,7 +650,7 @@ def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]]) -> d
     for own in members.values():
         end = _last_line(own)
         kept = min((s.modified for s in own if s.modified is not None), default=None)
-        if end is not None and (kept is None or kept > end + COPIED):
+        if end is not None and (kept is None or kept > end + COPIED_TIME):
             found.update((s.path, end + timedelta(microseconds=1)) for s in own if not s.kind.endswith(LOG_SUFFIX))
     return found
 

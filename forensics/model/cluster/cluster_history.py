@@ -17,16 +17,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from forensics.model.events import Event
+from forensics.thresholds import LONGEST_START, SAME_ELECTION
 from parsers.kinds import Role, named, of
 
 CLUSTER_ID = "cluster.id"
 _BEGINS = of(role=Role.BEGINS) | named("controller-thread", "process-starting")
 OF_CLUSTERS = _BEGINS | named("broker-state", "config", "controller-elected", "cluster-id-mismatch", "broker-registered")
 """Kinds of events that are read here; partition states are read too, for their controller epochs."""
-LONGEST_START = timedelta(minutes=5)
-"""A start with many logs to recover takes long, but its start lines are at its beginning."""
-SAME_ELECTION = timedelta(seconds=10)
-"""Several lines, in several files, report one election."""
 
 
 @dataclass(frozen=True, slots=True)

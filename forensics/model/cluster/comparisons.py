@@ -16,16 +16,13 @@ from itertools import chain, pairwise
 from forensics.model.cluster.clocks import Relation, Subject, combined
 from forensics.model.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, Anchor, nearest_zone, plain
 from forensics.model.events import Event
+from forensics.thresholds import COMING_UP, SEPARATE_RESTARTS
 from parsers.kinds import RECORDS, STARTS, By, Role, named, of
 
 NOTICED_MS = 5_000
 """A controller or broker learns of a change in ZooKeeper within this time, unless it is busy."""
 BUSY_MS = 30_000
 """Longest time a busy controller takes to process the change."""
-COMING_UP = timedelta(milliseconds=BUSY_MS)
-"""After its start a broker receives all decisions made while it was down."""
-MOMENTS_APART = timedelta(seconds=10)
-"""Events this far apart do not come from one restart."""
 TRIED = 16
 """Events of one kind that are paired with each other, per pair of machines: the latest."""
 
@@ -289,7 +286,7 @@ def _leaderships(decided: _Decided, started: _Started) -> Relation | None:
     # an isolated value far before all others comes from an earlier topic with the same name
     least, n = next((t for t, later in pairwise(differences) if later[0] - t[0] <= NOTICED_MS), differences[0])
     moments = [_moment(pairs[m][1]) for t, m in differences if least <= t <= least + NOTICED_MS]
-    low = least - (NOTICED_MS if max(moments) - min(moments) >= MOMENTS_APART else BUSY_MS)
+    low = least - (NOTICED_MS if max(moments) - min(moments) >= SEPARATE_RESTARTS else BUSY_MS)
     return Relation(Subject(decided.node), Subject(started.node), least, low, least, pairs[n])
 
 
@@ -403,7 +400,7 @@ def _together(leader: int, follower: int, pairs: Sequence[tuple[Event, Event]]) 
     begin, end = max(enumerate(ends), key=lambda run: run[1] - run[0], default=(0, 0))
     best = differences[begin:end]
     moments = [_moment(pairs[n][0]) for _, n in best]
-    if 2 * len(best) <= len(differences) or max(moments) - min(moments) < MOMENTS_APART:
+    if 2 * len(best) <= len(differences) or max(moments) - min(moments) < SEPARATE_RESTARTS:
         return None
     _, n = best[(len(best) - 1) // 2]
     return _noticed(Subject(leader), Subject(follower), *pairs[n])

@@ -17,14 +17,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.model.cluster.availability import DETECTION
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import values
 from forensics.model.findings import MAX_EVIDENCE, Evidence
 from forensics.model.message import Message, Value, said, unpacked
 from forensics.model.partition.absences import NOT_STATED, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.model.rows import Rows
-from forensics.thresholds import COMMON_SHARE, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
+from forensics.thresholds import COMMON_SHARE, CRASH_NOTICED, LASTING_S, MAX_SEPARATE_WINDOWS, MIN_FLUCTUATIONS, ONE_DEGRADATION
 from parsers.cached import cached_property
 
 ALL_OF = 3
@@ -191,7 +190,7 @@ def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[ReplicaAbsence]
         yield from (ReplicaAbsence(*one) for one in zip(*columns, repeat(quotes), at.to_pylist(), strict=False))
 
 
-def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Hashable], gap: timedelta = DETECTION) -> list[Episode]:
+def episodes(found: Iterable[ReplicaAbsence], key: Callable[[ReplicaAbsence], Hashable], gap: timedelta = CRASH_NOTICED) -> list[Episode]:
     """Absences with the same key, split where nothing happened for `gap`. More than MAX_SEPARATE_WINDOWS episodes of one key become one."""
     groups: dict[Hashable, list[ReplicaAbsence]] = defaultdict(list)
     for o in found:

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import timedelta
 
 from forensics.model.cluster.facts import Source
+from forensics.thresholds import FARTHEST_ZONE, WRITTEN_AT_ONCE
 
-FARTHEST = timedelta(hours=15)
-"""A log's modification time is that of its last line; a zone is at most 14 hours away."""
-ONE_TIME = timedelta(seconds=2)
-"""A broker writes its files throughout its run; files written within this span were put there at once."""
 SEVERAL = 5
 """From this many files with one time on, it is not a coincidence."""
 
@@ -38,9 +34,9 @@ def meaningless(sources: Iterable[Source], logs: str) -> frozenset[str]:
 def _far(own: Iterable[Source], logs: str) -> bool | None:
     """Whether most logs were modified long before or after their last lines. None if no log has both times."""
     apart = [s.modified - s.last for s in own if s.kind.endswith(logs) and s.last is not None and s.modified is not None]
-    return 2 * sum(abs(a) > FARTHEST for a in apart) > len(apart) if apart else None
+    return 2 * sum(abs(a) > FARTHEST_ZONE for a in apart) > len(apart) if apart else None
 
 
 def _at_once(own: Iterable[Source]) -> bool:
     times = [s.modified for s in own if s.modified is not None]
-    return len(times) >= SEVERAL and max(times) - min(times) <= ONE_TIME
+    return len(times) >= SEVERAL and max(times) - min(times) <= WRITTEN_AT_ONCE

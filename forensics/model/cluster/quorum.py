@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from forensics.model.cluster.availability import CONTROLLED, SLACK, Outage
+from forensics.model.cluster.availability import CONTROLLED, Outage
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event, lasting
-from forensics.thresholds import NO_QUORUM, NO_QUORUM_AT_START
+from forensics.thresholds import NO_QUORUM, NO_QUORUM_AT_START, STOP_NOTICED_EARLY
 from parsers.kinds import named
 
 RECORDS, DOWN, SEARCHED, UNREACHED = "records", "down", "searched", "unreached"
@@ -295,7 +295,7 @@ def _led_on(before: Sign, w: _Window, cluster: Cluster) -> bool:
     for node, s in last.items():
         if node in changed or s.leader is None or s.epoch != before.epoch:
             continue
-        if _ran(cluster, node, w.first.at, end) >= (end - w.first.at) - SLACK and not _failing(cluster, node, w.first.at, end):
+        if _ran(cluster, node, w.first.at, end) >= (end - w.first.at) - STOP_NOTICED_EARLY and not _failing(cluster, node, w.first.at, end):
             return True
     return False
 

@@ -11,18 +11,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.settings import LOG_DIRECTORIES, plain_directory
+from forensics.thresholds import SETTINGS_PRINTED
 from parsers.kinds import Role, of
 
 _STARTS = of(role=Role.BEGINS)
 _ENDS = of(role=Role.ENDS)
-TOGETHER = timedelta(seconds=30)
-"""Time between a broker's first line and its settings: it connects to ZooKeeper first, for up to zookeeper.connection.timeout.ms."""
 _ROLLED = re.compile(r"(?P<name>.*?)(?:\.(?:(?P<date>\d{4}-\d\d(?:-\d\d){0,3})|\d{1,3}))?")
 """The names log4j gives to rolled files: with a date, or (as other tools name copies) with a number."""
 
@@ -236,7 +235,7 @@ class _Begun:
 
 
 def _together(one: datetime | None, other: datetime | None) -> bool:
-    return one is None or other is None or abs(other - one) <= TOGETHER
+    return one is None or other is None or abs(other - one) <= SETTINGS_PRINTED
 
 
 def _starts(rows: Iterable[Row]) -> Iterable[Start]:

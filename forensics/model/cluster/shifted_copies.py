@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model.cluster.copies import LOG_SUFFIX, OF_A_LAYOUT
-from forensics.model.cluster.zones import QUARTER_MS, SECOND_MS, ZONES, Witness, zone_at_start
+from forensics.model.cluster.zones import QUARTER_MS, SECOND_MS, Witness, zone_at_start
 from forensics.model.events import COLUMNS
+from forensics.thresholds import FARTHEST_SHIFT
 from parsers.schemas import EVENTS
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ _SPANS_MS = {1: SECOND_MS, SECOND_MS: 5 * SECOND_MS}
 """By the precision of times in ms, the time over which lines at one distance show a copy: two starts of a process print the same lines
 in about the same rhythm."""
 _MOSTLY = 0.9
-FARTHEST = timedelta(minutes=ZONES[-1])
-"""One of the two is usually in UTC."""
 
 
 def shifts(lines: pa.Table, sources: Iterable[Source]) -> dict[str, int]:
@@ -72,7 +71,7 @@ def _links(lines: pa.Table, logs: Mapping[str, Source]) -> Iterator[tuple[str, s
             by_shift[(then // unit - at // unit) * unit].append(at)
         shift, alike = max(sorted(by_shift.items()), key=lambda item: len(item[1]))
         long = len(alike) >= _FEW and max(alike) - min(alike) >= _SPANS_MS[unit] and (unit == 1 or shift % QUARTER_MS == 0)
-        if (long or pair in of_one_start) and len(alike) >= _MOSTLY * len(moments) and timedelta(milliseconds=abs(shift)) <= FARTHEST:
+        if (long or pair in of_one_start) and len(alike) >= _MOSTLY * len(moments) and timedelta(milliseconds=abs(shift)) <= FARTHEST_SHIFT:
             yield *pair, shift
 
 

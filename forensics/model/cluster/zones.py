@@ -16,6 +16,8 @@ from itertools import pairwise
 from statistics import median_low
 from zoneinfo import ZoneInfo
 
+from forensics.thresholds import DST_SHIFT, ZONE_CHANGE_MARGIN
+
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 QUARTER_MS = 15 * MINUTE_MS
@@ -196,7 +198,7 @@ def _later(jump: Jump, source: str, start: Start, printed_in: str) -> bool:
         return False
     if source == printed_in and start.line is not None:
         return jump.line > start.line
-    return jump.before >= start.wall + _HOUR
+    return jump.before >= start.wall + DST_SHIFT
 
 
 def _by_files(known: Sequence[Witness]) -> Anchor | None:
@@ -252,8 +254,6 @@ def floor(witnesses: Iterable[Witness]) -> int | None:
 
 _NIGHT = frozenset({23, 0, 1, 2, 3, 4})
 """Hours at which zones change their offset."""
-_EDGE = timedelta(minutes=2)
-_HOUR = timedelta(hours=1)
 
 
 def _repeats_an_hour(jump: Jump) -> bool:
@@ -264,19 +264,19 @@ def _repeats_an_hour(jump: Jump) -> bool:
 
 def _next_hour(at: datetime) -> datetime:
     hour = at.replace(minute=0, second=0, microsecond=0)
-    return hour if hour == at else hour + _HOUR
+    return hour if hour == at else hour + DST_SHIFT
 
 
 def _leaps_an_hour(jump: Jump) -> bool:
     """Whether the clock went forward over exactly one clock hour of the night."""
     hour = _next_hour(jump.before)
-    return hour.hour in _NIGHT and hour + _HOUR <= jump.after < hour + 2 * _HOUR and jump.after - jump.before >= _HOUR
+    return hour.hour in _NIGHT and hour + DST_SHIFT <= jump.after < hour + 2 * DST_SHIFT and jump.after - jump.before >= DST_SHIFT
 
 
 def _leaps_sharply(jump: Jump) -> bool:
     """Whether the log has lines up to the skipped hour and right after it: silence alone almost never looks like this."""
     hour = _next_hour(jump.before)
-    return _leaps_an_hour(jump) and hour - jump.before <= _EDGE and jump.after - (hour + _HOUR) <= _EDGE
+    return _leaps_an_hour(jump) and hour - jump.before <= ZONE_CHANGE_MARGIN and jump.after - (hour + DST_SHIFT) <= ZONE_CHANGE_MARGIN
 
 
 def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> tuple[Change, ...]:
@@ -326,7 +326,9 @@ def _by_jumps(
 
     def near(jump: Jump) -> Iterator[Jump]:
         """The same change in all logs of the broker."""
-        return (j for j in jumps if abs(j.before - jump.before) <= _EDGE and (j.after < j.before) == (jump.after < jump.before))
+        return (
+            j for j in jumps if abs(j.before - jump.before) <= ZONE_CHANGE_MARGIN and (j.after < j.before) == (jump.after < jump.before)
+        )
 
     found: list[Change] = []
     after = offset_ms
@@ -430,7 +432,10 @@ def _shows(jump: Jump, change: Change) -> bool:
     start."""
     if change.line is None:
         return _repeats_an_hour(jump) and _next_hour(jump.before) == change.wall
-    return jump.after < jump.before < change.wall + _EDGE and jump.after > change.at + timedelta(milliseconds=change.after_ms) - _EDGE
+    return (
+        jump.after < jump.before < change.wall + ZONE_CHANGE_MARGIN
+        and jump.after > change.at + timedelta(milliseconds=change.after_ms) - ZONE_CHANGE_MARGIN
+    )
 
 
 @dataclass(frozen=True, slots=True)

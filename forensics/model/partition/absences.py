@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import pyarrow as pa
 
-from forensics.model.cluster.availability import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Outage
+from forensics.model.cluster.availability import CONTROLLED, KILLED, MISSED, Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import of_fetcher
 from forensics.model.cluster.settings import is_directory_id, same_directory
@@ -27,7 +27,7 @@ from forensics.model.findings import EVIDENCE, Fact, quote
 from forensics.model.message import PACKED, Message, Value, said
 from forensics.model.partition.directories import failures_of_replica, log_directory
 from forensics.model.partition.fetch_failures import FAILED, GAVE_UP, hindered, says_hindered, unreachable
-from forensics.model.partition.isr_removal import PRINTED, IsrRemoval
+from forensics.model.partition.isr_removal import IsrRemoval
 from forensics.model.partition.log_coverage import isr_changes_observable
 from forensics.model.partition.progress import SLOW as SLOW
 from forensics.model.partition.progress import STUCK as STUCK
@@ -37,6 +37,7 @@ from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, within_life
 from forensics.model.record import Int32, Record, struct
+from forensics.thresholds import CRASH_NOTICED, SHRINK_TAKES_EFFECT, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK
 from parsers.schemas import documented
@@ -380,10 +381,10 @@ class _Judge:
         if outage is None or at is None or outage.how == MISSED:
             return None
         stopped = outage.life.end_at if outage.how == CONTROLLED and outage.life is not None else None
-        if stopped is not None and at > stopped + DETECTION:
+        if stopped is not None and at > stopped + CRASH_NOTICED:
             return None if self.signs.between(broker, stopped, at) else outage  # it ran again, in a part of its log that was not collected
         again = outage.followed  # a start that failed prints lines about partitions, too
-        lived = outage.how == KILLED and again is not None and self.signs.between(broker, at, again - SLACK)
+        lived = outage.how == KILLED and again is not None and self.signs.between(broker, at, again - STOP_NOTICED_EARLY)
         return None if lived else outage
 
     def _log_dir(self, left: IsrRemoval) -> _FailedDirectory | None:
@@ -392,7 +393,11 @@ class _Judge:
         known = log_directory(left.broker, left.at, self.timeline)
         own = known.directory if known is not None else None
         for e in failures_of_replica(left.broker, self.timeline):
-            if e.at is None or left.at is None or (e.at <= left.at + DETECTION and not left.availability.begun(e.at, left.at - DETECTION)):
+            if (
+                e.at is None
+                or left.at is None
+                or (e.at <= left.at + CRASH_NOTICED and not left.availability.begun(e.at, left.at - CRASH_NOTICED))
+            ):
                 return _FailedDirectory(e, True, own)
         for e in left.log_dirs:
             path = e.directory if e.directory is None or not is_directory_id(e.directory) else None
@@ -431,13 +436,13 @@ class _Judge:
         offline, lines = self._offline_since_start(left, outage.until, end)
         evidence = [outage.event, *lines]
         if outage.how == KILLED:
-            before = at is not None and outage.until is not None and at > outage.until + SLACK
+            before = at is not None and outage.until is not None and at > outage.until + STOP_NOTICED_EARLY
             elsewhere = outage.event.cluster not in (None, self.cluster.number)
             clause = said("absence/crashed", broker=broker, before=before, elsewhere=elsewhere)
             return Cause(CRASHED, "certain", (clause, *offline), back, evidence)
         ended = outage.life.end_at if outage.life is not None else None
         clause = said("absence/stopping", broker=broker)
-        if at is not None and ended is not None and at > ended + DETECTION:
+        if at is not None and ended is not None and at > ended + CRASH_NOTICED:
             clause = said("absence/stopped", broker=broker, at=ended, not_back=outage.covers(at))
         return Cause(RESTARTED if back is not None else STOPPED, "certain", (clause, *offline), back, evidence)
 
@@ -449,7 +454,7 @@ class _Judge:
         begun = left.availability.begun
         if end is None or end.at is None:
             return max(begun(outage.until, datetime.max), default=None)
-        return max(begun(outage.until, end.at) or begun(outage.until, end.at + SLACK)[:1], default=None)
+        return max(begun(outage.until, end.at) or begun(outage.until, end.at + STOP_NOTICED_EARLY)[:1], default=None)
 
     def _without_log(self, case: _Case) -> Cause:
         """The cause for a broker from which nothing was collected: from what its leader knew of its fetching, and what the controller
@@ -533,7 +538,9 @@ class _Judge:
         own = self._shrinks.get(state.leader, [])
         if state.at is None or not own:
             return None
-        near = own[bisect_left(own, state.at - PRINTED, key=_when) : bisect_right(own, state.at + SLACK, key=_when)]
+        near = own[
+            bisect_left(own, state.at - SHRINK_TAKES_EFFECT, key=_when) : bisect_right(own, state.at + STOP_NOTICED_EARLY, key=_when)
+        ]
         fitting = [e for e in near if broker in (e.previous_isr or ()) and set(e.isr or ()) == set(state.isr)]
         return fitting[-1] if fitting else None
 
@@ -545,7 +552,7 @@ class _Judge:
 
     def _failing(self, broker: int, at: datetime, lag: timedelta) -> Cause | None:
         own = self._errors.get(broker, [])
-        near = own[bisect_left(own, at - lag * 1.5, key=_when) : bisect_right(own, at + SLACK, key=_when)]
+        near = own[bisect_left(own, at - lag * 1.5, key=_when) : bisect_right(own, at + STOP_NOTICED_EARLY, key=_when)]
         if not any(e.event == "partition-failed" or (e.last_at or at) >= at - lag / 2 for e in near):
             return None
         ended = next((e for e in near if e.event == "partition-failed"), None)
@@ -606,7 +613,7 @@ def _leaving(timeline: PartitionTimeline) -> list[frozenset[int]]:
 
 
 def _soon(state: State, end: State | None) -> bool:
-    return end is not None and state.at is not None and end.at is not None and end.at - state.at <= DETECTION
+    return end is not None and state.at is not None and end.at is not None and end.at - state.at <= CRASH_NOTICED
 
 
 def _next(before: State, state: State) -> bool:
@@ -634,7 +641,7 @@ class _Signs:
 
     def between(self, broker: int, left: datetime, end: datetime) -> bool:
         """Activity after it had left the ISR and before the end; clocks of two brokers differ a little."""
-        return _any(self._returns.get(broker, ()), left, end) or _any(self._lines.get(broker, ()), left + SLACK, end)
+        return _any(self._returns.get(broker, ()), left, end) or _any(self._lines.get(broker, ()), left + STOP_NOTICED_EARLY, end)
 
 
 def _any(times: Sequence[datetime], start: datetime, end: datetime) -> bool:

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
 
 from forensics.model.events import Event
 from forensics.model.message import Message, said
 from forensics.model.partition.replicas import Contradiction
 from forensics.model.partition.states import AUTHORITY, UNKNOWN_EPOCH, State, not_after
+from forensics.thresholds import DECISION_SENT, SAME_ISR_CHANGE
 from parsers.frozen import replace
 from parsers.kinds import Role, of
-
-SENT = timedelta(seconds=5)
-"""A controller sends what it has decided within milliseconds; clocks of two brokers may differ by more."""
-SAME_CHANGE = timedelta(seconds=1)
-"""A leader prints an ISR change and its consequences within milliseconds."""
 
 
 def chain(found: Sequence[State]) -> list[State]:
@@ -81,7 +77,7 @@ def _entered_otherwise(first: Mapping[int, State], known: Iterable[State], start
 
 def _soon_after(state: State, start: Event) -> bool:
     """The start is of the request that the controller sent when it decided, and not of a later one after the leader changed the ISR."""
-    return state.at is not None and start.at is not None and abs(start.at - state.at) <= SENT
+    return state.at is not None and start.at is not None and abs(start.at - state.at) <= DECISION_SENT
 
 
 def _said(s: State) -> Message:
@@ -299,7 +295,7 @@ def _apart(one: State, other: State) -> bool:
     """Whether one broker, by one clock, reported the same state at two times: it may have changed in between."""
     if one.event.writer is None or one.event.writer != other.event.writer or one.at is None or other.at is None:
         return False
-    return abs(one.at - other.at) > SAME_CHANGE
+    return abs(one.at - other.at) > SAME_ISR_CHANGE
 
 
 def _best(states: Sequence[State]) -> State:

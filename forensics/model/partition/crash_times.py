@@ -14,7 +14,7 @@ from itertools import pairwise
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
-from forensics.model.cluster.availability import CLOCK_TOLERANCE, DETECTION, SLACK, Outage
+from forensics.model.cluster.availability import Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import who
 from forensics.model.cluster.quorum import first_without
@@ -23,6 +23,7 @@ from forensics.model.message import Message, Value, said
 from forensics.model.partition.absences import ABSENCES, LOG_DIR, NEW, REASSIGNED
 from forensics.model.partition.last_events import LAST_LINES, latest
 from forensics.model.partition.placement import STEPS
+from forensics.thresholds import CLOCK_TOLERANCE, CRASH_NOTICED, STOP_NOTICED_EARLY
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 from parsers.kinds import Role, of
@@ -84,7 +85,7 @@ class CrashTimes:
                 yield a.start + CLOCK_TOLERANCE, said("crash/removed-from-isr", broker=broker, partition=a.name, at=a.start)
         failed = self._cluster.availability(broker).between
         for name, at in self._lost(broker, start, back):
-            if at > start and not failed("log-dir", at - DETECTION, at + SLACK):
+            if at > start and not failed("log-dir", at - CRASH_NOTICED, at + STOP_NOTICED_EARLY):
                 yield at + CLOCK_TOLERANCE, said("crash/left-leaderless", broker=broker, partition=name, at=at)
 
     def _by_others(self, outage: Outage, node: int) -> Iterator[tuple[datetime, Message]]:
@@ -203,12 +204,12 @@ _LOST: Callable[[tuple[str, datetime]], datetime] = itemgetter(1)
 
 def _within(items: Sequence[T], when: Callable[[T], datetime], begin: datetime | None, end: datetime | None) -> Sequence[T]:
     """The part of a list sorted by time between begin and end, with tolerances."""
-    first = 0 if begin is None else bisect_left(items, begin - SLACK, key=when)
-    return items[first : len(items) if end is None else bisect_right(items, end + DETECTION, key=when)]
+    first = 0 if begin is None else bisect_left(items, begin - STOP_NOTICED_EARLY, key=when)
+    return items[first : len(items) if end is None else bisect_right(items, end + CRASH_NOTICED, key=when)]
 
 
 def _overlaps(absence: _Absence, start: datetime | None, end: datetime | None) -> bool:
-    begins_before = end is None or absence.start <= end + DETECTION
+    begins_before = end is None or absence.start <= end + CRASH_NOTICED
     return begins_before and (start is None or absence.end is None or absence.end >= start)
 
 

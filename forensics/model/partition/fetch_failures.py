@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.process_errors import lasted, of_fetcher, runs
@@ -17,7 +17,7 @@ from forensics.model.message import Message, said
 from forensics.model.partition.log_coverage import FETCHER, observable
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.thresholds import EPOCH_KNOWN, REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
+from forensics.thresholds import EPOCH_KNOWN, FETCHED_AGAIN, REFUSED_REPEATEDLY, SAME_FETCH_FAILURE, UNREACHABLE
 from parsers.frozen import dataclass
 from parsers.kinds import Role, of
 
@@ -32,9 +32,6 @@ GAVE_UP, FAILED, ENDED, UNREACHED = (
     "absence/leader-unreached",
 )
 """Clauses about what kept a replica from fetching."""
-
-TRIED_AGAIN = timedelta(seconds=5)
-"""A fetcher tries again within this time (replica.fetch.backoff.ms is 1 s)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ def _ends_with(failed: Event, cluster: Cluster) -> bool:
     if any(e.source == failed.source and of_fetcher(e) for e in cluster.of("fatal-error")):
         return False  # the fetcher ended, which is a finding of its own
     last = next((s.last_own or s.last for s in cluster.sources if s.path == failed.source), None)
-    if last is None or failed.last_at is None or failed.at is None or last - failed.last_at > TRIED_AGAIN:
+    if last is None or failed.last_at is None or failed.at is None or last - failed.last_at > FETCHED_AGAIN:
         return False
     until = failed.last_at + UNREACHABLE
     return not any(

@@ -7,19 +7,12 @@ Here: which of the last reports counts: the last state, or a later kafka-topics 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from forensics.model.events import Event
 from forensics.model.partition.states import UNKNOWN_EPOCH, State
+from forensics.thresholds import ISR_PROPAGATION, TOOL_RUN
 from parsers.frozen import dataclass
-
-PROPAGATION = timedelta(seconds=60)
-"""Before KIP-497 (2.7) other brokers, and the tools that ask them, learn of an ISR change with this delay (isrChangeNotification,
-ReplicaManager's IsrChangePropagationInterval): until then the leader's own line takes precedence."""
-
-
-RUN = timedelta(milliseconds=500)
-"""Minimum time for the tool's JVM to start and ask: files closer to each other were copied, not printed, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +51,7 @@ def seen_after(final: State | None, snapshots: Sequence[Snapshot]) -> list[Snaps
     modification times do not show which is the latest."""
     runs: list[list[Snapshot]] = []
     for s in snapshots:
-        if runs and (s.at or datetime.min) - (runs[-1][-1].at or datetime.min) < RUN:
+        if runs and (s.at or datetime.min) - (runs[-1][-1].at or datetime.min) < TOOL_RUN:
             runs[-1].append(s)
         else:
             runs.append([s])
@@ -69,7 +62,7 @@ def seen_after(final: State | None, snapshots: Sequence[Snapshot]) -> list[Snaps
 def _newer(seen: Snapshot, final: State) -> bool:
     if seen.at is None or final.at is None or seen.at <= final.at:
         return False
-    return seen.leader != final.leader or seen.at - final.at > PROPAGATION
+    return seen.leader != final.leader or seen.at - final.at > ISR_PROPAGATION
 
 
 DESCRIBED = "described"

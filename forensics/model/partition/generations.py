@@ -16,6 +16,7 @@ from itertools import pairwise
 from forensics.model.cluster.facts import Cluster
 from forensics.model.events import Event
 from forensics.model.partition.order import FileOrders
+from forensics.thresholds import ACTION_KNOWN
 from parsers.kinds import OF_DELETION, STARTS, named
 
 
@@ -44,8 +45,6 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster, orders: F
 
 
 _Stream = tuple[int | None, str | None]
-LATE = timedelta(seconds=5)
-"""Brokers learn of a controller's action within moments."""
 
 
 MARKS = STARTS | named("partition-state", "log-created", "partition-transition")
@@ -77,7 +76,7 @@ def _ends(
     for mark in sorted(marks, key=lambda m: (m.at, m.creates, str(m.by))):
         known = reported.get((mark.creates, mark.by))
         if mark.creates:
-            ends = (known is not None and mark.at - known > LATE) or (mark in again and not found)
+            ends = (known is not None and mark.at - known > ACTION_KNOWN) or (mark in again and not found)
         else:
             ends = not found or last is None or _deleted_again(mark, last, known)
         if ends:
@@ -111,7 +110,7 @@ def _creations(streams: Mapping[_Stream, Sequence[Event]], creates: Callable[[Ev
 
 def _deleted_again(mark: _Mark, last: _Mark, known: datetime | None) -> bool:
     """Whether a deletion is another one than that reported before. `known`: the time at which its source reported that one."""
-    return (last.creates and known is not None) or (last.done and mark.at - last.at > LATE)
+    return (last.creates and known is not None) or (last.done and mark.at - last.at > ACTION_KNOWN)
 
 
 def _renewals(stream: Sequence[Event], orders: FileOrders) -> list[Event]:
@@ -130,7 +129,7 @@ def _without_same_id(renewed: Mapping[_Stream, Sequence[Event]], events: Iterabl
     """Without those between lines with the only topic id: a topic keeps its id until it is deleted."""
     times = [e.at for e in events if e.topic_id and e.line is not None and e.at is not None and e.event != "describe-partition"]
     first, last = min(times, default=datetime.max), max(times, default=datetime.min)
-    kept = {key: [e for e in own if e.at is None or not (first < e.at - LATE and e.at < last)] for key, own in renewed.items()}
+    kept = {key: [e for e in own if e.at is None or not (first < e.at - ACTION_KNOWN and e.at < last)] for key, own in renewed.items()}
     return {key: own for key, own in kept.items() if own}
 
 

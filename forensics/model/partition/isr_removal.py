@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from forensics.model.cluster.availability import CONTROLLED, DETECTION, MISSED, SLACK, Outage
+from forensics.model.cluster.availability import CONTROLLED, MISSED, Outage
 from forensics.model.cluster.effective import effective, newest, number
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.cluster.settings import BROKER, TOPIC, Change
@@ -20,6 +20,7 @@ from forensics.model.events import Event, lasting
 from forensics.model.message import Message, said
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
+from forensics.thresholds import CRASH_NOTICED, SHRINK_TAKES_EFFECT, STOP_NOTICED_EARLY
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 
@@ -28,8 +29,6 @@ LAG_TIME_MS = int(newest("replica.lag.time.max.ms"))
 LAG_BY_MESSAGES_UNTIL = (0, 9)
 """Before 0.9 a replica was also out of sync when it was replica.lag.max.messages (4000) behind (KIP-16)."""
 SESSION_MS = int(newest("zookeeper.session.timeout.ms"))
-PRINTED = timedelta(seconds=5)
-"""Maximum time between a leader's shrink line and the resulting state."""
 
 
 class IsrRemoval:
@@ -43,7 +42,7 @@ class IsrRemoval:
         """Its own lines are in the evidence, and begin no later."""
         lives = self.availability.lives
         begin = lives[0].begin_at if lives else None
-        return bool(lives) and not (self.at is not None and begin is not None and self.at < begin - SLACK)
+        return bool(lives) and not (self.at is not None and begin is not None and self.at < begin - STOP_NOTICED_EARLY)
 
     @cached_property
     def starting(self) -> bool:
@@ -53,7 +52,7 @@ class IsrRemoval:
         if at is None:
             return False
         stopped = (a for a in self.availability.outages if a.how == CONTROLLED and a.since is not None and a.since <= at)
-        return bool(self.availability.begun(at - DETECTION, at)) and all(a.until is not None and a.until <= at for a in stopped)
+        return bool(self.availability.begun(at - CRASH_NOTICED, at)) and all(a.until is not None and a.until <= at for a in stopped)
 
     @cached_property
     def outage(self) -> Outage | None:
@@ -65,7 +64,7 @@ class IsrRemoval:
         if self.at is None:
             return None
         ended = ((a, a.event.at) for a in reversed(self.availability.outages) if a.how != MISSED and a.life is not None)
-        return next((a for a, at in ended if at is not None and (before or datetime.min) < at <= self.at + SLACK), None)
+        return next((a for a, at in ended if at is not None and (before or datetime.min) < at <= self.at + STOP_NOTICED_EARLY), None)
 
     @cached_property
     def log_dirs(self) -> Sequence[Event]:
@@ -73,24 +72,24 @@ class IsrRemoval:
         found = (
             self.availability.said("log-dir")
             if self.at is None
-            else self.availability.between("log-dir", self.at - DETECTION, self.at + DETECTION)
+            else self.availability.between("log-dir", self.at - CRASH_NOTICED, self.at + CRASH_NOTICED)
         )
         return [e for e in found if e.writer == self.broker] or found
 
     @cached_property
     def lost(self) -> Event | None:
         """The controller noticed at that time that the broker was gone."""
-        found = self.availability.fenced(self.at - PRINTED, self.at + PRINTED) if self.at is not None else ()
+        found = self.availability.fenced(self.at - SHRINK_TAKES_EFFECT, self.at + SHRINK_TAKES_EFFECT) if self.at is not None else ()
         return next(iter(found), None)
 
     def session_lost(self, end: datetime | None) -> Event | None:
         """It was fenced, or its session expired: reported by the controller then, or by the broker itself once it could print again."""
         if self.at is None:
             return None
-        at, until = self.at, min(self.at + DETECTION, end + SLACK) if end is not None else self.at + DETECTION
-        lost = self.availability.fenced(at - PRINTED, at + DETECTION)
-        seen = [e for e in lost if e.writer != self.broker and e.at is not None and e.at <= at + SLACK]
-        own = [e for e in lost if e.writer == self.broker and e.at is not None and at - SLACK <= e.at <= until]
+        at, until = self.at, min(self.at + CRASH_NOTICED, end + STOP_NOTICED_EARLY) if end is not None else self.at + CRASH_NOTICED
+        lost = self.availability.fenced(at - SHRINK_TAKES_EFFECT, at + CRASH_NOTICED)
+        seen = [e for e in lost if e.writer != self.broker and e.at is not None and e.at <= at + STOP_NOTICED_EARLY]
+        own = [e for e in lost if e.writer == self.broker and e.at is not None and at - STOP_NOTICED_EARLY <= e.at <= until]
         return next(iter((*seen, *own)), None)
 
     @cached_property
@@ -123,7 +122,9 @@ class IsrRemoval:
         """Replicas of brokers that were suspended together fall out just after the brokers resume: the clocks had gone on."""
         at = self.at
         found = suspensions(self._cluster) if at is not None else ()
-        return next((s for s in found if at is not None and s.at - PRINTED <= at <= s.at + self.lag * 2 + PRINTED), None)
+        return next(
+            (s for s in found if at is not None and s.at - SHRINK_TAKES_EFFECT <= at <= s.at + self.lag * 2 + SHRINK_TAKES_EFFECT), None
+        )
 
     def throttle(self, side: str, broker: int, begin: datetime | None, until: datetime | None) -> Change | None:
         """The throttle on a broker's replica of this partition (KIP-73, 0.10.1), the first in force between the two times."""
@@ -173,11 +174,11 @@ def suspensions(cluster: Cluster) -> list[Suspension]:
     printed = _line_times(cluster)
     found: list[Suspension] = []
     for first, _, _ in expired:
-        if found and first <= found[-1].at + DETECTION:
+        if found and first <= found[-1].at + CRASH_NOTICED:
             continue
-        together = [(writer, e) for at, writer, e in expired if first <= at <= first + SLACK]
+        together = [(writer, e) for at, writer, e in expired if first <= at <= first + STOP_NOTICED_EARLY]
         brokers = tuple(sorted({writer for writer, _ in together}))
-        resumed = first - PRINTED  # a resumed process prints lines before its session expires
+        resumed = first - SHRINK_TAKES_EFFECT  # a resumed process prints lines before its session expires
         earlier = bisect_left(printed, resumed)
         if len(brokers) > 1 and earlier and resumed - printed[earlier - 1] > session_time(brokers, first, cluster):
             found.append(Suspension(printed[earlier - 1], first, brokers, tuple(e for _, e in together)))

@@ -12,7 +12,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from forensics.model.cluster.availability import DETECTION, spoken
+from forensics.model.cluster.availability import spoken
 from forensics.model.cluster.facts import Cluster
 from forensics.model.findings import Fact
 from forensics.model.message import said
@@ -21,7 +21,7 @@ from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.model.partition.windows import Window, lived, windows
-from forensics.thresholds import BRIEF_S
+from forensics.thresholds import BRIEF_S, CRASH_NOTICED
 
 MAX_WINDOWS = 64
 """Maximum number of windows in a partition's row; the last ones are kept."""
@@ -64,7 +64,7 @@ def _at_most(window: Window, cluster: Cluster) -> Window:
 def _running_again(broker: int, since: datetime, cluster: Cluster) -> tuple[datetime, int] | None:
     if incomplete(broker, cluster) is None:
         return None
-    after = cluster.events[bisect_right(cluster.events, since + DETECTION, key=when) :]
+    after = cluster.events[bisect_right(cluster.events, since + CRASH_NOTICED, key=when) :]
     return next(((e.at, broker) for e in after if e.writer == broker and e.at is not None and spoken(e)), None)
 
 

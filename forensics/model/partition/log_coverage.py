@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
 
 from forensics.model.cluster.availability import spoken
@@ -27,7 +27,7 @@ from forensics.model.message import Message, said
 from forensics.model.partition.remembered import cached_on_timeline
 from forensics.model.partition.states import State, not_after
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD
+from forensics.thresholds import MAX_CLOCK_STEPS, MIN_FILTERED_BY_LEVEL, MIN_FILTERED_BY_WORD, TIME_PRECISION
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 from parsers.kinds import By, Role, named, of
@@ -36,8 +36,6 @@ LOG, PARTITION, REPLICA, FETCHER, PROCESS, STATE = "log", "partition", "replica"
 """Facets of parsers.patterns.facets."""
 ORDER, CLOCK, COMPLETE, READ = "order", "clock", "complete", "read"
 """Premises of a broker's logs: lines are sorted by time, the clock did not step, no line is missing or cut off, all were read."""
-PRECISION = timedelta(seconds=1)
-"""Copies of one line may show its time in milliseconds, microseconds or seconds."""
 _REGISTRATIONS = of(role=Role.REGISTERED) | named("broker-epoch-known")
 _BEGINS = of(role=Role.BEGINS, by=By.BROKER)
 _OF_A_START = _BEGINS | of(role=Role.MARKER) | named("broker-started", "controller-thread", "process-starting", "broker-state")
@@ -230,7 +228,9 @@ def _lacking(logs: Sequence[Source], cluster: Cluster) -> Iterator[tuple[Source,
     begin = min((s.first for s in whole if s.first is not None), default=datetime.max)
     end = max((s.last for s in whole if s.last is not None), default=datetime.min)
     for s in logs:
-        covered = covers and s.first is not None and s.last is not None and begin <= s.first + PRECISION and s.last - PRECISION <= end
+        covered = (
+            covers and s.first is not None and s.last is not None and begin <= s.first + TIME_PRECISION and s.last - TIME_PRECISION <= end
+        )
         if s.path in flaws and not covered:
             yield s, flaws[s.path]
 

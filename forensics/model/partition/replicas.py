@@ -10,22 +10,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from forensics.model.events import Event
 from forensics.model.message import Message
 from forensics.model.partition.damaged import DamagedStretch, Extent, extent, reach_of
+from forensics.thresholds import FETCHER_CREATED, SHORTEST_START
 from parsers.cached import cached_property
 from parsers.frozen import dataclass
 from parsers.kinds import ON_DISK, RETENTION, Role, of
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
-SHORTEST_START = timedelta(seconds=1)
-"""Minimum time a broker needs from its first line to the load of a log."""
 
-BEFORE_FETCH = timedelta(seconds=10)
-"""A follower whose fetcher was not created this long after its start may have another one, of which the line is missing."""
 
 OWN_LOSS = frozenset({"restart", "empty"})
 """Causes of removals by which records are missing on one disk: they are gone only if its broker led without them."""
@@ -74,8 +71,7 @@ class Contradiction(NamedTuple):
     """Two statements about one partition that cannot both be true, each with its value."""
 
     about: str
-    """'log-end': where a log ended, and nothing was appended or cut in between; 'load': the logs that one process loaded; 'plan': where a log
-    was to be cut, and where it was; 'state': the leader and the ISR in one partition epoch."""
+    """A phrase of forensics/words/contradiction.toml."""
     one: Event
     first: int | Message
     """The first value: an offset, or what `one` says."""
@@ -264,7 +260,7 @@ class _Walk:
         start = self.end_event
         if start is None or start.event != "follower-start" or start.at is None or event.at is None or self.growing:
             return False
-        return event.at - start.at < BEFORE_FETCH
+        return event.at - start.at < FETCHER_CREATED
 
     @property
     def leads_in(self) -> int | None:
@@ -362,8 +358,8 @@ def _on_load(w: _Walk, e: Event) -> None:
     w.several = w.loaded and (w.several or _of_another(e, w.replica.loads[-1]))
     if w.several:
         w.forget_restarts()
-        before = w.replica.loads[-1]
-        w.replica.contradictions.append(Contradiction("load", before.event, before.offset, e, e.log_end_offset))
+        if (before := w.replica.loads[-1]).offset != e.log_end_offset:
+            w.replica.contradictions.append(Contradiction("load", before.event, before.offset, e, e.log_end_offset))
     elif w.end is not None and e.log_end_offset < w.end:
         if w.recovering is not None and w.end_event is not None and is_after(w.end_event, w.recovering):
             w.against(e.log_end_offset, e)  # a recovery cuts a segment before it prints how far the log goes
@@ -424,12 +420,8 @@ def _compare(w: _Walk, offset: int, e: Event) -> None:
     that goes on in another epoch cannot, and neither can a process between the load of its log and its first role."""
     if w.end is None or offset == w.end or (w.several and any(load.log_end_offset == offset for load in w.loading)):
         return
-    first = e.previous_leader_epoch == -1
-    if (
-        (w.knows_end and w.role != "follower")
-        or (first and w.untouched)
-        or (offset < w.end and not w.loaded and w.leads_in == e.previous_leader_epoch is not None)
-    ):
+    first, led = e.previous_leader_epoch == -1, w.leads_in is not None and w.leads_in in (e.previous_leader_epoch, e.leader_epoch)
+    if (w.knows_end and w.role != "follower") or (first and w.untouched) or (offset < w.end and led and not first):
         w.against(offset, e)
     if offset < w.end and (first or w.loaded):
         w.remove(offset, e, "restart", epoch=w.epoch_of_end, under=w.epoch)

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forensics.model.cluster.availability import CONTROLLED, DETECTION, SLACK, Outage
+from forensics.model.cluster.availability import CONTROLLED, Outage
 from forensics.model.cluster.facts import Cluster
 from forensics.model.cluster.quorum import NoLeader, down_from
 from forensics.model.cluster.zookeeper import NoZooKeeper
 from forensics.model.message import Message, Value, said
 from forensics.model.partition.crash_times import CrashTime, CrashTimes
+from forensics.thresholds import CRASH_NOTICED, STOP_NOTICED_EARLY
 from parsers.frozen import dataclass
 
 
@@ -91,14 +92,14 @@ def _led(
         steps = [s for s in p.get("steps") or () if s["at"] is not None]
         before = [s for s in steps if s["at"] <= lost]
         after = next((s["at"] for s in steps if s["at"] > lost), None)
-        if before and before[-1]["leader"] == broker and (after is None or span.end is None or after >= span.end - SLACK):
+        if before and before[-1]["leader"] == broker and (after is None or span.end is None or after >= span.end - STOP_NOTICED_EARLY):
             yield _name(p), after or own
 
 
 def _left_after(broker: int, end: datetime, partitions: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, datetime]]:
     for p in partitions:
         starts = [a["start"] for a in p.get("absences") or () if a["broker"] == broker and a["start"] is not None]
-        if (at := next((at for at in starts if end - SLACK <= at <= end + DETECTION), None)) is not None:
+        if (at := next((at for at in starts if end - STOP_NOTICED_EARLY <= at <= end + CRASH_NOTICED), None)) is not None:
             yield _name(p), at
 
 

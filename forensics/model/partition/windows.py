@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise, starmap
 
-from forensics.model.cluster.availability import CONTROLLED, DETECTION, SLACK
+from forensics.model.cluster.availability import CONTROLLED
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.findings import Statement
 from forensics.model.message import Message, Value, said
 from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
-from forensics.thresholds import MAX_SEPARATE_WINDOWS, STOPPED_TOGETHER
+from forensics.thresholds import CRASH_NOTICED, MAX_SEPARATE_WINDOWS, STOP_NOTICED_EARLY, STOPPED_TOGETHER
 from parsers.frozen import dataclass, replace
 
 
@@ -127,7 +127,7 @@ def within_life(window: Window, timeline: PartitionTimeline, cluster: Cluster) -
         return window
     for at in _deletions(window.start, timeline, cluster):
         if not _lived_on(at, window.start, timeline):
-            return None if at <= window.start + SLACK else replace(window, end=at, deleted=True)
+            return None if at <= window.start + STOP_NOTICED_EARLY else replace(window, end=at, deleted=True)
     return replace(window, deleted=True) if timeline.generation < 0 else window
 
 
@@ -139,7 +139,7 @@ def _deletions(start: datetime, timeline: PartitionTimeline, cluster: Cluster) -
         for e in timeline.of("log-deleted")
         if e.reason != "stray"
         and e.at is not None
-        and e.at >= start - SLACK
+        and e.at >= start - STOP_NOTICED_EARLY
         and timeline.states[-1].leader < 0
         and e.writer in timeline.states[-1].isr
     ]
@@ -151,7 +151,7 @@ def _lived_on(deleted: datetime, start: datetime, timeline: PartitionTimeline) -
     deleted."""
     between = [s for s in timeline.states if s.at is not None and deleted < s.at <= start]
     anew = timeline.created() and timeline.states[0] in between
-    return anew or any(s.leader >= 0 and s.at is not None and s.at > deleted + DETECTION for s in between)
+    return anew or any(s.leader >= 0 and s.at is not None and s.at > deleted + CRASH_NOTICED for s in between)
 
 
 def cluster_stopped(window: Window, gone: Sequence[int], cluster: Cluster) -> datetime | None:
@@ -164,7 +164,7 @@ def cluster_stopped(window: Window, gone: Sequence[int], cluster: Cluster) -> da
     if all_stops is None or len(stops) < len({*gone, *replicas}) or any(stops[b] < window.start - STOPPED_TOGETHER for b in gone):
         return None
     last = max((*stops.values(), *all_stops), default=None)
-    return last if last is not None and window.start - DETECTION <= last <= window.start + STOPPED_TOGETHER else None
+    return last if last is not None and window.start - CRASH_NOTICED <= last <= window.start + STOPPED_TOGETHER else None
 
 
 @cached_on_cluster

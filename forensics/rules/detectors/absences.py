@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from forensics.model.cluster.facts import Cluster
@@ -24,9 +24,7 @@ from forensics.model.partition.absences import ABSENCES, LOST_SESSION, RESTARTED
 from forensics.model.partition.emptied import EMPTIED, emptied_logs
 from forensics.model.partition.fetch_failures import says_hindered
 from forensics.model.rows import Rows
-
-_UNANSWERED = timedelta(minutes=1)
-"""A follower waits for an answer for replica.socket.timeout.ms (30 s), and leaves the ISR meanwhile."""
+from forensics.thresholds import FETCH_UNANSWERED
 
 
 def judges(kind: str, declaration: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -77,7 +75,7 @@ def _leader_without_memory(episode: Episode, cluster: Cluster) -> Event | None:
     leaders, start = {o.leader for o in episode.outs}, episode.start
     if start is None or len(leaders) > 1:
         return None
-    near = cluster.between("out-of-memory", start - _UNANSWERED, start)
+    near = cluster.between("out-of-memory", start - FETCH_UNANSWERED, start)
     return next((e for e in reversed(near) if e.writer in leaders), None)
 
 

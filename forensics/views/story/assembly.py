@@ -14,13 +14,12 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
 from forensics.incidents.judging import INTERNAL, OF_VERDICT, STANDING, contradictions, found_in
-from forensics.model.cluster.availability import SLACK
 from forensics.model.cluster.facts import Cluster, cached_on_cluster
 from forensics.model.events import Event
 from forensics.model.findings import Finding, Purpose
@@ -33,6 +32,7 @@ from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.judgement import judgement
 from forensics.proof.records import records
 from forensics.rules import rule_of
+from forensics.thresholds import SAME_STORY_ENTRY, SILENCE_BEGINS, SILENCE_SHOWN, STATE_SETTLES, STOP_NOTICED_EARLY
 from forensics.views.story.lives import Lives, ending
 from forensics.views.story.narration import narrated
 from forensics.views.story.step import IN_SYNC, LEADER, NONE, OUT, STORY, UNKNOWN, Key, Step, Wanted, placed, said
@@ -54,14 +54,6 @@ from parsers.kinds import ON_DISK, Role, Scope, of
 
 MAX_LANES = 64
 """Limit for hostile lines, which may name any number of brokers."""
-QUICK = timedelta(seconds=2)
-"""A leader that begins this soon after the controller's decision is shown in the same entry."""
-SILENT = timedelta(minutes=10)
-"""If a broker prints nothing for this long while others print lines about this partition, the story has an entry for the gap."""
-AFTER = timedelta(seconds=10)
-"""Others must continue for longer than this after a broker's last line; a topic's deletion may be printed up to this long after its last
-event."""
-SETTLES = timedelta(seconds=10)
 PAUSE_MS = 1_000
 
 _OF_BROKERS = of(scope=Scope.BROKER, role=Role.LOG_DIR | Role.PAUSE)
@@ -299,13 +291,13 @@ class _Story:
         """Leadership was moving: followers get errors until they have received the new epoch."""
         if at is None:
             return False
-        index = bisect_left(self.elected, at - QUICK)
-        return index < len(self.elected) and self.elected[index] <= at + QUICK
+        index = bisect_left(self.elected, at - SAME_STORY_ENTRY)
+        return index < len(self.elected) and self.elected[index] <= at + SAME_STORY_ENTRY
 
     def _settling(self, at: datetime | None) -> bool:
         """A partition is being created: its replicas come up one after the other, and send requests before the others are there."""
         made = self.timeline.states[0].at if self.timeline.created() else None
-        return made is not None and at is not None and at - made < SETTLES
+        return made is not None and at is not None and at - made < STATE_SETTLES
 
     def event_step(self, e: Event, removal: Removal | None, *, recovered: bool, in_brief: bool) -> Step:
         broker = subject(e)
@@ -330,7 +322,7 @@ class _Story:
         """Whether a time is within this incarnation. The last one continues to the end of the evidence."""
         if at is None or self.begin is None or self.end is None:
             return False
-        return at >= self.begin and (self.timeline.generation == 0 or at <= self.end + AFTER)
+        return at >= self.begin and (self.timeline.generation == 0 or at <= self.end + SILENCE_BEGINS)
 
     # events of the cluster
 
@@ -363,7 +355,7 @@ class _Story:
             yield Step("controller-elected", e.at, signature, self._worded(e), (e,), broker=self.lane(e.controller), key=key)
 
     def _just_made(self, at: datetime | None) -> bool:
-        return at is not None and self.begin is not None and self.timeline.created() and abs(at - self.begin) <= AFTER
+        return at is not None and self.begin is not None and self.timeline.created() and abs(at - self.begin) <= SILENCE_BEGINS
 
     def _reached(self, e: Event, key: Key) -> Iterator[Step]:
         for broker, why in lost(e):
@@ -440,22 +432,22 @@ class _Story:
     def _silences_between(self, broker: int, spans: Sequence[tuple[datetime, datetime]]) -> Iterator[Step]:
         marks = sorted(s.at for s in self.timeline.states if s.at is not None)
         for (_, last), (first, _) in itertools.pairwise(spans):
-            if first - last > SILENT and bisect_left(marks, last) < bisect_right(marks, first):
+            if first - last > SILENCE_SHOWN and bisect_left(marks, last) < bisect_right(marks, first):
                 words = f"no line of broker {broker} from here to {moment(first)}: it logged nothing, or a file is missing"
                 yield _gap(words, last, broker)
 
     def _silence_before(self, broker: int, first: datetime, begin: datetime) -> Iterator[Step]:
         node = self.cluster.nodes.get(broker)
-        if first > begin + SILENT and node is not None and node.lives and node.lives[0].begin is None:
+        if first > begin + SILENCE_SHOWN and node is not None and node.lives and node.lives[0].begin is None:
             yield _gap(f"the collected lines of broker {broker} begin here", first, broker)
 
     def _silence_after(self, broker: int, last: datetime, end: datetime) -> Iterator[Step]:
-        missed = self.dropped(broker, last - SLACK, None)
-        if missed is not None and end > last + AFTER:
+        missed = self.dropped(broker, last - STOP_NOTICED_EARLY, None)
+        if missed is not None and end > last + SILENCE_BEGINS:
             yield _gap(
                 f"no line of broker {broker} after {moment(last)}: it crashed, or its later log is missing", max(missed, last), broker
             )
-        elif end > last + SILENT:
+        elif end > last + SILENCE_SHOWN:
             yield _gap(f"no line of broker {broker} after this", last, broker)
 
     def _drops(self) -> dict[int, list[datetime]]:
@@ -601,7 +593,7 @@ def _same(state: State, before: State) -> bool:
 
 
 def _quickly(state: State, start: Event) -> bool:
-    return state.at is None or start.at is None or abs(start.at - state.at) <= QUICK
+    return state.at is None or start.at is None or abs(start.at - state.at) <= SAME_STORY_ENTRY
 
 
 def _spans(broker: int, cluster: Cluster) -> list[tuple[datetime, datetime]]:

@@ -8,16 +8,14 @@ between the broker's last line and its next start, and others may have noticed i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from forensics.model.cluster.availability import MISSED, SLACK, BrokerRun
+from forensics.model.cluster.availability import MISSED, BrokerRun
 from forensics.model.cluster.facts import Cluster, Node
 from forensics.model.events import Event
+from forensics.thresholds import LOADED_AFTER_START, STOP_NOTICED_EARLY
 from forensics.views.story.step import Step, said
 from forensics.words.formats import moment
-
-BEFORE = timedelta(minutes=5)
-"""A start is shown with the loading of the partition's log that follows it; recovery of other logs may come between."""
 
 Dropped = Callable[[int, datetime, datetime | None], datetime | None]
 
@@ -39,7 +37,11 @@ class Lives:
 
     def _tell(self, life: BrokerRun, before: BrokerRun | None, created: bool) -> None:
         began = life.begin
-        if began is not None and began.at is not None and (self.covers(began.at) or (not created and self.covers(began.at + BEFORE))):
+        if (
+            began is not None
+            and began.at is not None
+            and (self.covers(began.at) or (not created and self.covers(began.at + LOADED_AFTER_START)))
+        ):
             self._stand(began, self._start(began))
             if before is not None and _ended_unsaid(before):
                 self.ended[id(began)] = before
@@ -65,7 +67,7 @@ class Lives:
             return None
         words = [at for at in (spoken, life.last_seen.at if life.last_seen is not None else None) if at is not None]
         last = max(words, default=None)
-        noticed = self.dropped(self.node.id, last - SLACK, event.at) if last is not None else None
+        noticed = self.dropped(self.node.id, last - STOP_NOTICED_EARLY, event.at) if last is not None else None
         known = max((at for at in (noticed, last) if at is not None), default=event.at)
         heard = f"last line {moment(last)}" if last is not None else "no line collected"
         if life.outcome == "stopped":

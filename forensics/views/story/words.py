@@ -39,12 +39,11 @@ from forensics.model.partition.states import State
 from forensics.model.partition.timeline import PartitionTimeline
 from forensics.proof.aftermath import aftermath
 from forensics.rules import rule_of
+from forensics.thresholds import FENCED_BEFORE
 from forensics.words import summary, text
 from forensics.words.formats import moment
 from parsers.kinds import Role, named, of
 
-FENCED_BEFORE = timedelta(seconds=10)
-"""A controller removes a broker from the ISRs at once when it fences it or misses its session; many partitions take a while."""
 SHOWN = 6
 """Maximum number of entries of an epoch history, or offsets of followers, that are printed; the rest is counted."""
 LONG = 160

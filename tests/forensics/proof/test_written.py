@@ -7,11 +7,11 @@ from functools import cache
 
 import pytest
 
-from forensics.model.cluster.availability import CLOCK_TOLERANCE
 from forensics.model.findings import Salvageable
 from forensics.model.partition.salvageable import salvageable
 from forensics.proof.losses import losses
 from forensics.proof.written import written
+from forensics.thresholds import CLOCK_TOLERANCE
 from tests.forensics.staged import START, Story, timeline
 from tests.support import local, recorded
 

@@ -45,7 +45,12 @@ from tests.forensics.views.test_story import story_of
 from tests.support import local
 
 BEGUN = datetime(2026, 11, 21, 1, 53)
-CLOSED = {"unexplained_truncations": Possible.of(NO), "sole_restart": Possible.of(NONE), "last_isr_member_lost_tail": Possible.of(NO), "resent": Possible.of(NO)}
+CLOSED = {
+    "unexplained_truncations": Possible.of(NO),
+    "sole_restart": Possible.of(NONE),
+    "last_isr_member_lost_tail": Possible.of(NO),
+    "resent": Possible.of(NO),
+}
 
 
 def row(number: int, kind: str = CHANGE, **cells: Any) -> Handover:
@@ -102,7 +107,9 @@ def test_an_interval_says_what_is_possible(cell: Interval, said: str) -> None:
 
 
 def test_a_row_says_what_was_lost_and_what_is_open() -> None:
-    proof = table([row(0, BEGIN, old_leader=None), lossy(1, high_watermark=300), row(2, unexplained_truncations=Possible.of(YES, NO)), row(3, END)])
+    proof = table(
+        [row(0, BEGIN, old_leader=None), lossy(1, high_watermark=300), row(2, unexplained_truncations=Possible.of(YES, NO)), row(3, END)]
+    )
     begin, change, unclear, end = (r for r in section(proof).rows if isinstance(r, Shown))
     assert (change.election, change.process, change.log, change.high_watermark) == ("unclean", "crashed", "kept", "300 or more")
     assert change.removed == ("200–357 (broker 1, truncation)",)
@@ -152,7 +159,10 @@ def test_it_fits_the_terminal(width: int, offset: int) -> None:
 
 
 def test_a_reason_is_stated_once_and_premises_are_listed() -> None:
-    unclear = {"unexplained_truncations": Possible.of(YES, NO), "notes": {"unexplained_truncations": "no server.log of broker 1 was collected"}}
+    unclear = {
+        "unexplained_truncations": Possible.of(YES, NO),
+        "notes": {"unexplained_truncations": "no server.log of broker 1 was collected"},
+    }
     premises = {"broker 1": "lines of its log are cut off"}
     text = printed(table([row(n, BEGIN if not n else CHANGE, premises=premises, **unclear) for n in range(3)]), 120)
     assert text.count("open: unexplained_truncations: no server.log of broker 1 was collected") == 1

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.model.cluster.availability import CLOCK_TOLERANCE, BrokerRun, by_time
+from forensics.model.cluster.availability import BrokerRun, by_time
 from forensics.model.cluster.final_state import brokers, partitions, standing
 from forensics.model.events import Event
 from forensics.model.findings import Finding
 from forensics.model.message import said
 from forensics.model.partition.absences import GONE, RESTARTED, absences
 from forensics.model.partition.windows import Window
+from forensics.thresholds import CLOCK_TOLERANCE
 from forensics.words import words
 from tests.forensics.staged import START, Story, of, report, table, timeline
 from tests.support.local import gathered

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from forensics.model.cluster.shared_logs import TOGETHER, Start, Turn, hosts, shared_logs
+from forensics.model.cluster.shared_logs import Start, Turn, hosts, shared_logs
+from forensics.thresholds import SETTINGS_PRINTED
 from parsers import schemas
 from tests.support import local
 
 NOON = datetime(2026, 11, 21, 12)
 SERVER = "logs/server.log"
-LATE = TOGETHER.total_seconds() + 1
+LATE = SETTINGS_PRINTED.total_seconds() + 1
 STARTING = {"event": "broker-starting"}
 
 

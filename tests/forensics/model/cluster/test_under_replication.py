@@ -62,7 +62,8 @@ def test_the_highest_of_each_stretch_stays() -> None:
 
 def test_the_report_says_what_it_leaves_out() -> None:
     rows = [
-        {**row(*((leader, 2 * i, 2 * i + 1, False) for i in range(20))), "partition": leader, "under_replicated_windows_omitted": 1} for leader in range(150)
+        {**row(*((leader, 2 * i, 2 * i + 1, False) for i in range(20))), "partition": leader, "under_replicated_windows_omitted": 1}
+        for leader in range(150)
     ]
     rows.append({**row(*((0, 2 * i, 2 * i + 1, False) for i in range(3000))), "partition": 150})
     told = Report(Cluster(), [], pa.Table.from_pylist(rows, schema=pa.schema(PARTITION)).to_pylist()).document()["cluster"][

@@ -189,7 +189,9 @@ def test_every_state_counts_for_as_long_as_it_stood() -> None:
     found = watched(
         state(0, 1, (1, 2, 3)), state(60, 1, (1, 2)), state(90, 1, (1,)), state(100, -1, (1,)), state(130, 1, (1, 2, 3)), until=200
     )
-    assert found == Exposure(200_000, offline_ms=30_000, below_ms=10_000, at_ms=30_000, alone_ms=10_000, not_covered_ms=0, alone_from=at(90))
+    assert found == Exposure(
+        200_000, offline_ms=30_000, below_ms=10_000, at_ms=30_000, alone_ms=10_000, not_covered_ms=0, alone_from=at(90)
+    )
 
 
 def test_one_replica_is_always_one_failure_from_loss() -> None:

@@ -677,7 +677,12 @@ REGISTERED = rb"Registered broker \d at path"
 ALTERED = {
     "a logger at WARN": (at_warn(b"kafka.log"), BROKER_2, "kafka.log prints no INFO line in a run of broker 2", "unexplained_truncations"),
     "lines that were cut": (cut_lines(200), BROKER_2, "are cut at 200 characters", "unexplained_truncations"),
-    "a registration that is missing": (without_lines(REGISTERED, 1), BROKER_2, "broker 2 registered with broker epoch", "unexplained_truncations"),
+    "a registration that is missing": (
+        without_lines(REGISTERED, 1),
+        BROKER_2,
+        "broker 2 registered with broker epoch",
+        "unexplained_truncations",
+    ),
     "half a start": (without_lines(STARTING, 1), BROKER_2, "only a part of its start", "unexplained_truncations"),
     "lines in no order": (shuffled_lines, BROKER_3, "are not in the order of their time", "sole_restart"),
     "a clock that was set back": (set_back(40, 0.7), BROKER_3, "go back by 40 s", "sole_restart"),
