@@ -298,7 +298,7 @@ def test_a_contradiction_is_called_one() -> None:
     assert text(note_of(row, "log")) == "the evidence about log contradicts itself"
     assert (
         text(note_of(change(removed=(tail(lost_in_this_handover=only()),)), "lost_in_this_handover"))
-        == "the evidence about lost in this handover contradicts itself"
+        == "the evidence about lost_in_this_handover contradicts itself"
     )
 
 
