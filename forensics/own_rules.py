@@ -214,7 +214,7 @@ def _tables(of: Callable[[Any], Any]) -> Callable[[Any], list[Row]]:
                 of(table)
             except ValueError as error:
                 raise ValueError(f"table {number}: {error}") from None
-        return value  # type: ignore[no-any-return]
+        return value
 
     return check_tables
 
