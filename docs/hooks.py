@@ -46,13 +46,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    markdown = re.sub(r"<!-- (own-rules/[\w.]+) -->", lambda match: "\n".join(example(match[1])), markdown)
     return re.sub(rf"<!-- ({'|'.join(LISTS)}) -->", lambda match: "\n".join(LISTS[match[1]]()), markdown)
-
-
-def example(name: str) -> Iterator[str]:
-    """A file of the docs."""
-    yield from ("```toml", (ROOT / "docs" / name).read_text("utf-8").rstrip(), "```")
 
 
 def fragments() -> Iterator[str]:
