@@ -50,9 +50,11 @@ def _place(event: Event) -> str:
 @cached_on_timeline
 def contradictions(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Contradiction, ...]:
     """The pairs of statements: those of lines and records, by broker and line, then those with files."""
-    of_lines = (c for c in timeline.contradictions if c.about == "state" or _of_one_process(c, timeline, cluster))
+    of_lines = [c for c in timeline.contradictions if c.about == "state" or _of_one_process(c, timeline, cluster)]
     starts = (c for term in timeline.terms for c in _starts_elsewhere(term, timeline))
-    return (*of_lines, *starts, *_unwitnessed(timeline), *_against_disks(timeline, cluster), *_between_logs(timeline, cluster))
+    known = {id(c.one) for c in of_lines}
+    alone = (c for c in _unwitnessed(timeline) if id(c.one) not in known)
+    return (*of_lines, *starts, *alone, *_against_disks(timeline, cluster), *_between_logs(timeline, cluster))
 
 
 def _of_one_process(c: Contradiction, timeline: PartitionTimeline, cluster: Cluster) -> bool:
